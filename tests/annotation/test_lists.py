@@ -182,8 +182,8 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(sizes, mende
         dealt = Deal(pairs_of(rows), sizes["per_paradigm"], 6, sizes["per_pair"], random)
         seen = Counter(
             (number, pair.source)
-            for pair, (_, group) in zip(dealt.pairs, dealt.places, strict=True)
-            for number in group
+            for pair, allotment in zip(dealt.pairs, dealt.allotments, strict=True)
+            for number in allotment.lists
         )
         assert (max(seen.values()) > 1) == bool(dealt.clashing())
         without += not dealt.clashing()

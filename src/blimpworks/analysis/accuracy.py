@@ -1,4 +1,8 @@
-"""Compute accuracies and their intervals from judgements."""
+"""Compute accuracies and their intervals from judgements.
+
+A table of judgements has a row for each pair and method, with the verdict ``correct`` (0, 1, or a
+half for a tie). The table of accuracies has a row for each group of pairs.
+"""
 
 import logging
 import math
@@ -91,9 +95,8 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
     keys = [TABLE, *GROUP_COLUMNS] if TABLE in judgements else GROUP_COLUMNS
-    groups = pd.concat(
-        [rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)]
-    ).groupby(keys, sort=True)
+    totals = [rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)]
+    groups = pd.concat([rows, *totals]).groupby(keys, sort=True)
     every: pd.DataFrame = groups.agg(
         correct=("correct", "sum"),
         n=("correct", "count"),
@@ -106,7 +109,7 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     added = (summary["paradigm"] != ALL) & one_more
     summary["accuracy"] = (summary["correct"] + added) / (summary["n"] + added)
     bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
-    summary["low"], summary["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
+    summary["low"], summary["high"] = [low for low, _ in bounds], [high for _, high in bounds]
     if NOMINAL in judgements:
         shares = _shares(judgements, summary)
         numbers = ["accuracy", "low", "high"]
@@ -132,11 +135,11 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
     """Yield accuracies of the tables in order; tables in a row may be summarised together."""
 
     def tables() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
+        """Yield each table with a key; tables in a row with equal keys are summarised together."""
         rows = 0
         for number, (model, _, path) in enumerate(judgements):
             table = _read(path)
-            # Tables with equal keys are summarised together: those of one kind of model, as many
-            # as have BLOCK rows. Tables with nominal numbers of prompts are summarised alone.
+            # Tables with nominal numbers of prompts are summarised alone.
             alone = number if NOMINAL in table.column_names else -1
             numbers = pa.array(np.full(len(table), number))
             yield (model in one_more, alone, rows // BLOCK), table.append_column(TABLE, numbers)
@@ -162,8 +165,7 @@ def compute_accuracies(
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
-    frame = pd.concat([*_summaries(judgements, one_more)]).assign(
-        benchmark=benchmark, rounding=None, origin=None
-    )
+    frame = pd.concat([*_summaries(judgements, one_more)])
+    frame = frame.assign(benchmark=benchmark, rounding=None, origin=None)
     write_frame(frame, ACCURACIES, output)
     return len(frame)

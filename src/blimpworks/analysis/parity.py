@@ -20,14 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from blimpworks.analysis import scoring_variants
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis.scoring_variants import (
-    Impossible,
-    Variant,
-    expand_starts,
-    parse_variant,
-    score_variant,
-)
 from blimpworks.analysis.statistics import mcnemar_p
 from blimpworks.campaign.engines import choose_engine
 from blimpworks.campaign.methods import Method, find_method
@@ -85,7 +79,7 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
 class Compared:
     """A variant's scores of the sample; items and scores have the same order."""
 
-    variant: Variant
+    variant: scoring_variants.Variant
     dtype: str
     first_token: str
     items: pa.Table
@@ -175,7 +169,7 @@ def decision_differences(
 
 
 def _compared(
-    variant: Variant,
+    variant: scoring_variants.Variant,
     items: pa.Table,
     sample: Path,
     checkpoint: Path,
@@ -186,10 +180,10 @@ def _compared(
     """Return the scores of ``items`` (the table ``sample``) by a variant, or why it has none."""
     log.info("%s: scoring %d pairs", variant.name, len(items))
     try:
-        scored = score_variant(
+        scored = scoring_variants.score_variant(
             variant, sample, checkpoint, sample.parent, settings, pythons, trusted
         )
-    except Impossible as error:
+    except scoring_variants.Impossible as error:
         log.info("%s: not possible: %s", variant.name, error)
         return str(error).removeprefix(f"{checkpoint}: ")
     described, options = read_checkpoint(checkpoint), variant.options(settings)
@@ -234,8 +228,8 @@ def measure_parity(
 
     Raises UserError for unknown variants or methods, an impossible reference, and failed scoring.
     """
-    names = dict.fromkeys([reference, *expand_starts(variants, checkpoint)])
-    chosen = [parse_variant(name) for name in names]
+    names = dict.fromkeys([reference, *scoring_variants.expand_starts(variants, checkpoint)])
+    chosen = [scoring_variants.parse_variant(name) for name in names]
     parsed = [find_method(name) for name in methods]
     sample = output / "sample.parquet"
     digest = sample_items(items, count, sample)

@@ -1,4 +1,7 @@
-"""Score items with a model by variants: an engine with settings of scoring."""
+"""Score items with a model by variants: an engine with settings of scoring.
+
+``parse_variant`` reads a name such as ``transformers:bfloat16``; ``score_variant`` writes scores.
+"""
 
 import json
 import os

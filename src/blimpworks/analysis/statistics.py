@@ -1,4 +1,7 @@
-"""Test differences of models, fit linear regressions, and find denominators of percentages."""
+"""Test differences of models, fit linear regressions, and find denominators of percentages.
+
+``compare_models`` reads judgements and writes a table of tests; other functions compute numbers.
+"""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -147,12 +150,13 @@ def ordinary_least_squares(
     fit = sm.OLS(response.astype(float), design).fit()
     bounds = fit.conf_int()
     columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])
-    return [
-        {"term": INTERCEPT if term == CONSTANT else str(term)}
-        | {name: float(column[term]) for name, column in zip(ESTIMATES, columns, strict=True)}
-        | {"n": int(fit.nobs), "r2": float(fit.rsquared)}
-        for term in design
-    ]
+    rows: list[dict[str, float | str]] = []
+    for term in design:
+        named = zip(ESTIMATES, columns, strict=True)
+        numbers = {name: float(column[term]) for name, column in named}
+        name = INTERCEPT if term == CONSTANT else str(term)
+        rows.append({"term": name, **numbers, "n": int(fit.nobs), "r2": float(fit.rsquared)})
+    return rows
 
 
 TOLERANCE = 1e-9

@@ -26,8 +26,8 @@ from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
 
-Group = tuple[int, ...]
-"""Lists that have a pair, from 0."""
+Lists = tuple[int, ...]
+"""Numbers of lists, from 0."""
 Keys = Sequence[Hashable]
 """Nested groups of an element, the smallest first."""
 
@@ -50,6 +50,13 @@ class ItemPair(NamedTuple):
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
+class Allotment(NamedTuple):
+    """The lists that get one pair of a paradigm."""
+
+    paradigm: str
+    lists: Lists
+
+
 class Deal:
     """An assignment of pairs to lists.
 
@@ -67,7 +74,7 @@ class Deal:
         """Draw pairs of each paradigm and assign them to lists, small paradigms first.
 
         A paradigm with fewer pairs than ``per_paradigm`` gives all. A pair of two paradigms is
-        drawn for the smaller one. Each place takes the first pair with the fewest clashes. Then
+        drawn for the smaller one. Each allotment takes the first pair with the fewest clashes. Then
         clashing pairs are exchanged for others of their paradigm while that reduces clashes.
         """
         waiting: dict[str, list[ItemPair]] = {}
@@ -80,17 +87,20 @@ class Deal:
         order = sorted(waiting, key=lambda name: (len(waiting[name]), name))
         waiting = {paradigm: _shuffled(waiting[paradigm], random) for paradigm in order}
         paradigms = [name for name in order for _ in waiting[name][:per_paradigm]]
-        slots = (range(n * per_pair, (n + 1) * per_pair) for n in range(len(paradigms)))
-        groups = (tuple(slot % participants for slot in of_pair) for of_pair in slots)
-        self.places = [*zip(paradigms, groups, strict=True)]
-        """Paradigm of each pair, and the lists that get it."""
+        self.allotments: list[Allotment] = []
+        """One for each pair. Each has the next ``per_pair`` lists, the first after the last."""
+        for number, paradigm in enumerate(paradigms):
+            slots = range(number * per_pair, (number + 1) * per_pair)
+            lists = tuple(slot % participants for slot in slots)
+            self.allotments.append(Allotment(paradigm, lists))
         self.pairs: list[ItemPair] = []
+        # How often each list has each sentence.
         self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
-        for paradigm, group in self.places:
-            chosen = min(waiting[paradigm], key=partial(self._clashes, group=group))
+        for paradigm, lists in self.allotments:
+            chosen = min(waiting[paradigm], key=partial(self._clashes, lists=lists))
             waiting[paradigm].remove(chosen)
             self.pairs.append(chosen)
-            self._count(chosen, group, 1)
+            self._count(chosen, lists, 1)
         while sum(self._improved(number, waiting) for number in self.clashing()):
             pass
 
@@ -98,29 +108,29 @@ class Deal:
         """Return the indices of pairs that share a list with another pair of their sentence."""
         return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
 
-    def _clashes(self, pair: ItemPair, group: Group) -> int:
-        return sum(self._seen[number][text] for number in group for text in pair.sentences)
+    def _clashes(self, pair: ItemPair, lists: Lists) -> int:
+        return sum(self._seen[number][text] for number in lists for text in pair.sentences)
 
-    def _count(self, pair: ItemPair, group: Group, by: int) -> None:
-        for number in group:
+    def _count(self, pair: ItemPair, lists: Lists, by: int) -> None:
+        for number in lists:
             for text in pair.sentences:
                 self._seen[number][text] += by
 
     def _cost(self, number: int, pair: ItemPair) -> int:
-        """Count the clashes of ``pair`` if it replaced the pair at a place."""
-        group, present = self.places[number][1], self.pairs[number].sentences
-        return self._clashes(pair, group) - len(group) * len({*pair.sentences} & {*present})
+        """Count the clashes of ``pair`` in the lists of another, which it would replace."""
+        lists, present = self.allotments[number].lists, self.pairs[number].sentences
+        return self._clashes(pair, lists) - len(lists) * len({*pair.sentences} & {*present})
 
     def _put(self, number: int, pair: ItemPair) -> ItemPair:
-        before, group = self.pairs[number], self.places[number][1]
-        self._count(before, group, -1)
-        self._count(pair, group, 1)
+        before, lists = self.pairs[number], self.allotments[number].lists
+        self._count(before, lists, -1)
+        self._count(pair, lists, 1)
         self.pairs[number] = pair
         return before
 
     def _improved(self, number: int, waiting: Mapping[str, list[ItemPair]]) -> bool:
         """Exchange a pair for another one if clashes become fewer; return whether it did."""
-        before, paradigm = self._cost(number, self.pairs[number]), self.places[number][0]
+        before, paradigm = self._cost(number, self.pairs[number]), self.allotments[number].paradigm
         if not before:
             return False
         for pair in waiting[paradigm]:
@@ -128,8 +138,8 @@ class Deal:
                 waiting[paradigm].remove(pair)
                 waiting[paradigm].append(self._put(number, pair))
                 return True
-        for partner, (partner_paradigm, _) in enumerate(self.places):
-            if partner_paradigm == paradigm and partner != number:
+        for partner, allotment in enumerate(self.allotments):
+            if allotment.paradigm == paradigm and partner != number:
                 exchanged = (number, partner)
                 cost = sum(self._cost(n, self.pairs[n]) for n in exchanged)
                 self._put(partner, self._put(number, self.pairs[partner]))
@@ -208,6 +218,7 @@ def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
 
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
+"""Purposes of rows: trials before the start, pairs that count, and attention checks."""
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
 """Independent random streams: draws from one do not change another."""
 ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
@@ -262,9 +273,8 @@ def read_pairs(items: Path) -> list[ItemPair]:
         location = [row["treebank"], row["file"], row["sent_id"]]
         source = json.dumps(location) if row["sent_id"] else None
         fields = {name: row[name] for name in ITEM_COLUMNS[:5]}
-        pairs[row["item_id"], row["paradigm"]] = ItemPair(
-            **fields, source=source, acceptable=row.get("acceptable")
-        )
+        pair = ItemPair(**fields, source=source, acceptable=row.get("acceptable"))
+        pairs[row["item_id"], row["paradigm"]] = pair
     if not pairs:
         raise UserError(f"{items} has no pairs; expected some of each paradigm. Build them.")
     if same:
@@ -321,6 +331,7 @@ def _checks(
         )
     start = int(random.integers(2))
     turns = enumerate(chosen, start)
+    # The grammatical sentence comes first in every other check.
     return [_Entry(p, CHECK, turn % 2 == 0, scrambled(p.good, random)) for turn, p in turns]
 
 
@@ -335,12 +346,11 @@ def _practice(pairs: Collection[ItemPair], dealt: Deal, options: ValidationOptio
     new = {pair.item_id for pair in _unrelated(unjudged.values(), dealt.pairs)}
     shuffled = _shuffled(sorted(unjudged.values(), key=lambda pair: pair.item_id), random)
     turns: Counter[str] = Counter()
-    ranked = []
+    ranks: dict[str, tuple[bool, int]] = {}
     for pair in sorted(shuffled, key=lambda pair: pair.item_id not in new):
         turns[pair.paradigm] += 1
-        ranked.append((pair.item_id not in new, turns[pair.paradigm], pair))
-    ranked.sort(key=lambda rank: rank[:2])
-    chosen = [pair for _, _, pair in ranked[: options.practice]]
+        ranks[pair.item_id] = (pair.item_id not in new, turns[pair.paradigm])
+    chosen = sorted(shuffled, key=lambda pair: ranks[pair.item_id])[: options.practice]
     if len(chosen) < options.practice:
         raise UserError(
             f"{len(chosen)} pairs are left to practise on, expected {options.practice}; lower "
@@ -348,6 +358,10 @@ def _practice(pairs: Collection[ItemPair], dealt: Deal, options: ValidationOptio
         )
     sides = halve([(pair.paradigm, "") for pair in chosen], [("",) for _ in chosen], random)
     return [_Entry(p, PRACTICE, side, p.bad) for p, side in zip(chosen, sides, strict=True)]
+
+
+def _mixed(entries: Sequence[_Entry], random: np.random.Generator) -> list[_Entry]:
+    return [entries[n] for n in apart([entry.pair.paradigm for entry in entries], random)]
 
 
 def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[ListRow]:
@@ -369,8 +383,9 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
         log.warning("%d pairs share a list with another one of the same sentence", clashes)
     practice = _practice(pairs, dealt, options)
     # The first sentence is the good one in half of each pair's, paradigm's and list's judgements.
-    dealt_to = zip(dealt.pairs, dealt.places, strict=True)
-    slots = [(pair, number) for pair, (_, group) in dealt_to for number in group]
+    slots: list[tuple[ItemPair, int]] = []
+    for pair, allotment in zip(dealt.pairs, dealt.allotments, strict=True):
+        slots += [(pair, number) for number in allotment.lists]
     by_item: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
     by_list: list[Keys] = [((number, pair.paradigm), number) for pair, number in slots]
     lists: list[list[_Entry]] = [[] for _ in range(people)]
@@ -380,10 +395,8 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     rows: list[ListRow] = []
     for number, entries in enumerate(lists):
         random = stream(ORDER, number)
-        head, body = (
-            [section[n] for n in apart([entry.pair.paradigm for entry in section], random)]
-            for section in (practice, entries)
-        )
+        head = _mixed(practice, random)
+        body = _mixed(entries, random)
         checks = _checks(pairs, [*practice, *entries], options, number)
         # Spread evenly; the last one first, so that earlier positions stay the same.
         size, name = len(body), options.names[number]

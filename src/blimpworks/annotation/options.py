@@ -1,4 +1,4 @@
-"""Define the settings of the lists of items that participants judge."""
+"""Define the settings of the lists of items that people judge, to validate a benchmark."""
 
 from typing import Annotated
 

@@ -67,12 +67,11 @@ def write_lists(
         )
     rows = make_lists(read_pairs(items), options)
     for name, path in zip(options.names, sheets, strict=True):
-        lines = [
-            {spreadsheet.ID: row.row, CHOICE: "", NOTE: PRACTICE if row.part == PRACTICE else ""}
-            | _texts(row.first, row.second)
-            for row in rows
-            if row.list == name
-        ]
+        lines = []
+        for row in (row for row in rows if row.list == name):
+            note = PRACTICE if row.part == PRACTICE else ""
+            texts = _texts(row.first, row.second)
+            lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note} | texts)
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
     # For PennController's Template, which shows each participant the rows of one Group. Attention
     # checks are not marked.
@@ -86,9 +85,8 @@ def write_lists(
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Read the keys of lists, by row."""
-    return {
-        row["row"]: row for path in paths for row in read_table(VALIDATION_KEY, path).to_pylist()
-    }
+    tables = (read_table(VALIDATION_KEY, path) for path in paths)
+    return {row["row"]: row for table in tables for row in table.to_pylist()}
 
 
 def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:

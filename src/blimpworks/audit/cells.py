@@ -1,4 +1,8 @@
-"""Find cells of exhibits by row and column, and the printed numbers that they are compared with."""
+"""Find cells of exhibits by row and column, and the printed numbers that they are compared with.
+
+The cells file of an exhibit is a table with a row for each number: its row and column, formula, and
+the filter that selects its rows. A comparison is a CSV file of printed numbers beside ours.
+"""
 
 import csv
 import difflib
@@ -190,9 +194,8 @@ def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
     for name, form in EXHIBITS_OF.items():
         path = folder.parent / REPRODUCTION / name
         if folder.name == form and path.is_file():
-            rows += [
-                row | printed_place(path, row) for row in read_rows_with_lines(path, **position)
-            ]
+            found = read_rows_with_lines(path, **position)
+            rows += [row | printed_place(path, row) for row in found]
     return rows
 
 

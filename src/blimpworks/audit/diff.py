@@ -1,4 +1,8 @@
-"""Compare two results trees: differences of their jobs, and the numbers that changed."""
+"""Compare two results trees: differences of their jobs, and the numbers that changed.
+
+A results tree has a record beside each product. Each changed number is named with the possible
+causes: differences of code, parameters, inputs or software of the jobs that it comes from.
+"""
 
 import json
 import math
@@ -60,11 +64,14 @@ class Run:
     @cached_property
     def products(self) -> dict[str, tuple[str, dict[str, str]]]:
         """Key of the job, and entry in the job's record, by key of a product."""
-        return {
-            self.key(entry["path"]): (job, entry)
-            for job, record in self.jobs.items()
-            for entry in record["outputs"]
-        }
+        made = [(job, entry) for job, record in self.jobs.items() for entry in record["outputs"]]
+        return {self.key(entry["path"]): (job, entry) for job, entry in made}
+
+    def cells_files(self) -> dict[str, Path]:
+        """Return the files with the cells of exhibits, by key."""
+        products = self.products.items()
+        paths = {key: entry["path"] for key, (_, entry) in products if key.endswith(CELLS_SUFFIX)}
+        return {key: self.file(path) for key, path in paths.items()}
 
     @cached_property
     def names(self) -> set[str]:
@@ -271,14 +278,7 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
-    ours, theirs = (
-        {
-            key: run.file(entry["path"])
-            for key, (_, entry) in run.products.items()
-            if key.endswith(CELLS_SUFFIX)
-        }
-        for run in runs
-    )
+    ours, theirs = (run.cells_files() for run in runs)
     same, moves = 0, list[Move]()
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
     for key in sorted({*ours, *theirs}):

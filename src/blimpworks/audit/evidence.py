@@ -1,4 +1,7 @@
-"""Find the rows and items behind a cell, with token log-probabilities and treebank sentences."""
+"""Find the rows and items behind a cell, with token log-probabilities and treebank sentences.
+
+A cell is a number of an exhibit; its ancestry (``lineage``) has the tables that it is made from.
+"""
 
 import csv
 import math
@@ -13,9 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.audit.cells import (
-    read_rows_with_lines,
-)
+from blimpworks.audit.cells import read_rows_with_lines
 from blimpworks.audit.lineage import Node
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
@@ -93,9 +94,8 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
     frames, tables = [], []
     for number, node in enumerate(nodes):
         if node.path.suffix == ".csv":
-            frames.append(
-                pd.DataFrame(list(read_rows_with_lines(node.path))).assign(**{TABLE: number})
-            )
+            rows = pd.DataFrame(list(read_rows_with_lines(node.path)))
+            frames.append(rows.assign(**{TABLE: number}))
         elif node.path.suffix == ".yaml":
             # Slow to import, and seldom needed: few cells come from a language pack.
             from blimpworks.campaign.registry import file_reader
@@ -205,20 +205,17 @@ def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
 def sentences_of(node: Node) -> list[Node]:
     """Return tables of treebank sentences behind a product, or made by the job of its words."""
     nodes = nearest(node, "sentences")
-    for tokens_node in [] if nodes else nearest(node, "tokens"):
-        for output in tokens_node.record["outputs"] if tokens_node.record else []:
+    for tokens in [] if nodes else nearest(node, "tokens"):
+        for output in tokens.record["outputs"] if tokens.record else []:
             path = Path(output["path"])
             if "sentences" in path.parts:
-                nodes.append(
-                    Node(path, output["sha256"], tokens_node.record, inputs=tokens_node.inputs)
-                )
+                nodes.append(Node(path, output["sha256"], tokens.record, inputs=tokens.inputs))
     return nodes
 
 
 def _input_path(node: Node, name: str) -> Path | None:
-    return next(
-        (path for input_node in node.walk() if str(path := input_node.path).endswith(name)), None
-    )
+    paths = (ancestor.path for ancestor in node.walk())
+    return next((path for path in paths if str(path).endswith(name)), None)
 
 
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,4 +1,8 @@
-"""Explain a number of an exhibit: compute it again, and show its origin as text or as a page."""
+"""Explain a number of an exhibit: compute it again, and show its origin as text or as a page.
+
+A cell is a number with its formula and a filter of rows. From the cells file beside an exhibit,
+``explain`` follows the records of jobs back to the rows, items and sentences behind a cell.
+"""
 
 import json
 import textwrap
@@ -11,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.audit import evidence
 from blimpworks.audit.cells import (
     TEXT_UNIT,
     cells_file,
@@ -22,20 +27,6 @@ from blimpworks.audit.cells import (
     read_cells,
     require_as_recorded,
     require_same_in_csv,
-)
-from blimpworks.audit.evidence import (
-    TABLE,
-    TABLES_OF_ITEMS,
-    annotation_evidence,
-    candidate_evidence,
-    find_item_tables,
-    irrelevant_names,
-    item_evidence,
-    nearest,
-    printed_evidence,
-    read_tables,
-    sentence_origin,
-    spread,
 )
 from blimpworks.audit.lineage import Node, lineage
 from blimpworks.errors import UserError
@@ -95,16 +86,17 @@ def _items(
     if not count or source in WITHOUT_ITEMS:
         return []
     if source == "sentences":
-        chosen = spread(rows, count).to_dict("records")
-        return [{"origin": sentence_origin(tables[row[TABLE]], row)} for row in chosen]
+        chosen = evidence.spread(rows, count).to_dict("records")
+        origins = (evidence.sentence_origin(tables[row[evidence.TABLE]], row) for row in chosen)
+        return [{"origin": origin} for origin in origins]
     if source in ANNOTATED:
-        return annotation_evidence(tree, rows, count)
-    if source not in TABLES_OF_ITEMS:
-        tables, rows = find_item_tables(tree, rows, count)
+        return evidence.annotation_evidence(tree, rows, count)
+    if source not in evidence.TABLES_OF_ITEMS:
+        tables, rows = evidence.find_item_tables(tree, rows, count)
         if not tables:
-            return candidate_evidence(tree, row_filter, count)
-    chosen = spread(rows, count).to_dict("records")
-    return [item_evidence(tables[row[TABLE]], row) for row in chosen]
+            return evidence.candidate_evidence(tree, row_filter, count)
+    chosen = evidence.spread(rows, count).to_dict("records")
+    return [evidence.item_evidence(tables[row[evidence.TABLE]], row) for row in chosen]
 
 
 def explain_cell(
@@ -121,13 +113,13 @@ def explain_cell(
     """
     records, row_filter = Records(), json.loads(cell["filter"])
     record = records.of(source)
-    irrelevant = irrelevant_names(record, row_filter) if record else set()
+    irrelevant = evidence.irrelevant_names(record, row_filter) if record else set()
     tree = lineage(source, {*ignored, *irrelevant}, records)
-    tables = nearest(tree, cell["source"])
+    tables = evidence.nearest(tree, cell["source"])
     if not tables:
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
-    rows = select_rows(read_tables(tables), row_filter)
-    recomputed = formula_of(cell["formula"])(rows.drop(columns=TABLE))
+    rows = select_rows(evidence.read_tables(tables), row_filter)
+    recomputed = formula_of(cell["formula"])(rows.drop(columns=evidence.TABLE))
     shown_rows = rows
     if item:
         shown_rows = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
@@ -137,11 +129,12 @@ def explain_cell(
                 "item_id of its judgements or items. Leave --item out to see some."
             )
     # Convert rows that are no items to plain values; add file and line of printed accuracies.
-    first = rows[: 0 if cell["source"] in TABLES_OF_ITEMS else count]
-    text = first.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
+    first = rows[: 0 if cell["source"] in evidence.TABLES_OF_ITEMS else count]
+    without_table = first.drop(columns=evidence.TABLE, errors="ignore")
+    text = without_table.to_json(orient="records", force_ascii=False)
     selected = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
-        locations = printed_evidence(tables, first)
+        locations = evidence.printed_evidence(tables, first)
         selected = [row | location for row, location in zip(selected, locations, strict=True)]
     return Explanation(
         source,
@@ -371,6 +364,7 @@ def _heading(explanation: Explanation) -> list[str]:
 
 
 def _formula_lines(explanation: Explanation) -> list[str]:
+    """Return lines with the formula, its rows, and the number that it gives again."""
     cell, recomputed = explanation.cell, explanation.recomputed
     if cell is None or recomputed is None:
         return []

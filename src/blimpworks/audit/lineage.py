@@ -1,9 +1,13 @@
-"""Find the inputs of products, and the products of inputs, from the records of jobs."""
+"""Find the inputs of products, and the products of inputs, from the records of jobs.
+
+A record lies beside a product and says which job made it, from which inputs (path and SHA-256).
+"""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -143,13 +147,10 @@ class Jobs:
     @cached_property
     def entries(self) -> dict[str, dict[str, Any]]:
         """Path, SHA-256 and size of each file by real path, as recorded by its own job if any."""
-        records = self.by_output.values()
-        return {
-            self.key(entry["path"]): entry
-            for section in ("inputs", "outputs")  # the maker's entry replaces those of users
-            for record in records
-            for entry in record[section]
-        }
+        # Outputs come last: the maker's entry replaces those of users.
+        sections = product(("inputs", "outputs"), self.by_output.values())
+        entries = chain.from_iterable(record[section] for section, record in sections)
+        return {self.key(entry["path"]): entry for entry in entries}
 
     def root_hash(self) -> str:
         return root_hash(self.by_output.values())

@@ -1,4 +1,8 @@
-"""Find products that today's code and campaign would make differently, and adopt copied results."""
+"""Find products that today's code and campaign would make differently, and adopt copied results.
+
+Compares the record beside each product (its command, a digest of the code, parameters, inputs) with
+the present code, and with the jobs that a dry run of Snakemake would start.
+"""
 
 import hashlib
 import json
@@ -14,7 +18,7 @@ from functools import cache
 from itertools import groupby, islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
@@ -60,11 +64,9 @@ def shortened(value: Any) -> str:
 def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
     """Return the leaves that differ, with both values, by dotted path."""
     old, new = flatten(before), flatten(json.loads(json.dumps(after)))
-    return {
-        path: (old.get(path, ABSENT_VALUE), new.get(path, ABSENT_VALUE))
-        for path in [*old, *(new.keys() - old.keys())]
-        if old.get(path, ABSENT_VALUE) != new.get(path, ABSENT_VALUE)
-    }
+    paths = [*old, *(new.keys() - old.keys())]
+    both = {p: (old.get(p, ABSENT_VALUE), new.get(p, ABSENT_VALUE)) for p in paths}
+    return {path: values for path, values in both.items() if values[0] != values[1]}
 
 
 @cache
@@ -145,11 +147,17 @@ MOST_NAMED_CAUSES = 5
 """Most definitions, parameters or inputs that a reason names."""
 
 
-def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> tuple[str, str, list[str]]:
-    """Run Snakemake; return its output, its messages and, if it fails, the lines of both.
+class SnakemakeRun(NamedTuple):
+    """The texts of a run of Snakemake."""
 
-    ``settings``: directory for the files with settings of jobs, if they are wanted.
-    """
+    output: str
+    messages: str
+    failed: list[str]
+    """Lines of both if it failed; else empty."""
+
+
+def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> SnakemakeRun:
+    """Run Snakemake. ``settings``: directory for files with settings of jobs, if wanted."""
     command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
     done = subprocess.run(
         [*command, *arguments],
@@ -159,7 +167,8 @@ def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> tuple[str
         env=os.environ | {"COLUMNS": "10000", "BLIMPWORKS_SETTINGS": settings},
     )
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    return done.stdout, done.stderr, (lines or ["no message."]) if done.returncode else []
+    failed = (lines or ["no message."]) if done.returncode else []
+    return SnakemakeRun(done.stdout, done.stderr, failed)
 
 
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, Job]:

@@ -1,4 +1,7 @@
-"""Check addresses of files and models, show them without secrets, and find archives' checksums."""
+"""Check addresses of files and models, show them without secrets, and find archives' checksums.
+
+A secret is a user, password, token or signature in an address; no message or record may show it.
+"""
 
 import hashlib
 import ipaddress
@@ -33,6 +36,7 @@ def offline_variable(variables: Sequence[str] = OFFLINE_VARIABLES) -> str | None
 
 
 def _query(text: str) -> str:
+    """Replace long values, and values with the name of a secret, by an ellipsis."""
     shown_parameters = []
     for parameter in text.split("&"):
         name, equals, value = parameter.rpartition("=")
@@ -44,9 +48,7 @@ def _query(text: str) -> str:
 def without_secrets(url: str) -> str:
     """Remove user, password and long values of the query from an address or any other text."""
     address, question, query = url.partition("#")[0].partition("?")
-    scheme, slashes, host_and_path = (
-        address.rpartition("://") if "://" in address else ("", "", address)
-    )
+    scheme, slashes, host_and_path = address.rpartition("://")
     authority, slash, path = host_and_path.partition("/")
     authority = authority.rpartition("@")[2]
     if not _HOST.fullmatch(authority):  # such as a password with a slash

@@ -407,17 +407,14 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         select_rows((*corpus.max_sentences_of,), language_rows, key, files.languages)
     if campaign.languages == "all":
         names = {paper.name for paper in papers_of(campaign)}
-        languages = {
-            lang: row for lang, row in languages.items() if not row.papers or names & {*row.papers}
-        }
+        listed = languages.items()
+        languages = {lang: row for lang, row in listed if not row.papers or names & {*row.papers}}
     all_models = _models(campaign)
     models = select_rows(campaign.models, all_models, "model", files.models)
     if campaign.models == "all":
-        models = {
-            name: row
-            for name, row in models.items()
-            if (row.hf_id or row.recipe) and (row.papers or name in campaign.own_models)
-        }
+        own = campaign.own_models
+        models = {name: row for name, row in models.items() if row.papers or name in own}
+        models = {name: row for name, row in models.items() if row.hf_id or row.recipe}
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:

@@ -11,25 +11,13 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign import parts
+from blimpworks.campaign import parts, registry
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, curves_of
 from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine, find_scorer
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ExhibitSpec, Generation
 from blimpworks.campaign.parts import Groups, Part, is_usable
-from blimpworks.campaign.registry import (
-    exhibits,
-    find_benchmark,
-    find_paper,
-    is_evaluated,
-    papers,
-    papers_of,
-    printed_folder,
-    refused,
-    table_kind,
-    tie_policy,
-)
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
@@ -75,12 +63,12 @@ class Layout:
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
         """Return the tables of a paper's printed numbers, or files in their folder by a pattern."""
-        folder = printed_folder(self.campaign.catalogue.published, paper)
+        folder = registry.printed_folder(self.campaign.catalogue.published, paper)
         return sorted(map(str, folder.glob(pattern)))
 
     def licences_of(self, paper: str) -> str:
         """Return the licences of a declared benchmark and its sources; "" for other papers."""
-        benchmark = find_paper(paper)
+        benchmark = registry.find_paper(paper)
         if not benchmark.needs_benchmark:
             return ""
         rows = benchmark.sources(self.campaign, self.catalogue)
@@ -94,23 +82,26 @@ class Layout:
         return cache(partial(parts.languages_of, self.campaign, self.catalogue))
 
     @cached_property
-    def _models(self) -> Callable[[str], tuple[dict[str, tuple[str, ...]], list[str]]]:
-        """Function from a benchmark to all models' languages of it, and the models run on it."""
-
-        def covered(benchmark: str) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-            rows, languages = self.catalogue.models, self._languages(benchmark)
-            by_model = {n: parts.covered_by(self.groups, rows[n], languages) for n in rows}
-            run = (n for n in rows if benchmark in parts.benchmarks_of(self.campaign, rows[n]))
-            return by_model, [name for name in run if by_model[name]]
+    def _covered(self) -> Callable[[str, str], tuple[str, ...]]:
+        def covered(model: str, benchmark: str) -> tuple[str, ...]:
+            row, languages = self.catalogue.models[model], self._languages(benchmark)
+            return parts.covered_by(self.groups, row, languages)
 
         return cache(covered)
 
+    @cached_property
+    def _benchmarks_of(self) -> dict[str, tuple[str, ...]]:
+        rows = self.catalogue.models.items()
+        return {name: parts.benchmarks_of(self.campaign, row) for name, row in rows}
+
     def models_of(self, benchmark: str) -> list[str]:
-        return [*self._models(benchmark)[1]]
+        """Return the models that run on a benchmark, in the catalogue's order."""
+        able = [name for name, run in self._benchmarks_of.items() if benchmark in run]
+        return [name for name in able if self._covered(name, benchmark)]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
         """Return a model's languages of a benchmark, in the catalogue's order."""
-        return [*self._models(benchmark)[0][model]]
+        return [*self._covered(model, benchmark)]
 
     def item_languages(self, benchmark: str) -> list[str]:
         return [*self._languages(benchmark)]
@@ -137,12 +128,10 @@ class Layout:
 
         ``models``: the models, by default all that run on the benchmark.
         """
-        return [
-            f"{self.results}/{folder}/{benchmark}/{model}/{lang}.parquet"
-            for model in (self.models_of(benchmark) if models is None else models)
-            for lang in self.covered_by(model, benchmark)
-            if only in ("", lang)
-        ]
+        names = self.models_of(benchmark) if models is None else models
+        root = f"{self.results}/{folder}/{benchmark}"
+        pairs = [(model, lang) for model in names for lang in self.covered_by(model, benchmark)]
+        return [f"{root}/{model}/{lang}.parquet" for model, lang in pairs if only in ("", lang)]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
         """Return the outputs of jobs that are these tables, or the directories with them."""
@@ -171,11 +160,11 @@ class Layout:
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
         """Return the methods for a benchmark and model, or those of exhibits, with expressions."""
         architecture = self.catalogue.models[model].architecture if model else ""
-        return [*find_benchmark(benchmark).methods(self.campaign, architecture)]
+        return [*registry.find_benchmark(benchmark).methods(self.campaign, architecture)]
 
     def methods_of(self, benchmark: str, model: str = "") -> list[str]:
         methods = self.judged_by(benchmark, model)
-        if find_benchmark(benchmark).unit == "prompt":
+        if registry.find_benchmark(benchmark).unit == "prompt":
             return methods
         return [find_method(method).name for method in methods]
 
@@ -184,29 +173,27 @@ class Layout:
 
     def tie_of(self, benchmark: str, method: str) -> TiePolicy:
         """Return a method's policy for ties: the campaign's, or else the benchmark's."""
-        options = find_benchmark(benchmark).options(self.campaign)
-        policy: TiePolicy = options.ties or tie_policy(benchmark, options.variant, method)
+        options = registry.find_benchmark(benchmark).options(self.campaign)
+        policy: TiePolicy = options.ties or registry.tie_policy(benchmark, options.variant, method)
         return policy
 
     def unknown_of(self, benchmark: str, model: str) -> list[str]:
         """Return the treatment of pairs with unknown words, as an option of the command."""
-        options = find_benchmark(benchmark).options(self.campaign)
+        options = registry.find_benchmark(benchmark).options(self.campaign)
         policy = getattr(options, "unknown_words", "score")
         has_unknown_words = find_engine(self.engine_of(model)).whole_words
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def one_more_options(self, benchmark: str) -> list[str]:
         """Return options that name the models with one item too many counted as correct."""
-        counts = find_benchmark(benchmark).counts_one_more
+        counts = registry.find_benchmark(benchmark).counts_one_more
         rows = self.catalogue.models
-        return [
-            f"--one-more={model}"
-            for model in self.models_of(benchmark)
-            if counts(self.campaign, rows[model].architecture)
-        ]
+        models = self.models_of(benchmark)
+        counting = [name for name in models if counts(self.campaign, rows[name].architecture)]
+        return [f"--one-more={model}" for model in counting]
 
     def mcnemar_of(self, benchmark: str) -> Variant:
-        return find_benchmark(benchmark).mcnemar(self.campaign)
+        return registry.find_benchmark(benchmark).mcnemar(self.campaign)
 
     def compared_with(self, model: str) -> ParityVariants:
         options = self.campaign.parity
@@ -236,7 +223,7 @@ class Layout:
         Raises UserError where two of its benchmarks have different settings.
         """
         names = dict.fromkeys(name for name, _ in job.sets)
-        generations = [g for name in names if (g := find_benchmark(name).generation)]
+        generations = [g for name in names if (g := registry.find_benchmark(name).generation)]
         if len({str(g.options(self.campaign)) for g in generations}) > 1:
             raise UserError(
                 f"benchmarks {', '.join(names)} have other settings for how {job.model} "
@@ -266,12 +253,9 @@ class Layout:
     def perplexity_tables(self, benchmark: str) -> list[str]:
         """Return the tables of perplexities of a benchmark's LSTMs that the campaign trains."""
         lstms = self.training.trained_by("lstm")
-        return [
-            f"{self.results}/perplexities/{lang}/{model}.parquet"
-            for model in self.models_of(benchmark)
-            if model in lstms
-            for lang in self.covered_by(model, benchmark)
-        ]
+        models = [model for model in self.models_of(benchmark) if model in lstms]
+        pairs = [(model, lang) for model in models for lang in self.covered_by(model, benchmark)]
+        return [f"{self.results}/perplexities/{lang}/{model}.parquet" for model, lang in pairs]
 
     # Exhibits
 
@@ -282,12 +266,12 @@ class Layout:
     @cached_property
     def refused(self) -> dict[str, str]:
         """Reasons for exhibits that the campaign cannot build, by key."""
-        return refused(self.campaign, self.campaign.benchmarks)
+        return registry.refused(self.campaign, self.campaign.benchmarks)
 
     @cached_property
     def is_declared(self) -> bool:
         """Whether all benchmarks are declared as data, so that no paper is reproduced."""
-        active = papers_of(self.campaign)
+        active = registry.papers_of(self.campaign)
         return bool(active) and all(paper.needs_benchmark for paper in active)
 
     @property
@@ -296,16 +280,13 @@ class Layout:
 
         A campaign of declared benchmarks alone has those of its benchmarks.
         """
-        names = {paper.name for paper in papers_of(self.campaign)}
+        names = {paper.name for paper in registry.papers_of(self.campaign)}
         if not self.is_declared:
-            names |= {name for name, paper in papers().items() if not paper.needs_benchmark}
-        return [
-            spec
-            for spec in exhibits().values()
-            if spec.published
-            and spec.paper in names
-            and spec.published_alias not in self.campaign.omitted
-        ]
+            rows = registry.papers().items()
+            names |= {name for name, paper in rows if not paper.needs_benchmark}
+        specs = [spec for spec in registry.exhibits().values() if spec.published]
+        specs = [spec for spec in specs if spec.published_alias not in self.campaign.omitted]
+        return [spec for spec in specs if spec.paper in names]
 
     @property
     def published_papers(self) -> list[str]:
@@ -320,14 +301,14 @@ class Layout:
     def reported_papers(self) -> list[str]:
         """Papers with a page in the report, because they have exhibits, in the papers' order."""
         reported = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
-        return [name for name in papers() if name in reported]
+        return [name for name in registry.papers() if name in reported]
 
     def published_of(self, paper: str) -> list[ExhibitSpec]:
         return [spec for spec in self.published if spec.paper == paper]
 
     def tables(self, paper: str, name: str, *, printed: bool = False) -> list[str]:
         """Return the tables of the kind ``name``, or those for exhibits of printed numbers."""
-        kind_of_table = table_kind(paper, name)
+        kind_of_table = registry.table_kind(paper, name)
         absent = not printed and kind_of_table.absent(self.campaign)
         return [] if absent else kind_of_table.of(self, paper, printed=printed)
 
@@ -356,7 +337,7 @@ class Layout:
 
         Raises UserError for an unknown fact.
         """
-        facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = find_paper(paper).facts
+        facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = registry.find_paper(paper).facts
         if name not in facts:
             raise UserError(
                 f"paper {paper!r}: an exhibit asks for the fact {name!r}; expected one of "
@@ -368,7 +349,7 @@ class Layout:
         """Return printed names and facts for an exhibit as JSON; models only if it has results."""
         named = self.catalogue.languages_of(spec.paper)
         labels: dict[str, Any] = {"languages": {k: row.name for k, row in named.items()}}
-        if is_evaluated(spec):
+        if registry.is_evaluated(spec):
             models = self.models_of(spec.paper)
             # Only learning curves show models trained on samples.
             sampled = {m for curve in curves_of(self.catalogue.seeds).values() for m in curve}
@@ -376,7 +357,7 @@ class Layout:
             labels["models"] = {name: self.catalogue.models[name].label for name in in_exhibit}
             labels["left_out"] = [name for name in models if name not in in_exhibit]
             labels["method"] = self.methods_of(spec.paper)[0]
-        origin = find_paper(spec.paper).caption(self.campaign, self.catalogue, spec.needs)
+        origin = registry.find_paper(spec.paper).caption(self.campaign, self.catalogue, spec.needs)
         if origin:
             labels["items"] = origin
         if spec.facts:
@@ -421,9 +402,8 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
     # The same campaign as if it could retrieve all of the repository's sources.
     able = {"mirror": Path("mirror"), "unpinned": "error"}
     campaign = layout.campaign.model_copy(update=able)
-    catalogue = replace(
-        layout.catalogue, sources={row.name: row for row in read_rows(SourceRow, default)}
-    )
+    sources = {row.name: row for row in read_rows(SourceRow, default)}
+    catalogue = replace(layout.catalogue, sources=sources)
     missing: dict[str, dict[str, tuple[str, str]]] = {"published": {}, "measured": {}}
     published = product(["published"], layout.published)
     for form, spec in chain(published, product(["measured"], layout.exhibits)):
@@ -431,7 +411,7 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
         rows: list[Pinned] = []
         for table_name in (*(spec.published if printed else spec.needs), *spec.optional):
             if not layout.tables(spec.paper, table_name, printed=printed):
-                rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)
+                rows += registry.table_kind(spec.paper, table_name).sources(campaign, catalogue)
         if not rows:
             continue
         copied = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"

@@ -12,21 +12,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
+from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.registry import (
-    FOLDERS,
-    benchmarks,
-    check_usable,
-    exhibits,
-    load,
-    papers,
-    registered,
-)
 from blimpworks.campaign.settings.base import DeclaredOptions, read_settings, validated
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles, once_each
 from blimpworks.errors import UserError
@@ -46,7 +38,7 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
     sections: dict[str, Any] = {}
     folders: dict[str, Any] = {}
     names: list[str] = []
-    for name, paper in papers().items():
+    for name, paper in registry.papers().items():
         if with_declared or not issubclass(paper.settings, DeclaredOptions):
             sections[name] = (paper.settings, paper.settings())
             names += [benchmark.name for benchmark in paper.benchmarks]
@@ -68,7 +60,7 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
 
 def read_anew() -> None:
     """Clear the caches of papers, so that declarations are read again."""
-    for cached in (registered, benchmarks, exhibits, campaign_model):
+    for cached in (registry.registered, registry.benchmarks, registry.exhibits, campaign_model):
         cached.cache_clear()
 
 
@@ -85,17 +77,17 @@ def declare(folders: Sequence[Path]) -> None:
     names = [path.rpartition("/")[2] for path in resolved]
     if len({*names}) < len({*resolved}):
         raise UserError(f"{', '.join(resolved)}: expected folders of different names; rename one.")
-    before = os.environ.get(FOLDERS, "")
+    before = os.environ.get(registry.FOLDERS, "")
     after = os.pathsep.join(dict.fromkeys(filter(None, (*resolved, *before.split(os.pathsep)))))
     if after == before:
         return
-    os.environ[FOLDERS] = after
+    os.environ[registry.FOLDERS] = after
     read_anew()
     try:
         for name in names:
-            check_usable(name)
+            registry.check_usable(name)
     except UserError:
-        os.environ[FOLDERS] = before
+        os.environ[registry.FOLDERS] = before
         read_anew()
         raise
 
@@ -109,7 +101,7 @@ def named_folder(text: str) -> Path | None:
     path = Path(text).expanduser()
     path = path.parent if path.name == DECLARATION else path
     is_path = "/" in text or text == DECLARATION or (path / DECLARATION).is_file()
-    return path.resolve() if is_path and text not in benchmarks() else None
+    return path.resolve() if is_path and text not in registry.benchmarks() else None
 
 
 def _texts(value: object) -> list[str]:
@@ -125,14 +117,14 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     Raises UserError with one line for each problem: file, key, value, expectation.
     """
     declare([*map(Path, _texts(settings.get("declared")))])
-    named = {*_texts(settings.get("benchmarks"))} - benchmarks().keys()
+    named = {*_texts(settings.get("benchmarks"))} - registry.benchmarks().keys()
     keys = {key for key in settings if isinstance(key, str)}
-    sections = keys - papers().keys() - Campaign.model_fields.keys()
+    sections = keys - registry.papers().keys() - Campaign.model_fields.keys()
     for name in sorted(named | sections):
-        check_usable(name)
+        registry.check_usable(name)
     campaign = validated(campaign_model(), settings, source)
     campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
-    for paper in papers().values():
+    for paper in registry.papers().values():
         position = source
         try:
             for key, methods in paper.method_settings(campaign).items():
@@ -152,7 +144,8 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
                 f"training.corpora lacks (it has: {', '.join(corpora)}); add it there, "
                 "or correct the name."
             )
-    targets = {t for spec in exhibits().values() for t in (spec.alias, spec.published_alias)}
+    specs = registry.exhibits().values()
+    targets = {target for spec in specs for target in (spec.alias, spec.published_alias)}
     if unknown := sorted({*campaign.omitted} - targets):
         raise UserError(
             f"{source}: key 'omitted' names {unknown[0]!r}, which is no exhibit's target; expected "
@@ -248,9 +241,10 @@ def schema_files(directory: Path) -> dict[Path, str]:
     """Return the text of each schema file of ``directory``."""
     from blimpworks.campaign.settings.site import Site
 
+    declaration: Any = registry.load("blimpworks.benchmarks.declaration:Declaration")
     models: dict[str, type[BaseModel]] = {
         "campaign": campaign_model(with_declared=False),
-        "benchmark": cast(type[BaseModel], load("blimpworks.benchmarks.declaration:Declaration")),
+        "benchmark": declaration,
         "site": Site,
         "languages": LanguageRow,
         "treebanks": TreebankRow,
@@ -268,8 +262,5 @@ def write_schemas(directory: Path) -> None:
 
 def drifted(directory: Path) -> list[Path]:
     """Return schema files of ``directory`` that are missing or differ from the models."""
-    return [
-        path
-        for path, text in schema_files(directory).items()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text
-    ]
+    texts = schema_files(directory)
+    return [p for p, text in texts.items() if not p.is_file() or p.read_text("utf-8") != text]

@@ -1,6 +1,7 @@
 """List a campaign's jobs of scoring and answering (parts), and the files that it retrieves.
 
-The workflow, plans and progress reports use these lists.
+A campaign is a run's settings; its catalogue has the rows of the languages and models that it
+names. The workflow, plans and progress reports use these lists.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -237,11 +238,8 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
     """
     if not campaign.benchmarks or not campaign.models or campaign.models == "all":
         return
-    runs = {
-        (catalogue.row_of(job.model), benchmark)
-        for job in every_part(campaign, catalogue, groups)
-        for benchmark, _ in job.sets
-    }
+    jobs = every_part(campaign, catalogue, groups)
+    runs = {(catalogue.row_of(job.model), name) for job in jobs for name, _ in job.sets}
     rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
     for name in campaign.models:
         if name in rows and not any(name == model for model, _ in runs):

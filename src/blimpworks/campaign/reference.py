@@ -1,4 +1,8 @@
-"""Rows of reference tables: language groups, codes of corpus frequencies, printed numbers."""
+"""Rows of reference tables: language groups, codes of corpus frequencies, printed numbers.
+
+The tables are TSV files in ``config/``. A printed number is one that a paper prints, with the key
+of its exhibit, row and column.
+"""
 
 import math
 import re
@@ -111,9 +115,7 @@ class PublishedRow(Strict):
         numbers = numbers_in(self.text)
         if self.value is None or self.fault == "garbled" or not numbers:
             return self
-        if not any(
-            math.isclose(self.value, printed_number, rel_tol=1e-9) for printed_number in numbers
-        ):
+        if not any(math.isclose(self.value, number, rel_tol=1e-9) for number in numbers):
             raise ValueError(f"value {self.value:g} is not what the text has: {self.text!r:.60}")
         return self
 

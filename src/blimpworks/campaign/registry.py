@@ -56,9 +56,7 @@ def _load(entry: EntryPoint) -> Paper:
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
     """Add a paper. Raises UserError for a name that is taken, or a key of every campaign."""
     names = {benchmark.name for benchmark in paper.benchmarks}
-    taken = {
-        b.name for registered_paper in registered.values() for b in registered_paper.benchmarks
-    }
+    taken = {b.name for earlier in registered.values() for b in earlier.benchmarks}
     twice = sorted(names & taken | {paper.name} & registered.keys())
     if twice:
         raise UserError(

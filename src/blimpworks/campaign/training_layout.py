@@ -1,4 +1,7 @@
-"""Paths of texts, corpora and samples that a campaign's models are trained on, for the workflow."""
+"""Name the files of texts, corpora and samples that a campaign's models are trained on.
+
+The rules of the workflow ask for these paths.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from blimpworks.campaign import parts
 from blimpworks.campaign.catalogue import Seed
-from blimpworks.campaign.parts import (
-    TEXT,
-    benchmarks_of,
-    checkpoint_file,
-    released_corpus,
-    treebank_languages,
-    whole_items_table,
-)
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.settings.training import HOW_MANY, Recipe
 
@@ -63,7 +59,7 @@ class TrainingLayout:
         if scope != "multi":
             return [scope]
         layout = self.layout
-        names = benchmarks_of(layout.campaign, layout.catalogue.models[model])
+        names = parts.benchmarks_of(layout.campaign, layout.catalogue.models[model])
         covered = {lang for name in names for lang in layout.covered_by(model, name)}
         return [lang for lang in layout.catalogue.languages if lang in covered]
 
@@ -73,27 +69,26 @@ class TrainingLayout:
 
     def checkpoint_in(self, model: str, scope: str) -> str:
         trained = bool(self.layout.catalogue.models[model].recipe)
-        return str(checkpoint_file(self.layout.campaign, model, scope, trained=trained))
+        return str(parts.checkpoint_file(self.layout.campaign, model, scope, trained=trained))
 
     def checkpoint_of(self, model: str, lang: str) -> str:
         return self.checkpoint_in(model, self.scope_of(model, lang))
 
     def text_sources(self, lang: str) -> list[str]:
-        return self.layout.usable(self.layout.catalogue.sources_of(TEXT, lang))
+        return self.layout.usable(self.layout.catalogue.sources_of(parts.TEXT, lang))
 
     def treebank_tables(self, folder: str, lang: str) -> list[str]:
         """Return the table of a treebank's tokens or sentences (``folder``), if it is read."""
         layout = self.layout
-        read = treebank_languages(layout.campaign, layout.catalogue)
+        read = parts.treebank_languages(layout.campaign, layout.catalogue)
         return [f"{layout.results}/{folder}/{lang}.parquet"] if lang in read else []
 
     def text_items(self, lang: str) -> list[str]:
         """Return the items tables with sentences that a language's training text leaves out."""
-        return [
-            str(whole_items_table(self.layout.campaign, name, lang))
-            for name in self.layout.campaign.benchmarks
-            if find_benchmark(name).in_text and lang in self.layout.item_languages(name)
-        ]
+        campaign = self.layout.campaign
+        names = [name for name in campaign.benchmarks if find_benchmark(name).in_text]
+        names = [name for name in names if lang in self.layout.item_languages(name)]
+        return [str(parts.whole_items_table(campaign, name, lang)) for name in names]
 
     def spelling_pack(self, lang: str) -> list[str]:
         """Return the pack with the spelling of pairs in a language, in a list that may be empty."""
@@ -104,7 +99,7 @@ class TrainingLayout:
 
     def corpus_inputs(self, corpus: str, lang: str) -> Files:
         layout = self.layout
-        released = released_corpus(layout.campaign, layout.catalogue, corpus, lang)
+        released = parts.released_corpus(layout.campaign, layout.catalogue, corpus, lang)
         if released:
             return {"released": layout.usable(released)}
         return {

@@ -26,19 +26,7 @@ from types import FrameType
 from blimpworks.cluster.slurm import DEADLINE, Allocation, ask, find_allocation
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.records.journal import (
-    Asked,
-    Cause,
-    Ended,
-    Lost,
-    Scored,
-    Started,
-    append_entry,
-    journal_path,
-    now,
-    progress_path,
-    read_attempts,
-)
+from blimpworks.records import journal
 from blimpworks.scoring.progress import ATTEMPT, read_progress
 
 log = logging.getLogger(__name__)
@@ -123,7 +111,7 @@ class _Signals:
 
 def cause_of(
     code: int, *, kills: int = 0, on_request: bool = False, out_of_time: bool = False, log: str = ""
-) -> Cause:
+) -> journal.Cause:
     """Return the reason why an attempt ended.
 
     ``code``: exit code of the child, negative for a signal. ``kills``: number of processes killed
@@ -145,29 +133,30 @@ def cause_of(
     return "killed" if code in (-signal.SIGKILL, 128 + signal.SIGKILL) else "error"
 
 
-def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, Scored] | None:
+def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.Scored] | None:
     """Return the time and content of the progress file; None for one of another attempt."""
     with suppress(UserError):
-        progress = read_progress(progress_path(log_file))
+        progress = read_progress(journal.progress_path(log_file))
         if progress and progress.attempt == attempt:
-            facts = progress.model_dump(include=set(Scored.model_fields))
-            return progress.updated, Scored.model_validate(facts)
+            facts = progress.model_dump(include=set(journal.Scored.model_fields))
+            return progress.updated, journal.Scored.model_validate(facts)
     return None
 
 
 def _record_lost_attempt(log_file: Path) -> None:
     """Append to the journal the progress of a previous attempt that was killed."""
-    attempts = read_attempts(journal_path(log_file))
+    attempts = journal.read_attempts(journal.journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
     lost = attempts[-1].started.attempt
     if read := _read_progress_of(lost, log_file):
-        append_entry(journal_path(log_file), Lost(attempt=lost, time=read[0], scored=read[1]))
+        entry = journal.Lost(attempt=lost, time=read[0], scored=read[1])
+        journal.append_entry(journal.journal_path(log_file), entry)
 
 
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
     """Tell whether other jobs had used half of the SLURM job's time when this one first began."""
-    starts = [attempt.started for attempt in read_attempts(journal_path(log_file))]
+    starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
     seconds_left = (allocation.ends or math.inf) - times[0].timestamp()
     return len(times) == 1 and seconds_left < 30 * (allocation.minutes or 0)
@@ -183,20 +172,20 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         _record_lost_attempt(log_file)
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
-    started = Started(
+    started = journal.Started(
         attempt=attempt,
-        time=now(),
+        time=journal.now(),
         slurm_job=allocation.slurm_job,
         node=allocation.node,
         gpus=allocation.gpus,
-        asked=Asked(
+        asked=journal.Asked(
             mem_mb=allocation.mem_mb or 0,
             minutes=allocation.minutes or 0,
             gpus=len(allocation.gpus),
             cores=allocation.cores or 0,
         ),
     )
-    append_entry(journal_path(log_file), started)
+    journal.append_entry(journal.journal_path(log_file), started)
     environment = os.environ | {ATTEMPT: attempt}
     if allocation.ends is not None:
         environment[DEADLINE] = str(allocation.ends)
@@ -217,9 +206,9 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         log=last_lines,
     )
     read = _read_progress_of(attempt, log_file)
-    ended = Ended(
+    ended = journal.Ended(
         attempt=attempt,
-        time=now(),
+        time=journal.now(),
         cause=cause,
         exit=code,
         seconds=round(time.monotonic() - begun, 3),
@@ -227,7 +216,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         scored=read[1] if read else None,
     )
     try:
-        append_entry(journal_path(log_file), ended)
+        journal.append_entry(journal.journal_path(log_file), ended)
     except OSError as error:
         print(f"blimpworks: how this ended cannot be entered: {error}", file=sys.stderr)
     # Print what the next attempt will do differently.

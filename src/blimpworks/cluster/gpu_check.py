@@ -1,4 +1,8 @@
-"""Check a machine's driver, libraries, packages and memory for scoring on NVIDIA GPUs."""
+"""Check a machine's driver, libraries, packages and memory for scoring on NVIDIA GPUs.
+
+``describe_machine`` asks nvidia-smi and the Python that scores; ``gpu_problems`` says what must be
+changed before vLLM can run.
+"""
 
 import json
 import os
@@ -93,6 +97,7 @@ def read_gpus(text: str) -> list[Gpu]:
 
 
 def _gpus() -> tuple[list[Gpu] | None, str | None]:
+    """Return the GPUs, None without nvidia-smi; and the message of nvidia-smi if it fails."""
     command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"]
     try:
         run = subprocess.run(
@@ -109,14 +114,10 @@ def _gpus() -> tuple[list[Gpu] | None, str | None]:
 
 
 def _packages(python: Path) -> Packages | None:
+    command = [str(python), "-c", PROBE]
     try:
         run = subprocess.run(
-            [python, "-c", PROBE],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=600,
-            check=False,
+            command, capture_output=True, text=True, errors="replace", timeout=600, check=False
         )
         return Packages.model_validate_json(run.stdout.splitlines()[-1])
     except (OSError, subprocess.TimeoutExpired, IndexError, ValidationError):

@@ -1,4 +1,7 @@
-"""Estimate what scoring jobs need: GPUs, cores and memory, sentences and tokens, speed and time."""
+"""Estimate what scoring jobs need: GPUs, cores and memory, sentences and tokens, speed and time.
+
+Estimates come from a model's row in the catalogue and from the site, a cluster's description.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -221,13 +224,11 @@ def needs_of(
         for number in sizes
         if number <= gpu.per_node
     ]
-    fitting = [
-        option
-        for option in every
-        if option.room_gb >= 0
-        and host_memory_mb(memory.weights, engine, option.gpus)
-        <= option.gpu_kind.host_memory_gb * 1000
-    ]
+    fitting = []
+    for option in every:
+        host_mb = host_memory_mb(memory.weights, engine, option.gpus)
+        if option.room_gb >= 0 and host_mb <= option.gpu_kind.host_memory_gb * 1000:
+            fitting.append(option)
     if not fitting:
         raise UserError(_refusal(row, memory, every, site))
     best = min(fitting, key=Option.cost)

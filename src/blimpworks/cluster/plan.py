@@ -1,4 +1,8 @@
-"""Plan a run: its jobs, time, memory and disk, before anything is submitted."""
+"""Plan a run: its jobs, time, memory and disk, before anything is submitted.
+
+``make_plan`` takes a campaign, the cluster's description (the site) and the jobs that Snakemake's
+dry run names; it estimates tokens by what is scored already, and else by stated means.
+"""
 
 import os
 import re
@@ -162,6 +166,14 @@ PREPARED = 1.0
 """Size of prepared inputs and pairs relative to the downloads (0.7 with 101 languages)."""
 
 
+class Setup(NamedTuple):
+    """A model's row in the catalogue, the engine that runs it, and its number format."""
+
+    row: ModelRow
+    engine: str
+    dtype: str
+
+
 class _Planner:
     """Estimates the remaining work of a campaign's parts on a site."""
 
@@ -184,12 +196,12 @@ class _Planner:
                 self.refused[model] = str(error)
         self.trainings = plan_trainings(campaign, catalogue, self.jobs, self.site)
 
-    def setup_of(self, model: str) -> tuple[ModelRow, str, str]:
-        """Return a model's row, engine and number format."""
+    def setup_of(self, model: str) -> Setup:
         row = self.catalogue.models[model]
         engine = engine_of(self.campaign, row)
         scorer = find_scorer(engine, row.architecture)
-        return row, engine, scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
+        dtype = scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
+        return Setup(row, engine, dtype)
 
     def work(self, dry: DryRun | None) -> list[Part]:
         """Return the parts that Snakemake's dry run names; without one, all that are not done."""
@@ -226,15 +238,17 @@ class _Planner:
         return round(max(0, work.sentences - self.stored[job].sentences) * mean)
 
     def model(self, title: str, jobs: Sequence[Part]) -> ModelPlan:
+        """Plan the jobs of a model, or of its answers, by their ``title``. Raises UserError."""
         model = title.removesuffix(ANSWERS_SUFFIX)
         (row, engine, dtype), needs = self.setup_of(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
         tokens = [self.tokens(job) for job in jobs]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
         model_facts = (row, engine, dtype, self.site, self.campaign.scoring)
-        requests = [
-            sized_request(*model_facts, self.items(job), job.log(self.campaign)) for job in jobs
-        ]
+        requests = []
+        for job in jobs:
+            log = job.log(self.campaign)
+            requests.append(sized_request(*model_facts, self.items(job), log))
         minutes = [int(request["runtime"]) for request in requests]
         hours = sum(seconds) / 3600
         return ModelPlan(
@@ -303,9 +317,8 @@ class _Planner:
         return plan.model_copy(update={"sufficient": all(fits)})
 
     def downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
-        rows: Iterable[SourceRow | TreebankRow] = chain(
-            self.catalogue.sources.values(), *self.catalogue.treebanks.values()
-        )
+        treebanks = self.catalogue.treebanks.values()
+        rows: Iterable[SourceRow | TreebankRow] = chain(self.catalogue.sources.values(), *treebanks)
         pins = {row.name: row for row in rows}
         names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
         return [pins[name] for name in names if name in pins]
@@ -320,14 +333,14 @@ class _Planner:
         missing = dict.fromkeys(job.model for job in jobs if not self.has_model(job))
         rows = [self.catalogue.models[model] for model in missing]
         gated = [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
-        notes = training_notes(self.trainings, self.catalogue, self.site)
+        notes = []
         if gated and not offline_variable():  # offline they come from a cache
             listed = ", ".join(dict.fromkeys(row.hf_id for row in gated))
-            notes.insert(
-                0,
+            notes.append(
                 f"{len(gated)} models to retrieve are gated: the owner of the token must have "
-                f"accepted their licences on https://huggingface.co: {listed}.",
+                f"accepted their licences on https://huggingface.co: {listed}."
             )
+        notes += training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}

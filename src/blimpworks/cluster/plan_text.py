@@ -1,4 +1,7 @@
-"""Define the data of a plan of a run, and print a plan as text."""
+"""Define the data of a plan of a run, and print a plan as text.
+
+A plan says which jobs a campaign has left to run, and the time, memory and disk that they need.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from string import ascii_uppercase

@@ -1,6 +1,7 @@
 """Request resources from SLURM for jobs that score or train, and estimate trainings.
 
-Requests have the names that Snakemake's executor uses.
+A request is a dictionary of resources (minutes, memory, GPUs) by the names that Snakemake's
+executor uses. It grows after attempts that ran out of something.
 """
 
 import math
@@ -139,9 +140,8 @@ def train_request(site: Site | None) -> Request | None:
     if site is None or gpu_kind is None:
         return None
     minutes = int(min(TRAINING_HOURS, gpu_kind.max_hours) * 60)
-    return score_request(
-        site, Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0), minutes
-    )
+    needs = Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0)
+    return score_request(site, needs, minutes)
 
 
 MOST_FACTOR = 8.0

@@ -1,4 +1,7 @@
-"""Ask SLURM about jobs, and find resources and deadline of the job that this process runs in."""
+"""Ask SLURM about jobs, and find resources and deadline of the job that this process runs in.
+
+SLURM is a cluster's scheduler; its programs (``squeue``, ``sacct``) may be missing or silent.
+"""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Find the software of a campaign's jobs: packages, programs and container images."""
+"""Find the software of a campaign's jobs, and say what is missing: packages, programs, images."""
 
 import hashlib
 import os
@@ -59,9 +59,7 @@ def mounts(paths: Iterable[Path]) -> list[str]:
                 f"{directory} has a comma or colon in its name, and cannot be mounted into images; "
                 "rename it, or run without --sdm apptainer."
             )
-    return sorted(
-        str(directory) for directory in directories if not directories & {*directory.parents}
-    )
+    return sorted(str(folder) for folder in directories if not directories & {*folder.parents})
 
 
 KENLM = ("lmplz", "build_binary")

@@ -1,4 +1,8 @@
-"""Read the progress of a campaign from its files."""
+"""Read the progress of a campaign from its files.
+
+A part is what one job scores or answers. Its journal lists the attempts to run it, its progress
+file counts what is scored, and its manifest, written last, marks it as done.
+"""
 
 import os
 from collections import Counter
@@ -250,10 +254,9 @@ def _stages(
         return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
 
     exhibits = exhibits_of(campaign, catalogue, jobs)
+    retrieved = retrieved_files(campaign, catalogue, jobs)
     files: dict[str, Iterable[Path]] = {
-        "sources": (
-            resources / "sources" / name for name in retrieved_files(campaign, catalogue, jobs)
-        ),
+        "sources": (resources / "sources" / name for name in retrieved),
         "items": (items_table(campaign, *item_set) for item_set in item_sets(campaign, catalogue)),
         "models": (job.checkpoint(campaign) for job in jobs),
         # Counted below: a manifest may contain the reason why there are no scores.
@@ -306,15 +309,15 @@ def _borrowed_pace(model: ModelStatus, models: Sequence[ModelStatus]) -> float |
 
     Use models of the same engine if there are any; scale their speed by the parameters' ratio.
     """
-    paces = [(model_status, pace) for model_status in models if (pace := model_status.rate("new"))]
-    paces = [pair for pair in paces if pair[0].engine == model.engine] or paces
-    size = model.parameters
-    sized = [
-        pace * model_status.parameters / size
-        for model_status, pace in paces
-        if size and model_status.parameters
-    ]
-    return _mean(sized or (pace for _, pace in paces))
+    scored = [measured for measured in models if measured.rate("new")]
+    scored = [measured for measured in scored if measured.engine == model.engine] or scored
+    paces, sized = [], []
+    for measured in scored:
+        pace = measured.rate("new") or 0.0
+        paces.append(pace)
+        if model.parameters and measured.parameters:
+            sized.append(pace * measured.parameters / model.parameters)
+    return _mean(sized or paces)
 
 
 def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelStatus:
@@ -333,35 +336,25 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
 
 
 def read_status(
-    campaign: Campaign,
-    catalogue: Catalogue,
-    groups: Groups,
-    queue: Queue | None = None,
+    campaign: Campaign, catalogue: Catalogue, groups: Groups, queue: Queue | None = None
 ) -> Status:
     """Read the progress of a campaign; ``queue`` tells waiting jobs from unsubmitted ones.
 
     Raises UserError for a malformed file.
     """
     moment, queue, listing = now(), queue or Queue(), Listing()
-    statuses = [
-        read_job_status(campaign, job, moment, queue, listing)
-        for job in every_part(campaign, catalogue, groups)
-    ]
-    by_model: dict[str, list[tuple[JobStatus, int]]] = {}
+    parts = every_part(campaign, catalogue, groups)
+    statuses = [read_job_status(campaign, part, moment, queue, listing) for part in parts]
+    jobs_of: dict[str, list[JobStatus]] = {}
+    totals: Counter[str] = Counter()
     for status, total in zip(statuses, _totals(campaign, catalogue, statuses), strict=True):
-        by_model.setdefault(status.job.title, []).append((status, total))
-    models = [
-        ModelStatus(
-            title,
-            [status for status, _ in counted],
-            sentences=sum(total for _, total in counted),
-            exact=all(status.sentences is not None for status, _ in counted),
-            parameters=catalogue.models[counted[0][0].job.model].parameters,
-            engine=f"{counted[0][0].job.engine} {counted[0][0].job.task}",
-        )
-        for title, counted in by_model.items()
-    ]
+        jobs_of.setdefault(status.job.title, []).append(status)
+        totals[status.job.title] += total
+    models = []
+    for title, jobs in jobs_of.items():
+        part, exact = jobs[0].job, all(status.sentences is not None for status in jobs)
+        parameters, engine = catalogue.models[part.model].parameters, f"{part.engine} {part.task}"
+        models.append(ModelStatus(title, jobs, totals[title], exact, parameters, engine))
     estimated = [_with_estimate(model, models) for model in models]
-    return Status(
-        campaign.campaign, moment, _stages(campaign, catalogue, statuses, listing), estimated
-    )
+    stages = _stages(campaign, catalogue, statuses, listing)
+    return Status(campaign.campaign, moment, stages, estimated)

@@ -1,4 +1,4 @@
-"""Format the progress of a campaign as text or JSON."""
+"""Format the progress of a campaign (``status.Status``) as text for a terminal, or as JSON."""
 
 import json
 from collections import Counter
@@ -21,6 +21,7 @@ def _share(done: int, total: int) -> str:
 
 
 def _model_row(model: ModelStatus) -> dict[str, str]:
+    """Return a model's cells by heading; "~" marks estimates."""
     finished, languages = model.languages
     sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
     time_left = duration(model.seconds_left)
@@ -130,16 +131,13 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     for job_status in running:
         since = ""
         if job_status.newest:
-            begun, today = (
-                job_status.newest.started.time.astimezone(),
-                job_status.moment.astimezone(),
-            )
+            begun = job_status.newest.started.time.astimezone()
+            today = job_status.moment.astimezone()
             day = "" if begun.date() == today.date() else f"{begun:%d %b} "
             since = f"since {day}{begun:%H:%M}"
-        silent = (
-            f"silent for {duration(job_status.silent.total_seconds())}" if job_status.silent else ""
-        )
-        facts = _joined(_scored_share(job_status), since, silent, _node(job_status))
+        silent = job_status.silent
+        silence = f"silent for {duration(silent.total_seconds())}" if silent else ""
+        facts = _joined(_scored_share(job_status), since, silence, _node(job_status))
         lines.append([shortened(f"  {job_status.job.label}: {facts}")])
     blocks += _section("Running", lines)
     return printed(blocks, width)
@@ -173,9 +171,8 @@ def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
                     "job": status.job.name,
                 }
             )
-    return printed(
-        [model.model, "", Columns(rows, text_columns=("language", "state", "job"))], width
-    )
+    table = Columns(rows, text_columns=("language", "state", "job"))
+    return printed([model.model, "", table], width)
 
 
 def _job_json(status: JobStatus) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Unify the spelling and spacing of a language's words by the rules of its language pack."""
+"""Unify the spelling and spacing of a language's words by the rules of its language pack.
+
+A language pack is a YAML file with all that a benchmark needs to know of a language.
+"""
 
 import re
 import unicodedata

@@ -73,6 +73,7 @@ class MalformedSentence(Exception):
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
+    """Yield the sentences of a file, which blank lines separate."""
     texts: list[str] = []
     broken: list[int] = []
     number, cut = 0, False
@@ -95,6 +96,7 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
 
 
 def _parsed(parse: Callable[[str], Any], otherwise: Any) -> Callable[[list[str], int], Any]:
+    """Make a parser for the package; its value is ``otherwise`` for a malformed cell."""
 
     def parser(cells: list[str], at: int) -> Any:
         try:
@@ -150,6 +152,10 @@ def _is_word(cell: str) -> bool:
 
 
 def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> None:
+    """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
+
+    ``first`` is the number of the first token's line.
+    """
     positions = [at for at, row in enumerate(rows) if _is_word(row[0])]
     before = 0
     for at, (row, token) in enumerate(zip(rows, tokens, strict=True)):
@@ -240,6 +246,7 @@ def read_treebank(
     malformed: list[Malformed] = []
 
     def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
+        """Yield rows of tokens; append rows to ``sentences`` and ``malformed``."""
         for block in _blocks(lines):
             try:
                 parsed = parse_sentence(block)

@@ -77,9 +77,8 @@ def page(rows: Sequence[PrintedExhibit]) -> str:
     lines = []
     for paper in papers:
         listed = [(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper]
-        ours = [
-            (exhibit_label(s.name) or "ours", s, "") for s in unlisted(rows) if s.paper == paper
-        ]
+        added = [spec for spec in unlisted(rows) if spec.paper == paper]
+        ours = [(exhibit_label(spec.name) or "ours", spec, "") for spec in added]
         lines += [f"\n## {find_paper(paper).citation.label}\n", f"| {' | '.join(HEADINGS)} |"]
         lines.append("|---" * len(HEADINGS) + "|")
         for label, made, note in (*listed, *ours):

@@ -1,4 +1,8 @@
-"""Assemble the report's pages, and build the static site with Sphinx."""
+"""Assemble the report's pages, and build the static site with Sphinx.
+
+Each paper's page has a section for each exhibit, with up to four views: printed, recomputed and
+measured numbers, and all of them together.
+"""
 
 import io
 import re
@@ -388,13 +392,12 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
 
 def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
     """Return the picture file of each figure with numbers, by its address in the site."""
-    return {
-        picture_of(form, paper.name): form.files.with_name(f"{form.files.name}.svg")
-        for paper in papers
-        for exhibit in paper.exhibits
-        for form in exhibit.forms.values()
-        if form.figure and form.cells
-    }
+    files: dict[str, Path] = {}
+    for paper in papers:
+        for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
+            if form.figure and form.cells:
+                files[picture_of(form, paper.name)] = form.files.with_name(f"{form.files.name}.svg")
+    return files
 
 
 SPHINX_SETTINGS = "assets/sphinx.yaml"
@@ -438,12 +441,10 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
         for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     files = [path for path in output.rglob("*") if path.is_file()]
-    return {
-        "pages": sum(path.suffix == ".html" for path in files),
-        "numbers": sum(
-            len(paper.evidence)
-            or sum(len(f.cells) for e in paper.exhibits for f in e.forms.values())
-            for paper in inputs.papers
-        ),
-        "bytes": sum(path.stat().st_size for path in files),
-    }
+    numbers = 0
+    for paper in inputs.papers:
+        forms = (form for exhibit in paper.exhibits for form in exhibit.forms.values())
+        numbers += len(paper.evidence) or sum(len(form.cells) for form in forms)
+    pages = sum(path.suffix == ".html" for path in files)
+    size = sum(path.stat().st_size for path in files)
+    return {"pages": pages, "numbers": numbers, "bytes": size}

@@ -1,4 +1,7 @@
-"""Read the report's inputs: printed numbers, comparisons, names, and built exhibits."""
+"""Read the report's inputs: printed numbers, comparisons, names, and built exhibits.
+
+``read_inputs`` takes a campaign and the results trees, and returns all that the pages show.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,9 +69,7 @@ class Number:
         printed = {"text": self.row.text, "unit": unit, "again": self.recomputed_text}
         if self.row.corrected is not None:
             printed["corrected"] = self.in_print(self.row.corrected)
-        return {
-            key: value for key, value in {**printed, **facts}.items() if value not in ("", None)
-        }
+        return {key: value for key, value in (printed | facts).items() if value not in ("", None)}
 
 
 Evidence = dict[NumberKey, Number]

@@ -1,4 +1,8 @@
-"""Write the report's data as scripts, because a page that is opened from a file reads no others."""
+"""Write the report's data as scripts, because a page that is opened from a file reads no others.
+
+Each script passes JSON to a function of the page: printed numbers and cells by paper, files with
+the jobs that made them, and items with verdicts and the words' log-probabilities.
+"""
 
 import json
 import math
@@ -31,6 +35,8 @@ MOST_ORIGINS = 24
 """Most printed numbers that the panel names as origins of a number."""
 NOTED = ("origin", "source", "engine")
 """Notes of jobs to show: the source of a downloaded file, or the scoring engine."""
+JOB, INPUTS = 2, 3
+"""Indices of a product's job and inputs in its list."""
 
 
 @dataclass
@@ -58,10 +64,10 @@ class Products:
         while waiting:
             node = waiting.pop()
             product = self.products[self._number(node)]
-            if product[3] is None:
-                product[2] = self._job(node.record) if node.record else -1
+            if product[INPUTS] is None:
+                product[JOB] = self._job(node.record) if node.record else -1
                 waiting += [n for n in node.inputs if (n.path, n.sha256) not in self._numbers]
-                product[3] = [self._number(source) for source in node.inputs]
+                product[INPUTS] = [self._number(source) for source in node.inputs]
         return number
 
     def _number(self, node: Node) -> int:
@@ -72,6 +78,7 @@ class Products:
         return self._numbers[key]
 
     def _job(self, record: Record) -> int:
+        """Add the job of a record, once for all its outputs; return its index."""
         first = record["outputs"][0]["path"]
         key = f"{record['verb']} {first} {record['started']}"
         if key not in self._jobs:
@@ -217,10 +224,11 @@ def item_scripts(
                 paradigm = paradigms.setdefault(labelled, len(paradigms))
                 letters = "".join(of_model.get(item, UNJUDGED) for of_model in verdicts)
                 pairs.append([item, paradigm, row["good"], row["bad"], letters])
-                scored = (scores.get(item) for scores in scores_by_model)
-                words_of_pairs.append(
-                    [s and [_words(row, s, side) for side in SIDES] for s in scored]
-                )
+                of_models = []
+                for scores in scores_by_model:
+                    scored = scores.get(item)
+                    of_models.append(scored and [_words(row, scored, side) for side in SIDES])
+                words_of_pairs.append(of_models)
             name = f"{pair_set.benchmark}.{pair_set.lang}.{number}"
             yield name, _script(name, pairs)
             if total_words:

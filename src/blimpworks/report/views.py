@@ -1,10 +1,16 @@
-"""Make the HTML tables of an exhibit: printed, recomputed and measured numbers, and all of them."""
+"""Make the HTML tables of an exhibit: printed, recomputed and measured numbers, and all of them.
+
+A form is a built exhibit in one of its forms (as published, or measured); its document has sheets
+of entries, some of which show a cell. Each function returns a table as HTML, or "" without numbers.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
+from itertools import chain
+from typing import NamedTuple
 
 from blimpworks.exhibits.exhibit import Entry, Sheet
 from blimpworks.exhibits.render import element, table_html
@@ -18,11 +24,16 @@ MISSING = "·"
 """Mark for a number that cannot be computed."""
 
 
-def numbers_of(sheets: Sequence[Sheet]) -> Iterator[tuple[int, str, str]]:
-    """Yield index, row name and column heading of each cell.
+class ShownCell(NamedTuple):
+    """A cell, by its index in a form, and the names under which a table shows it."""
 
-    A row without a name has that of the row before.
-    """
+    cell: int
+    row: str
+    column: str
+
+
+def numbers_of(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
+    """Yield the cells of tables; a row without a name has that of the row before."""
     name = ""
     for sheet in sheets:
         for entries in sheet.body:
@@ -30,22 +41,20 @@ def numbers_of(sheets: Sequence[Sheet]) -> Iterator[tuple[int, str, str]]:
                 if column.names:
                     name = entry.text.strip() or name
                 elif entry.cell is not None:
-                    yield entry.cell, name, column.heading
+                    yield ShownCell(entry.cell, name, column.heading)
 
 
 def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[Sheet]:
     """Return sheets without ``dropped`` cells and rows and columns of only such cells."""
-    numbers = {
-        (at, entry.cell)
-        for sheet in sheets
-        for entries in sheet.body
-        for at, entry in enumerate(entries)
-        if entry.cell is not None
-    }
-    kept_columns = {at for at, cell in numbers if cell not in dropped}
+    with_numbers: set[int] = set()
+    kept_columns: set[int] = set()
+    for entries in chain.from_iterable(sheet.body for sheet in sheets):
+        cells = [(at, entry.cell) for at, entry in enumerate(entries) if entry.cell is not None]
+        with_numbers |= {at for at, _ in cells}
+        kept_columns |= {at for at, cell in cells if cell not in dropped}
     if not kept_columns:
         return []
-    empty = {at for at, _ in numbers} - kept_columns
+    empty = with_numbers - kept_columns
     made = []
     for sheet in sheets:
         body = []
@@ -104,6 +113,7 @@ def _view(
     """
 
     def show_entry(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
+        """Return the attributes and the content of an entry's HTML cell."""
         cell = form.cells[index]
         state, content = show(entry, cell)
         about = names.about(cell.facts["filter"], cell.key)
@@ -157,7 +167,7 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
     """Return a table, by keys, of printed numbers that the published form lacks; "" without any."""
     in_form: set[NumberKey] = set()
     if form and not form.figure:
-        indices = {index for index, _, _ in numbers_of(form.document.sheets)}
+        indices = {shown.cell for shown in numbers_of(form.document.sheets)}
         in_form = {key for key, index in form.cell_of.items() if index in indices}
     keys = [key for key in evidence if key[0] == exhibit and key not in in_form]
     if not keys:
@@ -235,17 +245,19 @@ class Headings:
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
         self._names = names
         self._rows: dict[NumberKey, str] = {}
-        headings: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
+        # All headings of each key, of rows and of columns.
+        rows: dict[str, set[str]] = {}
+        columns: dict[str, set[str]] = {}
         for form in forms:
-            for index, *texts in numbers_of(form.document.sheets):
-                key = form.cells[index].key
+            for shown in numbers_of(form.document.sheets):
+                key = form.cells[shown.cell].key
                 # Several cells may have the same number, of which the form shows one.
-                if key is not None and form.cell_of[key] == index:
-                    self._rows.setdefault(key, texts[0])
-                    for name, text, of_axis in zip(key[1:], texts, headings, strict=True):
-                        of_axis.setdefault(name, set()).add(text)
+                if key is not None and form.cell_of[key] == shown.cell:
+                    self._rows.setdefault(key, shown.row)
+                    rows.setdefault(key[1], set()).add(shown.row)
+                    columns.setdefault(key[2], set()).add(shown.column)
         self._headings = []
-        for of_axis in headings:
+        for of_axis in (rows, columns):
             uses = Counter(text for texts in of_axis.values() for text in texts)
             unique = {key: min(texts) for key, texts in of_axis.items() if len(texts) == 1}
             self._headings.append({key: text for key, text in unique.items() if uses[text] == 1})
@@ -286,11 +298,8 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     A dense exhibit keeps its rows and columns. Statements have a line each, with a column for
     printed, recomputed and measured numbers and for the difference.
     """
-    numbers = {
-        key: lines_of(number)
-        for key, number in evidence.items()
-        if key[0] == exhibit and (number.status or number.verdict)
-    }
+    compared = {key: n for key, n in evidence.items() if n.status or n.verdict}
+    numbers = {key: lines_of(n) for key, n in compared.items() if key[0] == exhibit}
     if not any(len(entries) > 1 for entries in numbers.values()):
         return ""
     labels = Headings([*forms.values()], names)
@@ -298,6 +307,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     table_rows = []
 
     def add(line: str, title: str, cells: Iterable[tuple[NumberKey, str]]) -> None:
+        """Add a row; each of its cells is one line ("printed", "measured", …) of a number."""
         name = element("small", LINES[line], {}) if line else ""
         head = element("th", escaped(title) + name, {"scope": "row"})
         contents = [_cell(numbers.get(key, {}).get(of), key, names, of) for key, of in cells]

@@ -102,12 +102,11 @@ class Paper:
             for row in self.numbers
         ]
         columns = [*PublishedRow.model_fields, "half_unit", "origin"]
+        # The file is absent if a paper prints and releases no accuracies.
+        accuracies = read_plain(ACCURACIES, [*filter(Path.exists, [self.accuracies])])
         return {
             "published": Selection(pd.DataFrame(rows, columns=columns)),
-            # The file is absent if a paper prints and releases no accuracies.
-            "accuracies": Selection(
-                read_plain(ACCURACIES, [*filter(Path.exists, [self.accuracies])])
-            ),
+            "accuracies": Selection(accuracies),
         }
 
 

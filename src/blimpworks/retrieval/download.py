@@ -1,4 +1,7 @@
-"""Download a file over HTTP with retries and resumption, or ask its archive for a checksum."""
+"""Download a file over HTTP with retries and resumption, or ask its archive for a checksum.
+
+``Transfer`` writes a partial file, and continues one that an earlier download has left.
+"""
 
 import fcntl
 import hashlib
@@ -20,25 +23,10 @@ from tqdm import tqdm
 from urllib3 import BaseHTTPResponse, exceptions
 from urllib3.util import Retry
 
-from blimpworks.campaign.addresses import (
-    Statement,
-    check_address,
-    check_redirect,
-    offline_variable,
-    scrubbed,
-    shown,
-)
+from blimpworks.campaign import addresses
 from blimpworks.errors import UserError
 from blimpworks.files import load_json
-from blimpworks.retrieval.sources import (
-    GIT_BLOB,
-    MD5,
-    PIECE,
-    SHA256,
-    Checksum,
-    NotReceived,
-    disk_errors,
-)
+from blimpworks.retrieval import sources
 
 AT_ONCE = 4
 """Most parallel downloads from a host by this user."""
@@ -120,10 +108,10 @@ class _Session(requests.Session):
         if target is not None:
             try:
                 following = urljoin(resp.url, target)
-                check_redirect(resp.url, following)
+                addresses.check_redirect(resp.url, following)
             except ValueError as error:
                 raise _Refused(
-                    f"{host_of(resp.url)} sends on to {shown(target)}, and {error}"
+                    f"{host_of(resp.url)} sends on to {addresses.shown(target)}, and {error}"
                 ) from error
         return target
 
@@ -157,11 +145,11 @@ def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
     ours = isinstance(error, exceptions.HTTPError)
     reason = error if ours else getattr(inner, "reason", None) or inner
     cause = getattr(reason, "__cause__", None)
-    detail = scrubbed(getattr(cause, "strerror", None) or str(reason))
+    detail = addresses.scrubbed(getattr(cause, "strerror", None) or str(reason))
     for error_class, text in _CAUSES:
         if isinstance(reason, error_class):
             return text.format(host=host_of(url), detail=detail.lower())
-    return scrubbed(" ".join(str(error).split())) or type(error).__name__
+    return addresses.scrubbed(" ".join(str(error).split())) or type(error).__name__
 
 
 def refusal_of(response: requests.Response) -> tuple[str, str]:
@@ -195,18 +183,18 @@ class Transfer:
         ``LARGEST`` bytes is deleted.
         """
         try:
-            check_address(self.url)
+            addresses.check_address(self.url)
         except ValueError as error:
             raise UserError(
-                f"{self.where}: url is {shown(self.url)!r}, expected an https address, but "
-                f"{error}; correct it, or {self.instead}."
+                f"{self.where}: url is {addresses.shown(self.url)!r}, expected an https address, "
+                f"but {error}; correct it, or {self.instead}."
             ) from error
-        if variable := offline_variable():
+        if variable := addresses.offline_variable():
             offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
             raise UserError(str(offline))
         self.partial.parent.mkdir(parents=True, exist_ok=True)
         best, stalls = -1, 0
-        with disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
+        with sources.disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
                 reached = self.received()
                 stalls = 0 if reached > best else stalls + 1
@@ -219,11 +207,11 @@ class Transfer:
                     )
                 time.sleep(BACKOFF * 2**stalls)
 
-    def _failure(self, cause: str, remedy: str) -> NotReceived:
-        return NotReceived(
-            f"{self.where}: {shown(self.url)} was not downloaded: {cause}; {remedy}, or "
+    def _failure(self, cause: str, remedy: str) -> sources.NotReceived:
+        return sources.NotReceived(
+            f"{self.where}: {addresses.shown(self.url)} was not downloaded: {cause}; {remedy}, or "
             f"{self.instead}.",
-            f"{shown(self.url)}: {cause}",
+            f"{addresses.shown(self.url)}: {cause}",
         )
 
     def _request_rest(self, session: requests.Session) -> bool:
@@ -266,7 +254,7 @@ class Transfer:
         )
         with bar, self.partial.open("ab" if start else "wb") as handle:
             try:
-                for piece in response.iter_content(PIECE):
+                for piece in response.iter_content(sources.PIECE):
                     handle.write(piece)
                     handle.flush()  # so that the next process resumes here if this one is killed
                     bar.update(len(piece))
@@ -290,10 +278,10 @@ class Transfer:
 
 LARGEST_ANSWER = 16 << 20
 """Most bytes of an archive's answer."""
-_DIGITS = {MD5: 32, GIT_BLOB: 40, SHA256: 64}
+_DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
 
 
-def stated_checksum(statement: Statement, where: str) -> Checksum:
+def stated_checksum(statement: addresses.Statement, where: str) -> sources.Checksum:
     """Ask an archive for the checksum that it states for a file.
 
     ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
@@ -307,33 +295,32 @@ def stated_checksum(statement: Statement, where: str) -> Checksum:
             method, _, digest = file["checksum"].rpartition(":")
             if method not in ("", "md5"):
                 raise ValueError(f"unknown method {method!r}")
-            checksum = Checksum(MD5, digest.lower(), int(file["size"]), origin)
+            checksum = sources.Checksum(sources.MD5, digest.lower(), int(file["size"]), origin)
         else:  # the hub lists a folder at a commit
             [file] = [file for file in answer if file["path"] == statement.file]
-            if large := file.get("lfs"):
-                checksum = Checksum(SHA256, large["oid"], int(large["size"]), origin)
-            else:
-                checksum = Checksum(GIT_BLOB, file["oid"], int(file["size"]), origin)
+            large = file.get("lfs")
+            algorithm, facts = (sources.SHA256, large) if large else (sources.GIT_BLOB, file)
+            checksum = sources.Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
-            f"{where}: {shown(statement.url)} states no checksum of {statement.file!r}, expected "
-            "one for each of its files; correct the row's url, or pin the file "
+            f"{where}: {addresses.shown(statement.url)} states no checksum of {statement.file!r}, "
+            "expected one for each of its files; correct the row's url, or pin the file "
             "(`blimpworks pin`)."
         ) from error
     digits = _DIGITS[checksum.algorithm]
     if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", checksum.digest):
         raise UserError(
-            f"{where}: {shown(statement.url)} states {checksum.digest!r:.80} as the "
+            f"{where}: {addresses.shown(statement.url)} states {checksum.digest!r:.80} as the "
             f"{checksum.algorithm} of {statement.file!r}, expected {digits} hexadecimal "
             "digits; pin the file (`blimpworks pin`)."
         )
     return checksum
 
 
-def _request(statement: Statement, where: str) -> bytes:
-    check_address(statement.url)
+def _request(statement: addresses.Statement, where: str) -> bytes:
+    addresses.check_address(statement.url)
     cause, body = "", b""
-    if variable := offline_variable():
+    if variable := addresses.offline_variable():
         cause = f"{variable} forbids the network; unset {variable}"
     else:
         try:
@@ -346,8 +333,8 @@ def _request(statement: Statement, where: str) -> bytes:
             cause = f"{cause_of(error, statement.url)}; check the network and proxy"
     if cause:
         raise UserError(
-            f"{where}: the checksum that {shown(statement.url)} states was not received: {cause}, "
-            "or pin the file (`blimpworks pin`)."
+            f"{where}: the checksum that {addresses.shown(statement.url)} states was not received: "
+            f"{cause}, or pin the file (`blimpworks pin`)."
         )
     return bytes(body)
 

@@ -1,4 +1,7 @@
-"""Record missing checksums in catalogues, and copy pinned files of an archive into a mirror."""
+"""Record missing checksums in catalogues, and copy pinned files of an archive into a mirror.
+
+A file is pinned by a row with its address and SHA-256; a mirror is a directory with copies.
+"""
 
 import csv
 import io
@@ -19,16 +22,8 @@ from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import dialect, headings, named_row, read_rows
 from blimpworks.errors import BROKEN, UserError, reading
 from blimpworks.files import atomic, below, scratch, sha256_of, write_text
+from blimpworks.retrieval import sources
 from blimpworks.retrieval.download import Transfer
-from blimpworks.retrieval.sources import (
-    PIECE,
-    Pin,
-    Proof,
-    checksum_of,
-    disk_errors,
-    in_mirror,
-    part_path,
-)
 from blimpworks.strict import Part, Strict, Within
 
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
@@ -50,7 +45,7 @@ def is_fixed(url: str) -> bool:
 def pinnable_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
     """List unpinned rows with a file in ``mirror``, or with a fixed address (``is_fixed``)."""
     pins = [pin for pin in _pins(catalogue) if not pin.is_pinned]
-    return [pin.name for pin in pins if in_mirror(pin, mirror) or is_fixed(pin.url)]
+    return [pin.name for pin in pins if sources.in_mirror(pin, mirror) or is_fixed(pin.url)]
 
 
 def unpinnable_names(catalogue: Path) -> list[str]:
@@ -58,7 +53,7 @@ def unpinnable_names(catalogue: Path) -> list[str]:
     return [pin.name for pin in _pins(catalogue) if not pin.is_pinned and not is_fixed(pin.url)]
 
 
-def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> Pin:
+def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> sources.Pin:
     """Write the sha256 and bytes of row ``name`` into ``catalogue``, and return the filled pin.
 
     Read the file in ``mirror``, or else download it. ``name``: path of the retrieved file relative
@@ -74,7 +69,7 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> Pin:
             f"{pin.where} already has SHA-256 {pin.sha256}; to pin it anew, empty its sha256 "
             "and bytes first."
         )
-    mirrored = in_mirror(pin, mirror)
+    mirrored = sources.in_mirror(pin, mirror)
     with scratch("blimpworks-pin") as directory:
         file = directory / "file"
         if mirrored:
@@ -92,7 +87,7 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> Pin:
         else:
             instead = "pin it on another machine"
             Transfer(pin.url, file, pin.bytes, pin.where, instead).run()
-        recorded = checksum_of(pin.locked, catalogue) if pin.locked else None
+        recorded = sources.checksum_of(pin.locked, catalogue) if pin.locked else None
         for checksum in filter(None, (pin.blob, recorded)):
             if problem := checksum.problem(file):
                 origin = mirrored or shown(pin.url)
@@ -105,13 +100,13 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> Pin:
     return filled
 
 
-def _pins(catalogue: Path) -> list[Pin]:
+def _pins(catalogue: Path) -> list[sources.Pin]:
     columns = headings(catalogue)
     row_class: type[TreebankRow | SourceRow] = TreebankRow if "treebank" in columns else SourceRow
-    return [Pin.of(row, catalogue) for row in read_rows(row_class, catalogue)]
+    return [sources.Pin.of(row, catalogue) for row in read_rows(row_class, catalogue)]
 
 
-def _record(catalogue: Path, index: int, pin: Pin) -> None:
+def _record(catalogue: Path, index: int, pin: sources.Pin) -> None:
     """Write checksum and size into a row. Raises UserError for a table with breaks in cells."""
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
@@ -169,13 +164,13 @@ class _Differs(Exception):
     """A file of the archive is not the pinned one; the message has the difference."""
 
 
-def pins_of(rows: Iterable[SourceRow | TreebankRow], catalogue: Path) -> list[Pin]:
+def pins_of(rows: Iterable[SourceRow | TreebankRow], catalogue: Path) -> list[sources.Pin]:
     """Return the rows of a catalogue that have a checksum, as pins."""
-    return [Pin.of(row, catalogue) for row in rows if row.sha256 or row.git_blob]
+    return [sources.Pin.of(row, catalogue) for row in rows if row.sha256 or row.git_blob]
 
 
 def fetch_archive(
-    row: ArchiveRow, pins: Iterable[Pin], mirror: Path, archive: Path | None = None
+    row: ArchiveRow, pins: Iterable[sources.Pin], mirror: Path, archive: Path | None = None
 ) -> ArchiveOutcome:
     """Download an archive and copy from it the pinned files that a mirror lacks.
 
@@ -186,9 +181,9 @@ def fetch_archive(
     Raises UserError for a failed download, a file that is no whole tar archive, an archive that
     unpacks without end, and a full disk.
     """
-    outcome, expected = ArchiveOutcome(), dict[str, Pin]()
+    outcome, expected = ArchiveOutcome(), dict[str, sources.Pin]()
     try:
-        with disk_errors(mirror):
+        with sources.disk_errors(mirror):
             mirror.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise UserError(
@@ -196,12 +191,12 @@ def fetch_archive(
         ) from error
     for pin in pins:
         if pin.mirror.startswith(f"{row.mirror}/"):
-            if in_mirror(pin, mirror):
+            if sources.in_mirror(pin, mirror):
                 outcome.present.append(pin.name)
             else:
                 expected[f"{row.members}{pin.mirror.removeprefix(row.mirror)}"] = pin
     if expected:
-        partial = part_path(mirror / row.name, row.url)
+        partial = sources.part_path(mirror / row.name, row.url)
         if archive is None:
             instead = "name a copy of the archive with --file"
             Transfer(row.url, partial, None, row.name, instead).run()
@@ -211,7 +206,7 @@ def fetch_archive(
 
 
 def _unpack(
-    archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: ArchiveOutcome
+    archive: Path, expected: Mapping[str, sources.Pin], mirror: Path, outcome: ArchiveOutcome
 ) -> None:
     missing, unpacked = dict(expected), 0
     if not archive.is_file():
@@ -242,17 +237,17 @@ def _unpack(
     outcome.absent += [pin.name for pin in missing.values()]
 
 
-def _take(content: IO[bytes] | None, size: int, pin: Pin, mirror: Path) -> None:
+def _take(content: IO[bytes] | None, size: int, pin: sources.Pin, mirror: Path) -> None:
     """Copy one file into the mirror. Raises _Differs for another file than pinned."""
     if content is None:
         raise _Differs("is no file there")
     if size > (LARGEST if pin.bytes is None else pin.bytes):
         raise _Differs(f"has {size:,} bytes there")
     target = below(mirror, pin.mirror_path, f"{pin.where}: mirror")
-    with disk_errors(target), atomic(target) as temporary:
+    with sources.disk_errors(target), atomic(target) as temporary:
         with temporary.open("wb") as handle:
-            shutil.copyfileobj(content, handle, PIECE)
-        proof = Proof.of(pin)
+            shutil.copyfileobj(content, handle, sources.PIECE)
+        proof = sources.Proof.of(pin)
         if problem := proof.problem(temporary):
             raise _Differs(problem)
         proof.record(temporary)

@@ -1,4 +1,8 @@
-"""Find obstacles to retrieving files and models within seconds, before a run starts."""
+"""Find obstacles to retrieving files and models within seconds, before a run starts.
+
+A pin is a catalogue's row of a file, with its address and checksum; a mirror is a directory with
+copies of such files. Each obstacle is a sentence with what to do.
+"""
 
 import shutil
 import signal
@@ -7,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from types import FrameType
 from typing import Literal, cast
@@ -73,8 +78,8 @@ def _downloads(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
-        offline_pins = [pin for pin in pins if pin not in absent] if variable else []
-        unstated = [pin for pin in offline_pins if pin.needs_statement]
+        mirrored = [pin for pin in pins if pin not in absent]
+        unstated = [pin for pin in mirrored if pin.needs_statement] if variable else []
     except UserError as error:
         yield str(error).rstrip(".")
         return
@@ -100,16 +105,13 @@ def _downloads(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
                 check_address(pin.url)
                 allowed.append(pin)
         causes = _causes(pin.url for pin in allowed)
-        alternatives = {
-            pin: pin.other_addresses(addresses) for pin in allowed if host_of(pin.url) in causes
-        }
-        causes |= _causes(url for urls in alternatives.values() for url in urls)
-        files = Counter(
-            host_of(pin.url)
-            for pin, urls in alternatives.items()
-            if all(host_of(url) in causes for url in urls)
-        )
-        for host, number in files.items():
+        unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
+        alternatives = {pin: pin.other_addresses(addresses) for pin in unreachable}
+        causes |= _causes(chain.from_iterable(alternatives.values()))
+        files: Counter[str] = Counter()
+        for pin, urls in alternatives.items():
+            files[host_of(pin.url)] += all(host_of(url) in causes for url in urls)
+        for host, number in (+files).items():
             yield f"no connection for {number} files: {causes[host]}; check the network and proxy"
 
 
@@ -237,11 +239,8 @@ def refuse_unreachable(
     """Raise UserError if files or models that a campaign lacks cannot be retrieved."""
     resources = Path(campaign.pathvars.resources)
     names = [f"sources/{name}" for name in retrieved_files(campaign, catalogue, jobs)]
-    names += [
-        f"models/{job.model}/{job.scope}/checkpoint.json"
-        for job in jobs
-        if catalogue.models[job.model].hf_id
-    ]
+    on_hub = [job for job in jobs if catalogue.models[job.model].hf_id]
+    names += [f"models/{job.model}/{job.scope}/checkpoint.json" for job in on_hub]
     absent = [name for name in dict.fromkeys(names) if not (resources / name).exists()]
     if lines := campaign_obstacles(campaign, catalogue, absent, cache):
         listed = "\n".join(f"  - {line}" for line in lines)

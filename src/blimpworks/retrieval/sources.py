@@ -1,4 +1,8 @@
-"""Retrieve pinned files from a mirror directory or an address, and verify them."""
+"""Retrieve pinned files from a mirror directory or an address, and verify them.
+
+A file is pinned by a row of a catalogue table with its address and a checksum. The lock file beside
+the table records the SHA-256 of files that were verified by another checksum.
+"""
 
 import errno
 import hashlib

@@ -1,4 +1,7 @@
-"""Types that several settings share, and the validation of settings with messages for users."""
+"""Define types that several settings share, and validate settings with messages for users.
+
+Settings are pydantic models of YAML files: campaigns, sites, language packs.
+"""
 
 import difflib
 import json

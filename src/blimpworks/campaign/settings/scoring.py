@@ -1,4 +1,4 @@
-"""Settings of scoring sentences and of generating answers."""
+"""Declare the settings of a campaign for scoring sentences and for generating answers."""
 
 from collections.abc import Callable, Collection
 from typing import Annotated, Literal

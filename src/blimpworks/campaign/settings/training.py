@@ -1,4 +1,4 @@
-"""Settings of the models that a campaign trains."""
+"""Declare the settings of the models that a campaign trains: recipes, and corpora of text."""
 
 import math
 import re

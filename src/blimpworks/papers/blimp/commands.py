@@ -1,4 +1,4 @@
-"""Commands of BLiMP."""
+"""Declare BLiMP's commands; one without a body calls the function named in its decorator."""
 
 from collections.abc import Mapping
 from pathlib import Path

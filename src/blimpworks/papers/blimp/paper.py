@@ -1,4 +1,8 @@
-"""BLiMP (Warstadt et al. 2020): 67 paradigms of English, released or generated here."""
+"""Register BLiMP (Warstadt et al. 2020): 67 paradigms of English, released or generated here.
+
+``PAPER`` tells shared code all that it asks of a paper. Functions here read a campaign and its
+catalogue; none is slow, because each parse of the Snakefile loads this module.
+"""
 
 from collections.abc import Sequence
 from functools import partial

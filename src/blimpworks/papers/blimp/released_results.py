@@ -10,6 +10,7 @@ is an assignment of four pairs and an attention check, in any order.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -52,6 +53,7 @@ HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
+    """Read a CSV file; rows must differ in ``keys``, and ``numbers`` have their largest value."""
     columns = (*keys, *numbers)
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
         frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
@@ -91,6 +93,7 @@ def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dic
 
 
 def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
+    """Yield rows of accuracies from the JSON lines of the run of 2021, without its means."""
     seen: set[object] = set()
     with reading(path, "BLiMP's results of 2021", "Retrieve them again."):
         lines = text_of(path).splitlines() or [""]
@@ -167,6 +170,7 @@ CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "An
 
 
 def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
+    """Return the rating of one of an assignment's five choices; ``where`` is for messages."""
     condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
     uid, separator, right = condition.rpartition("ans")
     if not separator or right not in OPTIONS or uid not in {**PHENOMENON_OF, **OTHERS}:
@@ -215,11 +219,9 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     needed = (*RATING_FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):
         lines = [*table_rows(responses, needed)]
-    rows = [
-        {"line": line} | _rating(row, slot, f"{responses}:{line}")
-        for line, row in lines
-        for slot in SLOTS
-    ]
+    rows = []
+    for (line, assignment), slot in product(lines, SLOTS):
+        rows.append({"line": line} | _rating(assignment, slot, f"{responses}:{line}"))
     pairs: dict[object, dict[object, int]] = {}
     for row in rows:
         numbers = pairs.setdefault(row["paradigm"], {})

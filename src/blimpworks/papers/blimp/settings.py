@@ -1,4 +1,4 @@
-"""Settings of BLiMP's pairs, methods of judging, and generator."""
+"""Declare the settings of BLiMP (section ``blimp`` of a campaign): pairs, methods, generator."""
 
 from typing import Annotated, Literal
 

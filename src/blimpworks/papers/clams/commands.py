@@ -1,4 +1,7 @@
-"""Declare CLAMS's commands: counting and making items, grammars, and morphology."""
+"""Declare CLAMS's commands: counting and making items, grammars, and morphology.
+
+A command without a body calls the function named in its decorator.
+"""
 
 from pathlib import Path
 

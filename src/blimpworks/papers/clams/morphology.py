@@ -14,12 +14,10 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, read_cells, table_rows
 from blimpworks.tables import MORPHOLOGY, write_rows
 
-SCALES = {
-    row["feature"]: tuple(
-        None if degree == "-" else int(degree) for degree in row["degrees"].split()
-    )
-    for row in read_cells(Path(__file__).with_name("wals.tsv"))
-}
+SCALES: dict[str, tuple[int | None, ...]] = {}
+for _row in read_cells(Path(__file__).with_name("wals.tsv")):
+    _degrees = (None if degree == "-" else int(degree) for degree in _row["degrees"].split())
+    SCALES[_row["feature"]] = tuple(_degrees)
 """Rank of each category in WALS's order, by feature; None for a category without a rank."""
 
 Categories = Mapping[str, Mapping[str, int]]

@@ -1,4 +1,7 @@
-"""Register CLAMS (Mueller et al. 2020): agreement in five languages, from grammars."""
+"""Register CLAMS (Mueller et al. 2020): agreement in five languages, from grammars.
+
+``PAPER`` tells shared code all that it asks of a paper.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

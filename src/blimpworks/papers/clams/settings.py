@@ -1,4 +1,4 @@
-"""Declare the settings of CLAMS."""
+"""Declare the settings of CLAMS (section ``clams`` of a campaign): pairs, methods, grammars."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Declare the commands of Multi-LMentry."""
+"""Declare Multi-LMentry's commands; one without a body calls the function in its decorator."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,4 +1,7 @@
-"""Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts."""
+"""Register Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts.
+
+``PAPER`` tells shared code all that it asks of a paper.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Define the settings of Multi-LMentry: choice of prompts, answers and verdicts."""
+"""Declare the settings of Multi-LMentry (section ``lmentry`` of a campaign): prompts, verdicts."""
 
 from pathlib import Path
 from typing import Literal

@@ -88,9 +88,8 @@ PARTS = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
 """Tasks of a language's first and second table."""
 WEIGHT, DATA = "Open-Weight Multilingual Models", "Open-Data Multilingual Models"
 SPECIFIC = "Language-Specific Models"
-_MODEL_ROWS = read_cells(TASK_FOLDER / "model_names.tsv")
-MODELS = {row["model"]: (row["name"], row["group"]) for row in _MODEL_ROWS}
-"""Printed name and heading by a model's name in the catalogue."""
+MODELS = {row["model"]: row for row in read_cells(TASK_FOLDER / "model_names.tsv")}
+"""Models of Table 3 by name in the catalogue, each with its ``name`` in print and its ``group``."""
 AVERAGE = "average"
 
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -197,9 +197,8 @@ def write_annotation_sheet(
     # model's answers are in memory at a time.
     for model, path in answers.items():
         table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
-        answered = questions.merge(
-            table[table["status"] == OK].drop(columns="status"), on="item_id"
-        )
+        answered = table[table["status"] == OK].drop(columns="status")
+        answered = questions.merge(answered, on="item_id")
         keys = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
         drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
         tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
@@ -229,11 +228,8 @@ LABEL_PREFIX = f"{CORRECT}:"
 
 def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
     """Return the annotator of each column of labels. Raises UserError without such a column."""
-    annotators = {
-        name: name.removeprefix(LABEL_PREFIX).strip()
-        for name in columns
-        if name.startswith(LABEL_PREFIX)
-    }
+    prefixed = [name for name in columns if name.startswith(LABEL_PREFIX)]
+    annotators = {name: name.removeprefix(LABEL_PREFIX).strip() for name in prefixed}
     if CORRECT in columns:
         annotators[CORRECT] = spreadsheet.annotator_of(path)
     if not annotators:
@@ -260,29 +256,37 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({"correct": int})
 
 
-def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
-    """Return Cohen's kappa of two judges' labels (0 or 1) and its 95 % interval.
+class Kappa(NamedTuple):
+    """Cohen's kappa and the ends of its 95 % interval."""
+
+    kappa: float
+    kappa_low: float
+    kappa_high: float
+
+
+def kappa(first: pd.Series, second: pd.Series) -> Kappa:
+    """Return Cohen's kappa of two judges' labels (0 or 1).
 
     A judge is a method or an annotator. NaN if a judge gives all answers the same label: kappa is
     then 0 or undefined. The interval is asymptotic (Fleiss, Cohen and Everitt 1969); its width is 0
     if the judges never differ.
     """
     if first.nunique() < 2 or second.nunique() < 2:
-        return math.nan, math.nan, math.nan
+        return Kappa(math.nan, math.nan, math.nan)
     from statsmodels.stats.inter_rater import cohens_kappa  # slow, and exhibits read no sheets
 
     counts = np.zeros((2, 2))
     np.add.at(counts, (first.to_numpy(int), second.to_numpy(int)), 1)
     result = cohens_kappa(counts)
-    return float(result.kappa), float(result.kappa_low), float(result.kappa_upp)
+    return Kappa(float(result.kappa), float(result.kappa_low), float(result.kappa_upp))
 
 
 def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
     """Compute the agreement of two judges on the same answers: shares, kappa and counts."""
     equal, n = int((first == second).sum()), len(first)
-    (low, high), (value, kappa_low, kappa_high) = wilson(equal, n), kappa(first, second)
+    low, high = wilson(equal, n)
     agreement = {"n": n, "equal": equal, "accuracy": equal / n, "low": low, "high": high}
-    agreement |= {"kappa": value, "kappa_low": kappa_low, "kappa_high": kappa_high}
+    agreement |= kappa(first, second)._asdict()
     return agreement | {"right_method": int(first.sum()), "right_annotator": int(second.sum())}
 
 

@@ -1,7 +1,8 @@
 """Count the web's text of each language, and fit what explains models' accuracy and margins.
 
-Source: MultiBLiMP 1.0, sections 6.3 and 7.1 (frequency), 7.2 (size) and 7.4 (margins), Figures 1
-and 7.
+Reads GlotCC's counts, accuracies, and scores of pairs. Writes tables of frequencies, of
+regressions (a row for each term), and of residuals. Source: MultiBLiMP 1.0, sections 6.3 and 7.1
+(frequency), 7.2 (size) and 7.4 (margins), Figures 1 and 7.
 """
 
 import csv
@@ -44,11 +45,7 @@ UNITS = ("documents", "sentences", "words", "characters")
 RANKED_BY = "characters"
 """Unit of GlotCC's counts (Kargaran et al. 2024) that ranks languages.
 
-The paper doesn't say what its frequencies count, nor what the shares of 60 and 90 % are of. Its
-numbers do. In Table 3 a model's overall accuracy is 0.363 x low + 0.405 x mid + 0.232 x high, by
-groups of resources. The three weights are least squares over its ten multilingual models, to within
-0.05 points. They are the shares of *pairs* (0.363, 0.406, 0.230) when *characters* rank the
-benchmark's languages. Documents, sentences or words, or no weighting by pairs, give others.
+Inferred from the averages of Table 3, which no other unit fits (docs/multiblimp.md).
 """
 RESOURCE_GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
 """Share of the languages, the least frequent first, up to which each group reaches."""
@@ -112,14 +109,8 @@ def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) 
 SIZE, FREQUENCY = "size", "frequency"
 """The two analyses of accuracy, and the term of interest in each.
 
-The paper gives no unit for the effect of size, β = 4.30 (t = 15.88). The ratio of its error to that
-of the effect of tuning (−3.29, t = −6.47) depends on the predictors alone: 0.5325. Over the 39
-models that section 6.2 names it is 0.530 for the standardised logarithm of the number of parameters
-and 0.523 for the standardised number; 0.994 for the decimal logarithm, 0.431 for the natural one,
-0.299 for the binary one, 0.032 for billions. With Goldfish as a fortieth the two standardised ones
-give 0.588 and 0.520. Neither is exact, and the paper doesn't list its 42 models. The paper has
-Llama3's 8B and 70B 3.3 points apart. Between them, 4.30 per standard deviation makes 7.6 points of
-the logarithm and 16.4 of the number. So size is here the standardised logarithm, which fits best.
+The paper gives no unit for the effect of size. The standardised logarithm of the number of
+parameters fits its numbers best (docs/multiblimp.md).
 """
 CHAT = "post-training"
 ENOUGH_LANGUAGES = 4
@@ -210,9 +201,8 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
         ratio = coefficient / deviation if deviation else np.nan
         p = float(2 * student.sf(abs(ratio), n - 2))
         values = (coefficient, deviation, ratio, p, coefficient - reach, coefficient + reach)
-        rows.append(
-            {"term": term, **dict(zip(statistics.ESTIMATES, values, strict=True)), "n": n, "r2": r2}
-        )
+        numbers = dict(zip(statistics.ESTIMATES, values, strict=True))
+        rows.append({"term": term, **numbers, "n": n, "r2": r2})
     return rows
 
 
@@ -346,7 +336,8 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
         if without == len(rows):
             rows = rows.drop(columns=LOG_FREQUENCY)
     complete = rows.dropna()
-    type_counts = complete[AGREEMENT_TYPE].value_counts()
+    types = complete[AGREEMENT_TYPE]
+    type_counts = types.value_counts()
     if type_counts.empty:
         return [*remarks, _remark(FEW, statistics.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
@@ -354,17 +345,13 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     numbers = statistics.varying(factors)
     n = len(complete)
     remarks += [_remark(UNVARYING, str(name), n) for name in factors if name not in numbers]
-    indicators = pd.get_dummies(
-        complete[AGREEMENT_TYPE], prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float
-    )
+    indicators = pd.get_dummies(types, prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float)
     compared = f"{AGREEMENT_TYPE} {reference}"
     predictors = indicators.drop(columns=compared).join(numbers.apply(statistics.standardise))
     estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
-        return [
-            *remarks,
-            _remark(COLLINEAR if statistics.enough(predictors) else FEW, statistics.INTERCEPT, n),
-        ]
+        reason = COLLINEAR if statistics.enough(predictors) else FEW
+        return [*remarks, _remark(reason, statistics.INTERCEPT, n)]
     remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks
 

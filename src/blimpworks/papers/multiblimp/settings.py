@@ -1,4 +1,8 @@
-"""Declare the settings of MultiBLiMP: how pairs are made, by the authors' code or by the paper."""
+"""Declare the settings of MultiBLiMP: how pairs are made, by the authors' code or by the paper.
+
+They are the section ``multiblimp`` of a campaign (the YAML file that says what is run). Each class
+is a part of it; docstrings become the descriptions of the JSON schema.
+"""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args

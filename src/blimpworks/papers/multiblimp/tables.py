@@ -1,4 +1,4 @@
-"""Schemas of MultiBLiMP's tables."""
+"""Name the columns and types of MultiBLiMP's tables; each is read from a file in ``schemas``."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,9 +31,7 @@ RELEASED_SCHEMA = read_schema(__file__, "schemas/released_items.tsv", ITEM_SCHEM
 
 def write_funnel(path: Path, lang: str, counts: Mapping[str, Mapping[str, int]]) -> None:
     """Write a ``funnel`` table from ``counts`` of pairs by stage and reason."""
-    rows = [
-        {"lang": lang, "stage": stage, "reason": reason, "n": n}
-        for stage, reasons in counts.items()
-        for reason, n in reasons.items()
-    ]
+    rows = []
+    for stage, reasons in counts.items():
+        rows += [{"lang": lang, "stage": stage, "reason": r, "n": n} for r, n in reasons.items()]
     write_rows(rows, FUNNEL, path)

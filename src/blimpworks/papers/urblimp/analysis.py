@@ -1,6 +1,8 @@
-"""Statistics that only UrBLiMP needs: tests between models, kappas of people, sentence lengths.
+"""Compute what only UrBLiMP needs: tests between models, kappas of people, sentence lengths.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
+Tests take scores of models by phenomenon, kappas people's choices between the sentences of pairs.
+The comparison of lengths reads items and scores, and writes two tables. Source: Adeeba, Dillon,
+Sajjad and Bhatt (2025).
 """
 
 import math
@@ -8,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -199,10 +201,18 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
     return min(differing, key=rank, default=None)
 
 
+class WordSurprisal(NamedTuple):
+    """A word, None for the end of the text, with its number of scored tokens and surprisal."""
+
+    word: str | None
+    tokens: int
+    bits: float
+
+
 def words_of(
     text: str, ends: Sequence[int], logprobs: Sequence[float | None]
-) -> list[tuple[str | None, int, float]]:
-    """Return the words of a text, each with its scored tokens and its surprisal in bits.
+) -> list[WordSurprisal]:
+    """Return the words of a text with their surprisal.
 
     ``ends`` [tokens] count the characters that are complete after each token; ``logprobs``
     [tokens] are in nats. A token belongs to the word with its last character; white space alone
@@ -223,7 +233,7 @@ def words_of(
             counts[index] += 1
             bits[index] -= value / math.log(2)
         before = end
-    rows = list(zip([*text_words, None], counts, bits, strict=True))
+    rows = [*map(WordSurprisal, [*text_words, None], counts, bits)]
     return rows if counts[-1] else rows[:-1]
 
 
@@ -263,9 +273,8 @@ def compare_lengths(
         keys = names | {name: pair[name] for name in ("paradigm", "item_id")}
         for side in SIDES:
             of_side = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
-            for position, (word, tokens, bits) in enumerate(of_side, start=1):
-                values = {"position": position, "word": word, "tokens": tokens, "bits": bits}
-                word_items.append({**keys, "side": side, **values})
+            for position, word in enumerate(of_side, start=1):
+                word_items.append({**keys, "side": side, "position": position, **word._asdict()})
     write_rows(counts, LENGTHS, output)
     write_rows(word_items, SURPRISALS, surprisals)
     return {name: sum(row[name] for row in counts) for name in ("n", "differently")}

@@ -1,4 +1,4 @@
-"""Commands of UrBLiMP."""
+"""Declare UrBLiMP's commands; each calls the function named in its decorator."""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""UrBLiMP (Adeeba et al. 2025): ten phenomena of Urdu, by rules over treebanks."""
+"""Register UrBLiMP (Adeeba et al. 2025): ten phenomena of Urdu, by rules over treebanks.
+
+``PAPER`` tells shared code all that it asks of a paper.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Settings of UrBLiMP."""
+"""Declare the settings of UrBLiMP (section ``urblimp`` of a campaign): pairs, methods, people."""
 
 from pathlib import Path
 from typing import Annotated, Literal

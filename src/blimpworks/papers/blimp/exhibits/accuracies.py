@@ -166,7 +166,5 @@ def mean_cell(rows: pd.DataFrame, cell_key: Place, **fields: Any) -> Cell:
 
 def pearson_cell(rows: pd.DataFrame, cell_key: Place, formula: Formula, by: str) -> Cell:
     """Make a cell of the correlation over paradigms between two values of the column ``by``."""
-    low, high = pearson_interval(rows, by)
-    return computed_cell(
-        rows, cell_key, formula, form="{:.2f}", n=common(rows, by), low=low, high=high
-    )
+    (low, high), n = pearson_interval(rows, by), common(rows, by)
+    return computed_cell(rows, cell_key, formula, form="{:.2f}", n=n, low=low, high=high)

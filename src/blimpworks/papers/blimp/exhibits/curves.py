@@ -1,11 +1,12 @@
 """Show accuracy by size of the training text: Figure 5 of BLiMP, and slopes of the learning curves.
 
-Source: Warstadt et al. (2020), section 6.3 and footnote 16.
+A curve is a kind of model (LSTM, Transformer-XL) trained on samples of several sizes, often with
+several seeds. Source: Warstadt et al. (2020), section 6.3 and footnote 16.
 """
 
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -45,17 +46,23 @@ SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
 DODGE = 0.015
 """Horizontal distance between the lines' points of one size, in doublings."""
 NONE = "no model is trained on samples"
-Curves = dict[str, tuple[str, dict[int, list[str]]]]
-"""Label and models by size, the smallest first, of each row of models trained on samples."""
 
 
-def _curves(labels: Labels) -> Curves:
-    curves: Curves = {}
+class Curve(NamedTuple):
+    """A row of models in the catalogue that are trained on samples."""
+
+    label: str
+    models_by_size: dict[int, list[str]]
+    """Names of models by number of training tokens, the fewest first."""
+
+
+def _curves(labels: Labels) -> dict[str, Curve]:
+    curves: dict[str, Curve] = {}
     for row, fact in labels.facts.get("blimp_curves", {}).items():
         sizes: dict[int, list[str]] = {size: [] for size in sorted({*fact["models"].values()})}
         for model, size in fact["models"].items():
             sizes[size].append(model)
-        curves[row] = fact["label"], sizes
+        curves[row] = Curve(fact["label"], sizes)
     return curves
 
 
@@ -128,9 +135,8 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
                 "column": [row["column"], key, "training tokens"],
             }
             cell_key, form = (NAMES[key], f"printed {name} {TOKENS}"), "{:.1f}"
-            cells.append(
-                acc.formula_cell(printed, cell_key, EXTRAPOLATED, "published", where, form)
-            )
+            cell = acc.formula_cell(printed, cell_key, EXTRAPOLATED, "published", where, form)
+            cells.append(cell)
     return cells
 
 

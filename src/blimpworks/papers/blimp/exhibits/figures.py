@@ -113,9 +113,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     for first, second in permutations(names, 2):
         both = rows[rows["model"].isin([first, second])]
         if common(both) >= acc.ENOUGH:
-            cells.append(
-                acc.pearson_cell(both, (names[first], names[second]), formulas.PEARSON, "model")
-            )
+            cell_key = (names[first], names[second])
+            cells.append(acc.pearson_cell(both, cell_key, formulas.PEARSON, "model"))
     width = max(style.COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
         figure = style.new_figure(width, 0.8 * width)

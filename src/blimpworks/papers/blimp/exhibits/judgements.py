@@ -40,14 +40,8 @@ DIFFERS = "Differs"
 REJECTED_UIDS = tuple(uid for uid, reason in release.OTHERS.items() if reason == release.REJECTED)
 EXACT = 1e-6
 """Largest difference of equal numbers, in points: the summary has all digits."""
-COLUMNS = (
-    PRINTED,
-    *FROM_PRINT[PRINTED],
-    PRINTED_MAJORITY,
-    *FROM_PRINT[PRINTED_MAJORITY],
-    COUNTED,
-    DIFFERS,
-)
+COLUMNS = (PRINTED, *FROM_PRINT[PRINTED], PRINTED_MAJORITY, *FROM_PRINT[PRINTED_MAJORITY])
+COLUMNS += (COUNTED, DIFFERS)
 HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", " in name}
 Row = dict[str, Cell]
 
@@ -55,6 +49,7 @@ Row = dict[str, Cell]
 def _agreements(
     ratings: pd.DataFrame, summary: pd.DataFrame, row: str, uids: Sequence[str]
 ) -> Iterator[Cell]:
+    """Yield a row's cells of agreement on some paradigms, from the summary and from ratings."""
     summary = summary[summary["paradigm"].isin(uids)]
     columns = {release.INDIVIDUAL: SUMMARY, release.MAJORITY: MAJORITIES[SUMMARY]}
     for method, column in columns.items():
@@ -136,6 +131,7 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     half_units: dict[tuple[str, str], float] = {}
     for number, cell in _printed_numbers(tables):
         rows[cell.row][cell.column] = cell
+        # Half of a number's last printed digit is the most by which rounding changes it.
         half_units[cell.row, cell.column] = number.half_unit
         if number.exhibit == "table4" and number.fault:
             differences[cell.row].append(f"printed in the row of {number.row}")
@@ -161,7 +157,7 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
             f"The ratings make the summary of {same} of {len(compared)} paradigms exactly. "
         )
     # Rows of a section: all phenomena, the paradigms of one phenomenon, or rejected paradigms.
-    groups = {"Phenomenon": {ALL_PARADIGMS: "all paradigms", **NAMES}}
+    groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
     for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED_UIDS)):
         groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
     sections = []
@@ -198,6 +194,7 @@ MOST_PARADIGMS = 3
 def _tie_cells(
     judgements: pd.DataFrame, items: pd.DataFrame, row: str, where: dict[str, Any]
 ) -> Iterator[Cell]:
+    """Yield a row's numbers of pairs and ties, and both accuracies, of selected judgements."""
     rows = select_rows(judgements, where)
     yield acc.formula_cell(rows, (row, PAIRS), formulas.MARGIN_COUNT, "judgements", where)
     tied = where | {"margin": 0.0}

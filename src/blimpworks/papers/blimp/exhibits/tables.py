@@ -23,19 +23,6 @@ from blimpworks.exhibits.formulas import (
     Formula,
     select_rows,
 )
-from blimpworks.exhibits.shared import (
-    AGAIN,
-    VALUE,
-    Place,
-    Recomputation,
-    Tables,
-    best_of_each,
-    printed_cells,
-    printed_statements,
-    read_plain,
-    read_printed,
-    row_accuracy_cell,
-)
 from blimpworks.items import ALL
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
@@ -60,9 +47,9 @@ HEADS = {HEADINGS[key]: lines for key, lines in HEADING_LINES.items()} | {
 SHOULD_READ = "Should read"
 
 
-def table1(tables: Tables, labels: Labels) -> Exhibit:
+def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate studies that judge networks by minimal pairs, by phenomenon, as printed."""
-    printed = read_printed(tables)
+    printed = shared.read_printed(tables)
     cells, studies = [], {}
     for key, name in RELATED.items():
         where = {"exhibit": "table1", "row": key}
@@ -72,18 +59,19 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("table1"), cells=cells, remarks=studies, widths={"Which": 0.55})
 
 
-def table2(tables: Tables, labels: Labels) -> Exhibit:
+def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate the number of paradigms of each phenomenon, with a pair as an example."""
     if labels.source == "published":
         rows = acc.read_own(tables, labels)
-        cells = printed_cells(read_printed(tables, exhibit="table2"), NAMES, {"N": "N"})
+        printed = shared.read_printed(tables, exhibit="table2")
+        cells = shared.printed_cells(printed, NAMES, {"N": "N"})
         for key, name in NAMES.items():
             inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
             title = (name, "Rows of Table 4")
             number = acc.computed_cell(inside, title, PARADIGM_COUNT, form="{:.0f}")
             cells.append(replace(number, stands_for=(key, "N")))
         return Exhibit(**describe("table2_published"), cells=cells)
-    items = read_plain(ITEMS, tables["items"], ["item_id", "paradigm", "good", "bad"])
+    items = shared.read_plain(ITEMS, tables["items"], ["item_id", "paradigm", "good", "bad"])
     rank = {uid: number for number, uid in enumerate(PHENOMENON_OF)}
     cells, examples = [], {}
     for key, name in NAMES.items():
@@ -116,14 +104,14 @@ def _table3_cells(
                 yield acc.mean_cell(inside, cell_key, stands_for=stands_for)
 
 
-def table3(tables: Tables, labels: Labels) -> Exhibit:
+def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate accuracy of models and humans, overall and by phenomenon."""
     rows = acc.read_own(tables, labels)
     if labels.source == "measured":
         # After each cell there is the accuracy over its pairs. Each pair has equal weight, so that
         # paradigms with more judged pairs weigh more. Only the overall one is shown in print.
         where = {"method": labels.method, "lang": blimp.LANG, "benchmark": blimp.BENCHMARK}
-        pooled = read_plain(ACCURACIES, tables[acc.OWN][0])
+        pooled = shared.read_plain(ACCURACIES, tables[acc.OWN][0])
         pooled = select_rows(pooled, where | {"paradigm": ALL})
         phenomena = {heading: key for key, heading in HEADINGS.items()}
         phenomena[HEADINGS[acc.OVERALL]] = ALL
@@ -134,17 +122,17 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             for _, row in select_rows(pooled, chosen).iterrows():
                 title = (cell.row, f"{cell.column}, by pair")
                 where_row = {key: row[key] for key in (*acc.KEYS, "phenomenon")}
-                by_pair = row_accuracy_cell(row, title, where_row, text=acc.percent_text)
+                by_pair = shared.row_accuracy_cell(row, title, where_row, text=acc.percent_text)
                 cells.append(replace(by_pair, printed=by_pair.column == BY_PAIR))
-        best = best_of_each(cells, {*labels.models.values()}, by="column")
+        best = shared.best_of_each(cells, {*labels.models.values()}, by="column")
         cells += _table3_cells(acc.read_humans(tables, labels), labels)
         description = describe("table3", models=acc.models_sentences(tables, labels))
         return Exhibit(**description, cells=cells, heads=HEADS, bold=best)
-    printed = read_printed(tables, exhibit="table3")
+    printed = shared.read_printed(tables, exhibit="table3")
     released = acc.read_released(tables)
     exact = not released.empty
     names = {**labels.models, HUMAN: "Human"}
-    printed_numbers = printed_cells(printed, names, HEADINGS)
+    printed_numbers = shared.printed_cells(printed, names, HEADINGS)
     cells = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == name]
@@ -166,7 +154,7 @@ def _table4_cells(rows: pd.DataFrame, labels: Labels, suffix: str = "") -> Itera
             yield replace(cell, text=f"{cell.value + acc.HALF_UP:.0f}")
 
 
-def table4(tables: Tables, labels: Labels) -> Exhibit:
+def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate accuracy of models and humans on each paradigm, in whole percent."""
     remarks: dict[str, dict[str, str]] = {}
     heads: dict[str, tuple[str, str]] = {}
@@ -176,10 +164,10 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         cells += _table4_cells(acc.read_humans(tables, labels), labels)
     else:
         description = describe("table4_published")
-        printed = read_printed(tables, exhibit="table4")
+        printed = shared.read_printed(tables, exhibit="table4")
         names = {**labels.models, HUMAN: "Human"}
         in_print = {m: names[m] for m in dict.fromkeys(printed["column"]) if m in names}
-        cells = printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, in_print)
+        cells = shared.printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, in_print)
         further = _table4_cells(acc.read_released(tables), labels, ", released")
         cells += [replace(cell, printed=False) for cell in further]
         columns = {m: f"{SHOULD_READ}, {names[m]}" for m in dict.fromkeys(printed["column"])}
@@ -189,11 +177,9 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             remarks[row["row"]][columns[row["column"]]] = f"{row['corrected']:.0f}"
     prefixes = dict.fromkeys(blimp.ONE_PREFIX, "1") | dict.fromkeys(blimp.TWO_PREFIX, "2")
     rows = {cell.row for cell in cells}
-    stub = {
-        uid: {"Phenomenon": NAMES[phenomenon], "Prefix": prefixes.get(uid, "")}
-        for uid, phenomenon in PHENOMENON_OF.items()
-        if uid in rows
-    }
+    stub = {}
+    for uid in (uid for uid in PHENOMENON_OF if uid in rows):
+        stub[uid] = {"Phenomenon": NAMES[PHENOMENON_OF[uid]], "Prefix": prefixes.get(uid, "")}
     return Exhibit(**description, cells=cells, stub=stub, remarks=remarks, heads=heads)
 
 
@@ -209,7 +195,7 @@ MOST_PARADIGMS = 15
 """Number of paradigms that the table shows: those with the largest changes."""
 
 
-def _compare_runs(rows: pd.DataFrame, *titles: Place) -> list[Cell]:
+def _compare_runs(rows: pd.DataFrame, *titles: shared.Place) -> list[Cell]:
     published, rerun, change = titles
     cell = acc.computed_cell(rows, change, formulas.CHANGE)
     signed = f"{cell.value:+.1f}".replace("-", "−")
@@ -220,9 +206,9 @@ def _compare_runs(rows: pd.DataFrame, *titles: Place) -> list[Cell]:
     ]
 
 
-def erratum(tables: Tables, labels: Labels) -> Exhibit:
+def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 3 as printed, as the released results correct it, and the run of 2021."""
-    printed = read_printed(tables, exhibit="table3")
+    printed = shared.read_printed(tables, exhibit="table3")
     rows = acc.read_released(tables, [*RUNS.values()])
     names = {m: n for m, n in labels.models.items() if m in set(printed["row"]) and m != HUMAN}
     versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
@@ -231,7 +217,7 @@ def erratum(tables: Tables, labels: Labels) -> Exhibit:
     row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
     # Humans were not run again.
     of_models = printed[printed["row"] != HUMAN]
-    printed_numbers = printed_cells(of_models, row_names, HEADINGS)
+    printed_numbers = shared.printed_cells(of_models, row_names, HEADINGS)
     faulty = of_models[of_models["fault"] != ""]
     faulty_keys = zip(faulty["row"], faulty["column"], strict=True)
     wrong = {(row_names[model], HEADINGS[column]) for model, column in faulty_keys}
@@ -271,7 +257,7 @@ SUBJECTS = {
     "neural models": "Neural models",
     "sub-word models": "Models with sub-words (TXL, GPT-2)",
 }
-RECOMPUTATION = Recomputation(
+RECOMPUTATION = shared.Recomputation(
     dict.fromkeys((COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, VALUES), "{:,.10g}")
 )
 
@@ -299,7 +285,7 @@ def _extreme_contrast(which: str, name: str, *models: str) -> Statement:
     return Statement(formula, models, formulas.CONTRASTS[name].paradigms)
 
 
-STATEMENTS: dict[Place, Statement] = {
+STATEMENTS: dict[shared.Place, Statement] = {
     (HUMAN, "individual"): Statement(UNWEIGHTED, (HUMAN,)),
     (HUMAN, "argument_structure"): Statement(
         UNWEIGHTED, (HUMAN,), acc.of_phenomenon("argument_structure")
@@ -329,7 +315,7 @@ STATEMENTS: dict[Place, Statement] = {
 
 
 def _stated(
-    key: Place, column: str, rows: pd.DataFrame, tables: Tables, labels: Labels
+    key: shared.Place, column: str, rows: pd.DataFrame, tables: shared.Tables, labels: Labels
 ) -> Cell | None:
     """Make the cell of a statement; None unless all its models have all its paradigms."""
     statement = STATEMENTS.get(key) or _contrast(key[1], key[0])
@@ -364,7 +350,7 @@ def _stated(
     return replace(cell, stands_for=key, low=low, high=high)
 
 
-def text(tables: Tables, labels: Labels) -> Exhibit:
+def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate the text's statements on accuracies; published forms have all printed numbers."""
     if labels.source == "measured":
         rows = acc.read_all(tables, labels)
@@ -374,15 +360,16 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         keys = [key for key in stated_keys if not STATEMENTS[key].majority]
         keys += product(acc.model_names(rows, labels), contrasts)
         keys += [key for key in stated_keys if STATEMENTS[key].majority]
-        stated = (_stated(key, VALUE, rows, tables, labels) for key in keys)
+        stated = (_stated(key, shared.VALUE, rows, tables, labels) for key in keys)
         return Exhibit(**describe("text", **contrasts), cells=[*filter(None, stated)])
 
     released = acc.read_released(tables)
     rows = acc.read_own(tables, labels) if released.empty else released
 
-    def recomputed(key: Place, _title: str) -> Cell | None:
-        return _stated(key, AGAIN, rows, tables, labels) if key in STATEMENTS else None
+    def recomputed(key: shared.Place, _title: str) -> Cell | None:
+        return _stated(key, shared.AGAIN, rows, tables, labels) if key in STATEMENTS else None
 
-    cells, faults = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
+    printed = shared.read_printed(tables)
+    cells, faults = shared.printed_statements(printed, RECOMPUTATION, recomputed)
     of = "Table 4" if released.empty else "the released results"
     return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)

@@ -9,21 +9,11 @@ than one word.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
 from pydantic import Field
 
 from blimpworks.papers.blimp.items import lexicon
-from blimpworks.papers.blimp.items.lexicon import (
-    AdjectiveFrame,
-    Frame,
-    Gender,
-    Number,
-    Restriction,
-    VerbForm,
-    VerbTag,
-    possessive,
-)
 from blimpworks.strict import Strict
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -35,17 +25,26 @@ NOMINAL = ("noun", "phrase")
 PRONOMINAL = (*NOMINAL, "pronoun")
 
 
+class DrawReference(NamedTuple):
+    """The name of another draw under a key, and the categories that it may have."""
+
+    key: str
+    name: str
+    categories: Sequence[str]
+
+
 class Draw(Strict):
     """Base of all draws."""
 
-    def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
-        """Yield references to other draws: key, name, and the categories that are allowed."""
+    def names(self) -> Iterator[DrawReference]:
+        """Yield the references to other draws."""
         for key, field in type(self).model_fields.items():
             if not isinstance(field.json_schema_extra, dict):
                 continue
             value = getattr(self, key)
             for name in (value,) if isinstance(value, str) else value or ():
-                yield field.alias or key, name, cast(list[str], field.json_schema_extra["names"])
+                categories = cast(list[str], field.json_schema_extra["names"])
+                yield DrawReference(field.alias or key, name, categories)
 
 
 def _names(*categories: str, default: Any = ()) -> Any:
@@ -57,26 +56,26 @@ class VerbDraw(Draw):
     """An entry of a verb."""
 
     category: Literal["verb"] = Field(alias="is")
-    frame: Frame | tuple[Frame, ...] = get_args(Frame)
+    frame: lexicon.Frame | tuple[lexicon.Frame, ...] = get_args(lexicon.Frame)
     words: tuple[str, ...] = ()
     """Verbs, with their particles; all if empty."""
     other_than: tuple[str, ...] = ()
     """Verbs to exclude, with their particles."""
-    tags: tuple[VerbTag, ...] = ()
+    tags: tuple[lexicon.VerbTag, ...] = ()
     """Tags that it must have, all of them."""
-    without: tuple[VerbTag, ...] = ()
+    without: tuple[lexicon.VerbTag, ...] = ()
     """Tags that it must not have, none of them."""
     complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
     """Types of clauses that it must take, all of them."""
-    never: tuple[Frame, ...] = ()
+    never: tuple[lexicon.Frame, ...] = ()
     """Frames that no entry of the same verb may have."""
     subject: Names = _names(*NOMINAL)
     """Each of them could be its subject."""
     object: Names = _names(*NOMINAL)
     """Each of them could be its object."""
-    subject_within: Restriction = ""
+    subject_within: lexicon.Restriction = ""
     """Classes that all its possible subjects must fall under."""
-    subject_accepts: Restriction = ""
+    subject_accepts: lexicon.Restriction = ""
     """Classes; nouns of each of them must be possible subjects."""
     irregular: bool | None = None
     """Whether past and participle differ."""
@@ -90,14 +89,14 @@ class VerbDraw(Draw):
     """Draws of verbs that it must differ from."""
 
     @property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[lexicon.Frame, ...]:
         return (self.frame,) if isinstance(self.frame, str) else self.frame
 
 
 class NominalDraw(Draw):
     """Keys that nouns and phrases share."""
 
-    number: Number | None = None
+    number: lexicon.Number | None = None
     number_of: Name | None = _names(*PRONOMINAL, default=None)
     """A draw that has the same number."""
     number_unlike: Name | None = _names(*PRONOMINAL, default=None)
@@ -106,8 +105,8 @@ class NominalDraw(Draw):
     """Type of its plural, which must differ from the singular."""
     distinct_plural: bool = False
     """Its plural, if any, differs from its singular (unlike that of "sheep")."""
-    gender: tuple[Gender, ...] = get_args(Gender)
-    classes: Restriction = ""
+    gender: tuple[lexicon.Gender, ...] = get_args(lexicon.Gender)
+    classes: lexicon.Restriction = ""
     other_than: tuple[str, ...] = ()
     """Nouns to exclude, in the singular."""
     tags: tuple[Literal["common", "clause", "relational"], ...] = ()
@@ -166,7 +165,7 @@ class PredicateDraw(Draw):
     """Name of the verb; None for a copula."""
     subject: Names = _names(*PRONOMINAL)
     """The constituents that it agrees with. It is plural if more than one is joined by "and"."""
-    number: Number | None = None
+    number: lexicon.Number | None = None
     """Its number if it has no single subject."""
     auxiliary: Literal["any", "none", "always"] = "any"
     among: tuple[str, ...] = ()
@@ -185,12 +184,12 @@ class AdjectiveDraw(Draw):
     """An adjective."""
 
     category: Literal["adjective"] = Field(alias="is")
-    frame: AdjectiveFrame = ""
+    frame: lexicon.AdjectiveFrame = ""
     words: tuple[str, ...] = ()
     other_than: tuple[str, ...] = ()
     """Adjectives to exclude."""
     tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
-    never: tuple[AdjectiveFrame, ...] = ()
+    never: tuple[lexicon.AdjectiveFrame, ...] = ()
     """Frames that no entry of the same adjective may have."""
     of: Names = _names(*NOMINAL)
     """Nouns that it can modify."""
@@ -205,7 +204,7 @@ class PronounDraw(Draw):
     case: Literal["nominative", "accusative", "reflexive"]
     like: Name | None = _names(*PRONOMINAL, default=None)
     """The constituent that it refers to, or would refer to in the required number."""
-    number: Number | None = None
+    number: lexicon.Number | None = None
     number_unlike: Name | None = _names(*PRONOMINAL, default=None)
     """A draw that has the other number."""
     mismatch: Names = _names(*PRONOMINAL)
@@ -227,7 +226,7 @@ class ChoiceDraw(Draw):
 
     category: Literal["choice"] = Field(alias="is")
     among: tuple[str | tuple[str, ...], ...] = ()
-    by_number: dict[Number, tuple[str | tuple[str, ...], ...]] = Field(default={})
+    by_number: dict[lexicon.Number, tuple[str | tuple[str, ...], ...]] = Field(default={})
     """The words to choose from, by the number of ``of``."""
     of: Name | None = _names(*PRONOMINAL, default=None)
 
@@ -278,7 +277,7 @@ class Paradigm(Strict):
 
 Part = tuple[str, ...]
 Parts = Mapping[str, Callable[[Any], Part]]
-OTHER_NUMBER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
+OTHER_NUMBER: dict[lexicon.Number, lexicon.Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
 """Reflexives of singulars, by gender."""
@@ -302,7 +301,7 @@ class NounForm:
     """A noun in one of its numbers; a phrase may have a determiner too."""
 
     entry: lexicon.Noun
-    number: Number
+    number: lexicon.Number
     determiner: lexicon.Determiner | None = None
 
     @property
@@ -334,7 +333,7 @@ class Realisation:
 
     auxiliary: lexicon.Auxiliary | None
     negated: bool
-    form: VerbForm
+    form: lexicon.VerbForm
 
     @property
     def aux(self) -> Part:
@@ -380,7 +379,7 @@ class Pronoun:
     reflexive: str
 
     @property
-    def number(self) -> Number:
+    def number(self) -> lexicon.Number:
         return "pl" if self.reflexive == THEMSELVES else "sg"
 
     @property
@@ -393,17 +392,17 @@ Constituent = Entry | NounForm | Predicate | Pronoun | Part | None
 """A drawn constituent; a tuple is a row of words, None the object of a verb that takes none."""
 
 
-def _form(form: VerbForm) -> Callable[[lexicon.Verb], Part]:
+def _form(form: lexicon.VerbForm) -> Callable[[lexicon.Verb], Part]:
     return lambda verb: (verb.with_particle(form),)
 
 
 NOUN_PARTS: Parts = {
     "": lambda noun: (*noun.det, noun.text),
     "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER_NUMBER[noun.number]]),
-    "possessive": lambda noun: (*noun.det, possessive(noun.text, plural=noun.number == "pl")),
+    "possessive": lambda n: (*n.det, lexicon.possessive(n.text, plural=n.number == "pl")),
 }
 PARTS: Mapping[str, Parts] = {
-    "verb": {form: _form(form) for form in get_args(VerbForm)},
+    "verb": {form: _form(form) for form in get_args(lexicon.VerbForm)},
     "noun": NOUN_PARTS,
     "phrase": {
         **NOUN_PARTS,

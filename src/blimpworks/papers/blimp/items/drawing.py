@@ -1,7 +1,8 @@
 """Draw the constituents of a declaration from the lexicon, each one fitting the earlier ones.
 
-Source: Warstadt et al. (2020), section 3.1: lexical items are sampled evenly from those that the
-restrictions allow.
+A declaration has a scheme: named draws, such as a verb and a noun that can be its subject.
+``Builder.draw`` returns what was drawn, by name. Source: Warstadt et al. (2020), section 3.1:
+lexical items are sampled evenly from those that the restrictions allow.
 """
 
 import random
@@ -17,6 +18,7 @@ from blimpworks.papers.blimp.items.lexicon import SAME, Adjective, Determiner, L
 from blimpworks.papers.blimp.items.lexicon import VerbForm as Form
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
+"""Nouns by their classes and number, since restrictions accept all or none of a group."""
 PRESENT: dict[Number, Form] = {"sg": "third", "pl": "base"}
 
 
@@ -59,6 +61,7 @@ class Pools:
         return groups
 
     def verbs(self, draw: declared.VerbDraw) -> list[Verb]:
+        """List the verbs that a draw allows with some subject and object."""
         accepts, within, complement = self.accepts, draw.subject_within, draw.complement
         complements = {complement} if isinstance(complement, str) else {*complement}
 
@@ -96,11 +99,10 @@ class Pools:
 
     def determiners(self, among: str | tuple[str, ...]) -> list[Determiner]:
         """List the determiners of a set, or the named ones."""
-        return [
-            entry
-            for entry in self.lexicon.determiners
-            if (among in entry.sets if isinstance(among, str) else entry.determiner in among)
-        ]
+        determiners = self.lexicon.determiners
+        if isinstance(among, str):
+            return [entry for entry in determiners if among in entry.sets]
+        return [entry for entry in determiners if entry.determiner in among]
 
     def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
@@ -125,16 +127,12 @@ class Pools:
                     with_auxiliary.append(Realisation(entry, False, entry.takes))
                 if draw.negated != "no" and entry.negated and "negation" in entry.use:
                     with_auxiliary.append(Realisation(entry, True, entry.takes))
-        fitting = (
-            [
-                realisation
-                for realisation in group
-                if not (stative and realisation.form == "gerund")
-                and (not draw.agreeing or self.counterpart(realisation))
-            ]
-            for group in (finite, with_auxiliary)
-        )
-        return [group for group in fitting if group]
+        groups = [finite, with_auxiliary]
+        if stative:
+            groups = [[real for real in group if real.form != "gerund"] for group in groups]
+        if draw.agreeing:
+            groups = [[real for real in group if self.counterpart(real)] for group in groups]
+        return [group for group in groups if group]
 
     def counterpart(self, chosen: Realisation) -> Realisation | None:
         """Return a realisation in the other number; None if number makes no difference."""
@@ -188,6 +186,7 @@ class Builder:
         return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Member]) -> Member:
+        """Make a pool once for each ``key``, which names all that the pool depends on."""
         if key not in self._computed:
             self._computed[key] = make()
         pool: Member = self._computed[key]
@@ -196,6 +195,7 @@ class Builder:
     def _pick(
         self, name: str, pool: Sequence[Member], fits: Callable[[Member], bool] = lambda _: True
     ) -> Member:
+        """Draw a member of a pool that ``fits``. Raises Redraw after ``TRIES`` that do not."""
         for _ in range(TRIES if pool else 0):
             candidate = self.source.choice(pool)
             if fits(candidate):
@@ -206,20 +206,16 @@ class Builder:
         return [self._drawn[name] for name in names]
 
     def _verb(self, name: str, draw: declared.VerbDraw) -> Verb:
-        subjects, objects = (
-            tuple(noun.entry.classes for noun in self._all(names))
-            for names in (draw.subject, draw.object)
-        )
+        """Draw a verb that accepts the drawn nouns as its subject and object."""
+        subjects = tuple(noun.entry.classes for noun in self._all(draw.subject))
+        objects = tuple(noun.entry.classes for noun in self._all(draw.object))
         allowed = self._pool(name, lambda: self.pools.verbs(draw))
-        pool = self._pool(
-            (name, subjects, objects),
-            lambda: [
-                verb
-                for verb in allowed
-                if all(self.accepts(verb.subject, classes) for classes in subjects)
-                and all(self.accepts(verb.object, classes) for classes in objects)
-            ],
-        )
+
+        def accepting() -> list[Verb]:
+            verbs = [v for v in allowed if all(self.accepts(v.subject, c) for c in subjects)]
+            return [v for v in verbs if all(self.accepts(v.object, c) for c in objects)]
+
+        pool = self._pool((name, subjects, objects), accepting)
         taken = {verb.lexeme for verb in self._all(draw.unlike)}
         return self._pick(name, pool, lambda verb: verb.lexeme not in taken)
 
@@ -239,25 +235,25 @@ class Builder:
         elif draw.number_unlike:
             number = OTHER_NUMBER[self._drawn[draw.number_unlike].number]
         groups = self._pool(name, lambda: self.pools.nouns(draw))
-        pool = self._pool(
-            (name, restricting, number),
-            lambda: [
-                form
-                for (classes, of_group), group in groups.items()
-                if number in (None, of_group)
-                and all(self.accepts(restriction, classes) for restriction in restricting)
-                for form in group
-            ],
-        )
+
+        def accepted() -> list[NounForm]:
+            forms = []
+            for (classes, of_group), group in groups.items():
+                fitting = all(self.accepts(restriction, classes) for restriction in restricting)
+                forms += group if fitting and number in (None, of_group) else []
+            return forms
+
+        pool = self._pool((name, restricting, number), accepted)
         taken = {noun.entry for noun in self._all(draw.unlike)}
         pronouns = {form for drawn in self._all(draw.mismatch) for form in drawn.reflexives}
-        return self._pick(
-            name,
-            pool,
-            lambda form: form.entry not in taken and pronouns.isdisjoint(form.reflexives),
-        )
+
+        def fits(form: NounForm) -> bool:
+            return form.entry not in taken and pronouns.isdisjoint(form.reflexives)
+
+        return self._pick(name, pool, fits)
 
     def _phrase(self, name: str, draw: declared.PhraseDraw) -> NounForm | None:
+        """Draw a noun with its determiner, or a name; None for the object of a verb without one."""
         further: frozenset[str] = frozenset()
         if draw.complement_of:
             verb = self._drawn[draw.complement_of]
@@ -281,6 +277,7 @@ class Builder:
         return self._pick(f"the determiner of {name}", pool)
 
     def _predicate(self, name: str, draw: declared.PredicateDraw) -> declared.Predicate:
+        """Draw the auxiliary and form of a drawn verb, or copy those of another predicate."""
         verb: Verb | None = self._drawn[draw.verb] if draw.verb else None
         number = draw.number or "pl"
         if len(draw.subject) == 1:
@@ -317,6 +314,7 @@ class Builder:
         return self._pick(name, pool, lambda adjective: adjective.adjective not in taken)
 
     def _pronoun(self, name: str, draw: declared.PronounDraw) -> declared.Pronoun:
+        """Draw a pronoun that can refer to a drawn noun, or that cannot (``mismatch``)."""
         number = draw.number
         if draw.number_unlike:
             number = OTHER_NUMBER[self._drawn[draw.number_unlike].number]

@@ -1,4 +1,8 @@
-"""Read declarations of paradigms, check them against a lexicon, and generate pairs from them."""
+"""Read declarations of paradigms, check them against a lexicon, and generate pairs from them.
+
+A declaration is a YAML file: named draws of words, and two sentences with ``{name}`` in their
+place. Generated pairs are written in the JSON lines in which BLiMP was released.
+"""
 
 import random
 import re
@@ -7,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -16,15 +20,6 @@ from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.blimp.items import declarations as draws
 from blimpworks.papers.blimp.items.build import Record
-from blimpworks.papers.blimp.items.declarations import (
-    PARTS,
-    AnyDraw,
-    Constituent,
-    Paradigm,
-    Part,
-    Scheme,
-    part_of,
-)
 from blimpworks.papers.blimp.items.drawing import Builder, Pools, Redraw
 from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon, Sounds, read_lexicon
 
@@ -49,12 +44,12 @@ Complaint = tuple[str, str]
 """Key, and a phrase that says what is wrong with its value."""
 
 
-def _key_prefix(schemes: Sequence[Scheme], number: int) -> str:
+def _key_prefix(schemes: Sequence[draws.Scheme], number: int) -> str:
     # The keys of a single scheme are at the top.
     return f"one_of.{number}." if len(schemes) > 1 else ""
 
 
-def read_declaration(path: Path) -> Paradigm:
+def read_declaration(path: Path) -> draws.Paradigm:
     """Read a paradigm's declaration, a YAML file called after it.
 
     Raises UserError, naming file and key, for missing, unknown or malformed keys. It also does so
@@ -63,11 +58,11 @@ def read_declaration(path: Path) -> Paradigm:
     settings = read_settings(path, "declaration of a paradigm")
     gathered = settings
     if "one_of" not in settings:
-        scheme = {key: value for key, value in settings.items() if key in Scheme.model_fields}
+        scheme = {key: value for key, value in settings.items() if key in draws.Scheme.model_fields}
         gathered = {key: value for key, value in settings.items() if key not in scheme}
         gathered["one_of"] = [scheme]
     try:
-        declaration = Paradigm.model_validate(gathered)
+        declaration = draws.Paradigm.model_validate(gathered)
     except ValidationError as error:
         errors = error.errors()
         for problem in errors:
@@ -88,7 +83,7 @@ def _with_article(category: str) -> str:
     return f"{'an' if category[0] in 'aeiou' else 'a'} {category}"
 
 
-def _complaints(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
+def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]:
     """Yield complaints about names and slots without a draw, or without a suitable one."""
     categories: dict[str, str] = {}
     for name, draw in scheme.draw.items():
@@ -122,9 +117,9 @@ def _complaints(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
             yield key, f"marks {len(marked)} critical words by brackets; expected {number}"
 
 
-def _parts(draw: AnyDraw) -> Collection[str]:
+def _parts(draw: draws.AnyDraw) -> Collection[str]:
     if draw.category != "choice":
-        return PARTS[draw.category]
+        return draws.PARTS[draw.category]
     groups = (draw.among, *draw.by_number.values())
     lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
     shortest = min(lengths, default=0)
@@ -134,13 +129,20 @@ def _parts(draw: AnyDraw) -> Collection[str]:
 # Beside a lexicon
 
 
-def _references(
-    draw: AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
-) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Yield each word that a key of a draw names: key, word, allowed words, and their file.
+class Reference(NamedTuple):
+    """A word of the lexicon that a key of a draw names."""
 
-    ``vocabulary`` has the allowed words by file.
-    """
+    key: str
+    word: str
+    allowed: Collection[str]
+    file: str
+    """File of the lexicon with the allowed words."""
+
+
+def _references(
+    draw: draws.AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
+) -> Iterator[Reference]:
+    """Yield the words that a draw names. ``vocabulary`` has the allowed words by file."""
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):
@@ -150,18 +152,18 @@ def _references(
             fitting = {a.adjective for a in lexicon.adjectives if a.frame == draw.frame}
             file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
         for word in draw.words:
-            yield "words", word, fitting, file
+            yield Reference("words", word, fitting, file)
     for draw_class, key, file in LEXICON_KEYS:
         if isinstance(draw, draw_class):
             value = getattr(draw, key)
             if isinstance(value, str) and file == "determiners.tsv":
-                yield key, value, vocabulary[SETS], SETS
+                yield Reference(key, value, vocabulary[SETS], SETS)
             else:
                 for word in value.split() if isinstance(value, str) else value:
-                    yield key, word.removeprefix(EXCLUDED), vocabulary[file], file
+                    yield Reference(key, word.removeprefix(EXCLUDED), vocabulary[file], file)
 
 
-def _without_counterpart(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[str]:
+def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
     """Name an entry that lacks the other number, as "'x' has not", and say how to exclude it.
 
     The list is empty if all entries that the draw allows have both numbers.
@@ -183,7 +185,7 @@ def _without_counterpart(draw: AnyDraw, scheme: Scheme, pools: Pools) -> list[st
     return []
 
 
-def check_vocabulary(declaration: Paradigm, lexicon: Lexicon, path: Path) -> None:
+def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) -> None:
     """Check the declaration in a file against a lexicon. Raises UserError."""
     pools = Pools(lexicon)
     vocabulary: dict[str, Collection[str]] = {
@@ -221,7 +223,7 @@ def check_vocabulary(declaration: Paradigm, lexicon: Lexicon, path: Path) -> Non
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 MOST_FRUITLESS_DRAWS = 2000
 """Draws in a row without a new pair, after which a paradigm counts as exhausted."""
-Draws = Mapping[str, Constituent]
+Draws = Mapping[str, draws.Constituent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,7 @@ class Sentence:
     """A generated sentence."""
 
     text: str
-    entries: Part
+    entries: draws.Part
     """Forms of its lexical entries."""
     prefix: str = ""
     """The text before the critical ``word``; both are empty if no word is marked."""
@@ -247,13 +249,13 @@ class Pair:
     """The constituents that both sentences are made of."""
 
 
-def _filled(template: str, drawn: Draws, scheme: Scheme) -> tuple[str, Part]:
+def _filled(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Part]:
     """Return a template's text with the slots filled, and the forms of its lexical entries."""
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
         category = scheme.draw[slot[1]].category
-        forms = part_of(drawn[slot[1]], category, slot[2].removeprefix("."))
+        forms = draws.part_of(drawn[slot[1]], category, slot[2].removeprefix("."))
         text += literal + " ".join(forms)
         entries += [*re.findall(r"[\w'-]+", literal), *forms]
         end = slot.end()
@@ -261,7 +263,7 @@ def _filled(template: str, drawn: Draws, scheme: Scheme) -> tuple[str, Part]:
     return text + template[end:], tuple(entries)
 
 
-def make_sentence(template: str, drawn: Draws, scheme: Scheme, sounds: Sounds) -> Sentence:
+def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sounds) -> Sentence:
     """Make a sentence from a template, which may have its critical word in brackets."""
     text, entries = _filled(template, drawn, scheme)
     # One space between words, none before punctuation; the right article; an initial capital.
@@ -278,7 +280,9 @@ def make_sentence(template: str, drawn: Draws, scheme: Scheme, sounds: Sounds) -
 class Generator:
     """Generates the pairs of one paradigm."""
 
-    def __init__(self, path: Path, declaration: Paradigm, lexicon: Lexicon, seed: int) -> None:
+    def __init__(
+        self, path: Path, declaration: draws.Paradigm, lexicon: Lexicon, seed: int
+    ) -> None:
         """Check the declaration. Random draws depend on ``seed`` and on the name of ``path``."""
         check_vocabulary(declaration, lexicon, path)
         self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon
@@ -286,6 +290,7 @@ class Generator:
         self.builders = [Builder(lexicon, scheme, self.source) for scheme in declaration.one_of]
 
     def _draw(self, number: int) -> Pair:
+        """Draw the pair with a number. Raises Redraw if the draw gives none."""
         builder, declaration = self.source.choice(self.builders), self.declaration
         scheme, drawn = builder.scheme, builder.draw()
         sounds, method = self.lexicon.sounds, declaration.method

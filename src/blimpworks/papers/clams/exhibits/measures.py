@@ -69,21 +69,19 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
 
 
 def _gain(rows: pd.DataFrame) -> float:
-    constructions = sorted(rows["phenomenon"].astype(str).unique())
-    before, after = (rows[rows["phenomenon"] == construction] for construction in constructions)
-    return float(
-        accuracies_by(after, CONSTRUCTION).mean() - accuracies_by(before, CONSTRUCTION).mean()
-    )
+    phenomena = sorted(rows["phenomenon"].astype(str).unique())
+    parts = (rows[rows["phenomenon"] == phenomenon] for phenomenon in phenomena)
+    before, after = (accuracies_by(part, CONSTRUCTION).mean() for part in parts)
+    return float(after - before)
 
 
 def _printed_gain(rows: pd.DataFrame) -> float:
     averages = rows["row"] == AVERAGE_ROW
-    without_averages = rows[~averages]
+    singles = rows[~averages]
     before = rows[averages & (rows["exhibit"] == TABLE_1)]["value"].item()
+    after = singles["value"].sum() / singles["row"].nunique()
     # Values are hundredths, so a remainder of floating-point numbers is no gain.
-    return round(
-        float(without_averages["value"].sum() / without_averages["row"].nunique() - before), 9
-    )
+    return round(float(after - before), 9)
 
 
 def _lead(rows: pd.DataFrame) -> float:
@@ -232,9 +230,7 @@ class Accuracies:
             "model": [*self.models[series]],
             "lang": _names(langs),
             "phenomenon": _names(phenomenon),
-            "paradigm": [
-                name for key in selected for name in clams.paradigms(key, inanimate=masked)
-            ],
+            "paradigm": [n for key in selected for n in clams.paradigms(key, inanimate=masked)],
             "method": MASKED if masked and measured else self.labels.method,
         }
         rows = select_rows(self.rows, where)

@@ -21,14 +21,6 @@ from blimpworks.exhibits import shared
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
-from blimpworks.exhibits.shared import (
-    Place,
-    Tables,
-    formula_cell,
-    read_plain,
-    read_printed,
-    where_of,
-)
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
 from blimpworks.papers.clams.exhibits.measures import (
@@ -50,14 +42,14 @@ PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 
 
 def _printed_elsewhere(
-    tables: Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
+    tables: shared.Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
     """List the numbers of a grid's rows in a column of another exhibit, as hidden cells."""
     cells = grid.printed(tables, exhibit, columns={column: name})
     return [replace(c, printed=False, stands_for=(c.where["row"], stands_for)) for c in cells]
 
 
-def table2(tables: Tables, labels: Labels) -> Exhibit:
+def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = measures.shown_languages(labels)
     grid = Grid([SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
@@ -71,7 +63,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     return measures.table_of(description, cells, [grid])
 
 
-def table3(tables: Tables, labels: Labels) -> Exhibit:
+def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 3: accuracy of English and multilingual masked models on English sets.
 
     The published form adds the same numbers from Table 2, and averages of the rows.
@@ -140,7 +132,7 @@ def scored(labels: Labels) -> str:
     return f" {sentences}" if sentences else ""
 
 
-def table1(tables: Tables, labels: Labels) -> Exhibit:
+def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 1: accuracy of the LSTMs by construction and language, with averages."""
     accuracies, grid = measures.read_accuracies(tables, labels), lstm_grid(labels)
     last = AVERAGE_ROW
@@ -152,14 +144,14 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     else:
         cells, caption = [], trained(labels)
         # Perplexity is a mean over seeds, on the language's test text.
-        perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
+        perplexities = shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
             where = {"lang": column.lang, "model": [*accuracies.models[column.series]]}
             rows = select_rows(perplexities, where)
             if not rows.empty:
-                where |= where_of(rows, ["model"])
+                where |= shared.where_of(rows, ["model"])
                 cell_key, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
-                cell = formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
+                cell = shared.formula_cell(rows, cell_key, PERPLEXITY, "perplexities", where, ".2f")
                 cells.append(replace(cell, stands_for=key))
         cells += grid.cells(accuracies, measures.accuracy)
         cells += grid.cells(accuracies, measures.average, AVERAGE_ROW)
@@ -171,7 +163,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     return exhibit
 
 
-def gain(both: measures.Selection, cell_key: Place, stands_for: Place) -> Cell | None:
+def gain(both: measures.Selection, cell_key: shared.Place, stands_for: shared.Place) -> Cell | None:
     """Measure the gain in accuracy from a capital first letter; None if an accuracy is missing."""
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
@@ -184,7 +176,7 @@ def signed(cell: Cell) -> Cell:
     return replace(cell, text=f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—")
 
 
-def table4(tables: Tables, labels: Labels) -> Exhibit:
+def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 4: gain in the LSTMs' accuracy from a capital first letter."""
     if labels.source == "measured":
         grid, last = lstm_grid(labels), AVERAGE_ROW
@@ -196,7 +188,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     grid, last = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
     # The paper's average gains are relative to the averages of Table 1.
-    printed = read_printed(tables)
+    printed = shared.read_printed(tables)
     keys = [*CONSTRUCTIONS, AVERAGE_KEY]
     for column in grid.columns:
         where = {"exhibit": ["table1", "table4"], "row": keys, "column": column.key}
@@ -204,10 +196,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         of_table4 = numbers["exhibit"] == "table4"
         gains = numbers[of_table4 & (numbers["row"] != AVERAGE_KEY)]
         if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
-            formula = measures.PRINTED_GAIN
-            cell = formula_cell(
-                numbers, (RECOMPUTED_AVERAGE, column.name), formula, "published", where, ".2f"
-            )
+            formula, cell_key = measures.PRINTED_GAIN, (RECOMPUTED_AVERAGE, column.name)
+            cell = shared.formula_cell(numbers, cell_key, formula, "published", where, ".2f")
             cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
@@ -218,7 +208,7 @@ spread = measures.measure_by(
 )
 
 
-def table5(tables: Tables, labels: Labels) -> Exhibit:
+def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
     cells = measures.grid_cells([grid], "table5", tables, labels, spread)
@@ -226,14 +216,14 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
 
 
-def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
+def lstm_sets(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
     grid, measure = lstm_grid(labels), measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
     return lstm_table(grid, describe("lstm_sets", trained=trained(labels)), cells, CONSTRUCTIONS)
 
 
-def english(tables: Tables, labels: Labels) -> Exhibit:
+def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the LSTMs' accuracy on each English set, with reflexives and NPIs."""
     accuracies = measures.read_accuracies(tables, labels)
     of_english = accuracies.rows[accuracies.rows["lang"] == ENG]
@@ -254,12 +244,10 @@ def english(tables: Tables, labels: Labels) -> Exhibit:
     cells_of_grid = {grid.title: grid.cells(accuracies, measures.accuracy) for grid in grids}
     cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
     sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
-    description = describe(
-        "english", trained=trained(labels), scored=scored(labels), none="" if cells else NO_LSTM
-    )
-    return measures.table_of(
-        description, cells, grids, sections or [Section("", CONSTRUCTIONS, [])]
-    )
+    sections = sections or [Section("", CONSTRUCTIONS, [])]
+    texts = {"trained": trained(labels), "scored": scored(labels)}
+    description = describe("english", **texts, none="" if cells else NO_LSTM)
+    return measures.table_of(description, cells, grids, sections)
 
 
 WAYS = (
@@ -274,7 +262,7 @@ Each differs from the one before in one point. The last is ``variant: corrected`
 """
 
 
-def variants(tables: Tables, labels: Labels) -> Exhibit:
+def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of Table 1's averages by the authors' way of scoring and its corrections."""
     policies: Mapping[str, str] = labels.facts["clams_ties"]
     cells: list[Cell] = []
@@ -312,13 +300,13 @@ MOST_FOCUS_WORDS = 22
 """Most focus words of a language, because all subsets of them are tried."""
 
 
-def read_sets(tables: Tables) -> pd.DataFrame:
+def read_sets(tables: shared.Tables) -> pd.DataFrame:
     """Read the released evaluation sets with their constructions; no rows without the table."""
-    sets = read_plain(EVALUATION_SETS, tables.get(SETS))
+    sets = shared.read_plain(EVALUATION_SETS, tables.get(SETS))
     return sets.assign(construction=sets["paradigm"].map(clams.construction_of))
 
 
-def fig1(tables: Tables, labels: Labels) -> Exhibit:
+def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Figure 1, a table: an English minimal set of each construction.
 
     A cell's filter selects the set's item.
@@ -339,7 +327,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def table6(tables: Tables, labels: Labels) -> Exhibit:
+def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 6: number of minimal sets with animate nouns, by construction and language.
 
     The published form has hidden cells with the sizes of the released sets.
@@ -356,7 +344,9 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
                 where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
                 cell_key, number = (row, f"{column.name}, released"), (key, column.key)
                 more = {"stands_for": number, "printed": False}
-                sizes[number] = formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f", **more)
+                sizes[number] = shared.formula_cell(
+                    sets, cell_key, TOTAL, SETS, where, ".0f", **more
+                )
             same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
             caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
             cells += sizes.values()
@@ -374,7 +364,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     return measures.table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
 
 
-def table7(tables: Tables, labels: Labels) -> Exhibit:
+def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 7: minimal sets that masked models could score; published, also recomputed."""
     # The English model has a column in English only.
     columns: list[SeriesColumn] = []
@@ -391,7 +381,7 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "measured":
         description = describe("table7", none="" if cells else NO_MASKED)
         return measures.table_of(description, cells, grids)
-    printed = read_printed(tables)
+    printed = shared.read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
     row_names = {key: name for grid in grids for key, name in grid.rows.items()}
     sets = read_sets(tables)
@@ -403,7 +393,7 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
         for key, (rows, formula, source, where) in computed.items():
             cell_key = (row_names[key], f"{column.name}, from the vocabulary")
             more = {"stands_for": (key, column.key), "printed": False}
-            cells.append(formula_cell(rows, cell_key, formula, source, where, ".0f", **more))
+            cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ".0f", **more))
     return measures.table_of(describe("table7_published"), cells, grids)
 
 
@@ -432,11 +422,9 @@ def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
     share = Fraction(int(used), int(size))
     of_lang: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
     formula = measures.part(share.numerator, share.denominator)
-    return {
-        key: (printed, formula, "published", of_lang | {"row": key})
-        for key in (ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES)
-        if ("table6", key, column.lang) in values.index
-    }
+    keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
+    present = [key for key in keys if ("table6", key, column.lang) in values.index]
+    return {key: (printed, formula, "published", of_lang | {"row": key}) for key in present}
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:

@@ -76,10 +76,9 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
-        rows += [
-            {"lang": lang, "paradigm": path.stem, "focus": focus, "n": counts[focus]}
-            for focus in sorted(counts, key=lambda focus: focus or "")
-        ]
+        for focus in sorted(counts, key=lambda focus: focus or ""):
+            number = {"focus": focus, "n": counts[focus]}
+            rows.append({"lang": lang, "paradigm": path.stem} | number)
     write_rows(rows, EVALUATION_SETS, output)
     return sum(row["n"] for row in rows)
 
@@ -97,6 +96,7 @@ def capitalise(sentence: str, *, rest_too: bool) -> str:
 
 
 def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[str, Any]:
+    """Make the item of a pair; its ungrammatical sentence is in a line of a file."""
     good, bad = (f"{sentence} {STOP}" for sentence in pair)
     named = {"lang": lang, "phenomenon": phenomenon, "paradigm": path.stem}
     return {

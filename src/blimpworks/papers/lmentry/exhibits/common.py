@@ -1,4 +1,7 @@
-"""Read tables, name rows and columns, and make cells for Multi-LMentry's exhibits."""
+"""Read tables, name rows and columns, and make cells for Multi-LMentry's exhibits.
+
+Rows and columns have the paper's names where it has them, and else the names in the campaign.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -17,15 +20,7 @@ from blimpworks.exhibits.shared import (
     read_plain,
     read_printed,
 )
-from blimpworks.papers.lmentry.tasks import (
-    BENCHMARK,
-    DATA,
-    LANGUAGES,
-    MODELS,
-    SPECIFIC,
-    TASKS,
-    WEIGHT,
-)
+from blimpworks.papers.lmentry import tasks
 from blimpworks.tables import ACCURACIES
 
 OTHER = "Other Models"
@@ -56,46 +51,48 @@ def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
 
 def languages_of(rows: pd.DataFrame) -> list[str]:
     """Return the languages of some rows, first the paper's in its order."""
-    return _in_order(rows["lang"], LANGUAGES)
+    return _in_order(rows["lang"], tasks.LANGUAGES)
 
 
 def models_of(rows: pd.DataFrame) -> list[str]:
     """Return the models of some rows, first the paper's in its order."""
-    return _in_order(rows["model"], MODELS)
+    return _in_order(rows["model"], tasks.MODELS)
 
 
 def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
     """Return the tasks of each language, in order."""
     present = {*zip(rows["lang"].astype(str), rows["phenomenon"].astype(str), strict=True)}
     langs = languages_of(rows)
-    return {lang: [task for task in TASKS if (lang, task) in present] for lang in langs}
+    return {lang: [task for task in tasks.TASKS if (lang, task) in present] for lang in langs}
 
 
 def language_name(lang: str, labels: Labels) -> str:
     """Return a language's name; for the key of all languages, "Total"."""
     if lang == EVERY:
         return TOTAL
-    return LANGUAGES[lang].name if lang in LANGUAGES else labels.languages.get(lang, lang)
+    language = tasks.LANGUAGES.get(lang)
+    return language.name if language else labels.languages.get(lang, lang)
 
 
 def language_code(lang: str, labels: Labels) -> str:
     """Return a language's code in the paper's tables, or its name in the campaign."""
-    return LANGUAGES[lang].code if lang in LANGUAGES else labels.languages.get(lang, lang)
+    language = tasks.LANGUAGES.get(lang)
+    return language.code if language else labels.languages.get(lang, lang)
 
 
 def language_tag(lang: str) -> str:
     """Return a language's tag in HTML (BCP 47)."""
-    return LANGUAGES[lang].code.lower().replace("_", "-") if lang in LANGUAGES else lang
+    return tasks.LANGUAGES[lang].code.lower().replace("_", "-") if lang in tasks.LANGUAGES else lang
 
 
 def model_name(model: str, labels: Labels) -> str:
     """Return a model's name in the paper's tables, or in the campaign."""
-    return MODELS[model][0] if model in MODELS else labels.models[model]
+    return tasks.MODELS[model]["name"] if model in tasks.MODELS else labels.models[model]
 
 
 def group_of(model: str) -> str:
     """Return the heading of a model."""
-    return MODELS[model][1] if model in MODELS else OTHER
+    return tasks.MODELS[model]["group"] if model in tasks.MODELS else OTHER
 
 
 def sections_of(
@@ -106,7 +103,7 @@ def sections_of(
 ) -> list[Section]:
     """Return sections of models under the paper's headings (rows without cells), then averages."""
     sections = []
-    for group in (WEIGHT, DATA, SPECIFIC, OTHER):
+    for group in (tasks.WEIGHT, tasks.DATA, tasks.SPECIFIC, OTHER):
         names = [model_name(model, labels) for model in models if group_of(model) == group]
         if names:
             sections.append(named_section("Model", [group, *names], columns))
@@ -138,12 +135,12 @@ def count_of(
     items: pd.DataFrame, cell_key: Place, stands_for: Place | None = None, **where: Any
 ) -> Cell:
     """Return a cell with the number of prompts that have some values in columns."""
-    where = {"benchmark": BENCHMARK, **where}
+    where = {"benchmark": tasks.BENCHMARK, **where}
     n = len(select_rows(items, where))
     return formula_cell(items, cell_key, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
 
 
 def selection(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:
     """Return the filter for accuracies of one language; ``more``: values of other columns."""
-    where = {"benchmark": BENCHMARK, "lang": lang, "model": models, "method": labels.method}
+    where = {"benchmark": tasks.BENCHMARK, "lang": lang, "model": models, "method": labels.method}
     return where | more

@@ -1,6 +1,11 @@
-"""Draw Figures 1 to 3 (Moroni and others 2025, sections 5.2 to 5.4)."""
+"""Draw Figures 1 to 3 (Moroni and others 2025, sections 5.2 to 5.4).
+
+Each function takes the campaign's accuracies, or the printed scores of Table 4, and returns the
+figure with its numbers as cells.
+"""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -31,7 +36,7 @@ FEWEST_BARS = 6
 
 
 class Scores:
-    """LMentry scores as cells, computed from accuracies or read from Table 4."""
+    """LMentry scores (accuracy x robustness) as cells, from accuracies or from Table 4."""
 
     def __init__(self, tables: Tables, labels: Labels) -> None:
         self.labels, self.measured = labels, labels.source == "measured"
@@ -73,14 +78,10 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     scores = Scores(tables, labels)
     sizes, order = labels.facts["lmentry_sizes"], [*CLASSES]
     cells = []
-    for lang in scores.languages:
-        by_class: dict[str, list[str]] = {name: [] for name in CLASSES}
-        for model in scores.models(lang):
-            if billions := sizes.get(model):
-                smallest = next(name for name, (limit, _) in CLASSES.items() if billions < limit)
-                by_class[smallest].append(model)
-        for name, models in by_class.items():
-            cells += scores.cells((common.language_name(lang, labels), name), lang, models)
+    for lang, (name, (limit, _)) in product(scores.languages, CLASSES.items()):
+        lowest = max((below for below, _ in CLASSES.values() if below < limit), default=0)
+        models = [m for m in scores.models(lang) if lowest <= (sizes.get(m) or -1) < limit]
+        cells += scores.cells((common.language_name(lang, labels), name), lang, models)
     figure = style.new_figure(style.PAGE_INCHES, 2.6)
     panels = figure.subplots(1, 2, sharey=True)
     further = tuple(lang for lang in scores.languages if lang not in LANGUAGES)

@@ -78,11 +78,8 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
         [task_accuracies[f"{task}_{name}"] for name in names if f"{task}_{name}" in task_accuracies]
         for task, names in SUBSETS.items()
     ]
-    adjacent = [
-        [task_accuracies[a], task_accuracies[b]]
-        for a, b in ADJACENT
-        if a in task_accuracies and b in task_accuracies
-    ]
+    present = [pair for pair in ADJACENT if {*pair} <= task_accuracies.keys()]
+    adjacent = [[task_accuracies[a], task_accuracies[b]] for a, b in present]
     return {
         "order": _mean(_between_cases(rows, "answer", ORDERED, of_tasks)),
         "content": _mean([_gap(accuracies, of_tasks) for accuracies in content]),

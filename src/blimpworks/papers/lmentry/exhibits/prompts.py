@@ -18,6 +18,7 @@ import pandas as pd
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, ROW_TEXT, VALUES
+from blimpworks.papers.lmentry import tasks
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
     EVERY,
@@ -34,18 +35,6 @@ from blimpworks.papers.lmentry.items.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
-from blimpworks.papers.lmentry.tasks import (
-    BENCHMARK,
-    FIELDS,
-    HEADS,
-    LANGUAGES,
-    PARENTS,
-    TASK_NAMES,
-    TASKS,
-    TEMPLATE_TABLES,
-    long_name,
-    task_name,
-)
 from blimpworks.reproduction.printed import as_typed, same_wording
 from blimpworks.tables import PROMPTS, read_table
 
@@ -83,7 +72,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         pack = next(p for p in map(read_pack, tables["packs"]) if p.lang == ENGLISH)
         for _, row in shared.read_printed(tables, exhibit="table1").iterrows():
-            task, name = row["row"], long_name(row["row"])
+            task, name = row["row"], tasks.long_name(row["row"])
             cells.append(shared.printed_text_cell(row, (name, EXAMPLE)))
             for number, template in enumerate(pack.templates[task], start=1):
                 arguments = _arguments_of(template, as_typed(row["text"]))
@@ -102,12 +91,12 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         if prompt["template"] == 1:
             first.setdefault(prompt["phenomenon"], prompt)
     answers: dict[str, dict[str, str]] = {}
-    for task in (task for task in TASKS if task in first):
-        name, prompt, answer = long_name(task), first[task], first[task]["answer"]
+    for task in (task for task in tasks.TASKS if task in first):
+        name, prompt, answer = tasks.long_name(task), first[task], first[task]["answer"]
         if answer is None:
-            answer = TASK_NAMES[task]["words"].format_map(json.loads(prompt["arguments"]))
+            answer = tasks.TASK_NAMES[task]["words"].format_map(json.loads(prompt["arguments"]))
         answers[name] = {ANSWER: str(answer)}
-        where = {"benchmark": BENCHMARK, "lang": prompt["lang"], "item_id": prompt["item_id"]}
+        where = {"benchmark": tasks.BENCHMARK, "lang": prompt["lang"], "item_id": prompt["item_id"]}
         cells.append(Cell(name, EXAMPLE, 1, prompt["prompt"], ROW_TEXT, "items", where, n=1))
     lang = next(iter(first.values()))["lang"]
     return Exhibit(
@@ -137,7 +126,7 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
 
 def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 9 to 33: the templates of a task."""
-    task = TEMPLATE_TABLES[table]
+    task = tasks.TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
     sizes = {lang: len(pack.templates.get(task, ())) for lang, pack in packs.items()}
     numbers = {lang: range(1, size + 1) for lang, size in sizes.items()}
@@ -148,7 +137,7 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
     def template_cell(lang: str, number: int, column: str) -> Cell:
         pack, corrected = packs[lang], column == CORRECTED
         # As in print, the template has names of arguments instead of braces.
-        names = {name: IN_PRINT.get(name, name) for name in FIELDS[task]}
+        names = {name: IN_PRINT.get(name, name) for name in tasks.FIELDS[task]}
         if "words" in names:
             names["words"] = row_of(pack, WORD_COLUMNS, task, number, corrected=corrected)
         text = pack.template(task, number, corrected=corrected).format_map(names)
@@ -168,7 +157,9 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
             cells.append(replace(released, printed=False))
         note = describe.entries["notes_of_tables"].get(table)
         remarks = unlike_print(cells) + (f" {note}" if note else "")
-        description = describe("templates_published", task=long_name(task).lower(), remarks=remarks)
+        description = describe(
+            "templates_published", task=tasks.long_name(task).lower(), remarks=remarks
+        )
     else:
         langs = languages_of(pd.DataFrame({"lang": [lang for lang in packs if numbers[lang]]}))
         items = shared.read_plain(PROMPTS, tables["items"], ("lang", "phenomenon", "template"))
@@ -185,7 +176,7 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
         without = ", ".join(language_name(lang, labels) for lang in packs if not numbers[lang])
         description = describe(
             "templates_of_both_wordings" if both else "templates",
-            task=long_name(task).lower(),
+            task=tasks.long_name(task).lower(),
             variant=labels.facts["lmentry_variant"],
             lacking=f" Without the task: {without}." if without else "",
         )
@@ -217,10 +208,11 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     name_of = partial(language_name, labels=labels)
     if labels.source == "published":
         printed = shared.read_printed(tables)
-        languages, key = [*LANGUAGES], "table2_published"
+        languages, key = [*tasks.LANGUAGES], "table2_published"
         cells = printed_cells(tables, "table2", name_of, lambda _: SAMPLES)
         sums: dict[tuple[str, str], dict[str, Any]] = {
-            (lang, "From Table 54"): {"exhibit": "table54", "column": lang} for lang in LANGUAGES
+            (lang, "From Table 54"): {"exhibit": "table54", "column": lang}
+            for lang in tasks.LANGUAGES
         }
         own_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
         sums[EVERY, "Sum of the rows"] = own_rows
@@ -247,10 +239,10 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     if labels.source == "published":
         order, key = [*PRINT_ORDER], "table54_published"
-        cells = printed_cells(tables, "table54", task_name, code_of)
+        cells = printed_cells(tables, "table54", tasks.task_name, code_of)
         for _, row in shared.read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
             task, lang = row["phenomenon"], row["lang"]
-            cell_key = task_name(task), f"{code_of(lang)}, by {row['basis']}"
+            cell_key = tasks.task_name(task), f"{code_of(lang)}, by {row['basis']}"
             keys, text = ("phenomenon", "lang"), f"{row['prompts']:,}"
             cell = shared.row_cell("prompt_counts", row, keys, "prompts", cell_key, text)
             cells.append(replace(cell, stands_for=(task, lang), printed=False))
@@ -260,7 +252,7 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
         order = languages_of(items)
         for task, lang in product(sorted({task for task, _ in present}), order):
             if (task, lang) in present:
-                cell_key = (task_name(task), code_of(lang))
+                cell_key = (tasks.task_name(task), code_of(lang))
                 cells.append(count_of(items, cell_key, (task, lang), lang=lang, phenomenon=task))
     heads = {code_of(lang): ("", code_of(lang)) for lang in order}
     return Exhibit(**describe(key), cells=cells, heads=heads)
@@ -282,8 +274,8 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
     reasons: dict[str, dict[str, list[str]]] = {}
-    for task, lang in product(HEADS, languages_of(items)):
-        key, row, code = (task, lang), task_name(task), language_code(lang, labels)
+    for task, lang in product(tasks.HEADS, languages_of(items)):
+        key, row, code = (task, lang), tasks.task_name(task), language_code(lang, labels)
         before, after = 0, int(sizes.get(key, 0))
         if key in printed:
             cell = shared.printed_cell(printed[key], (row, f"{code} printed"))
@@ -358,7 +350,7 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
         printed = shared.read_printed(tables)
         subsets, key = printed[printed["exhibit"] == "table8"], "table8_published"
         arguments = dict(zip(subsets["row"], subsets["text"], strict=True))
-        for subset in PARENTS:
+        for subset in tasks.PARENTS:
             rows = printed[(printed["exhibit"] == "table54") & (printed["row"] == subset)]
             langs = sorted(rows["column"][rows["value"].notna()])
             where = {"exhibit": "table54", "row": subset, "column": langs}
@@ -368,18 +360,18 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
             ]
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
-        arguments = {subset: TASK_NAMES[subset]["words"] for subset in PARENTS}
-        for subset in PARENTS:
+        arguments = {subset: tasks.TASK_NAMES[subset]["words"] for subset in tasks.PARENTS}
+        for subset in tasks.PARENTS:
             count = count_of(items, (subset, SAMPLES), phenomenon=subset)
-            where = {"benchmark": BENCHMARK, "phenomenon": subset}
+            where = {"benchmark": tasks.BENCHMARK, "phenomenon": subset}
             if count.n:
                 cell_key = (subset, "Languages")
                 cells += [count, shared.formula_cell(items, cell_key, KINDS, "items", where, ".0f")]
     return Exhibit(
         **describe(key),
         cells=cells,
-        stub={subset: {"Task": task_name(task)} for subset, task in PARENTS.items()},
-        remarks={subset: {"Arguments": arguments[subset]} for subset in PARENTS},
+        stub={subset: {"Task": tasks.task_name(task)} for subset, task in tasks.PARENTS.items()},
+        remarks={subset: {"Arguments": arguments[subset]} for subset in tasks.PARENTS},
         widths={"Arguments": 0.5},
         named=False,
     )

@@ -1,10 +1,14 @@
-"""Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025)."""
+"""Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025).
+
+Each function takes the campaign's accuracies, or the printed numbers for a ``published`` form, and
+returns an exhibit. LMS is the LMentry score: mean accuracy times robustness.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -40,12 +44,27 @@ FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formu
 """Formula of a model's measured number by metric; Table 5's only metric has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
 """Metrics of each table, with the suffix of their columns' names after the language."""
-DERIVATIONS: dict[str, tuple[str, basic.Formula, str, str | list[str], tuple[str, str]]] = {
-    "table4": ("lms", formulas.PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
-    "table5": ("", basic.QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
+
+
+class Derivation(NamedTuple):
+    """The computation of a printed metric from two other printed numbers."""
+
+    metric: str
+    formula: basic.Formula
+    origin: str
+    """Name of the table that they are in."""
+    exhibits: str | list[str]
+    columns: tuple[str, str]
+    """Their columns, with ``{}`` for the language."""
+
+
+DERIVATIONS = {
+    "table4": Derivation(
+        "lms", formulas.PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")
+    ),
+    "table5": Derivation("", basic.QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
-"""Metric of each table that can be computed from two other printed numbers: its formula, the name
-and exhibits of these numbers, and their columns with ``{}`` for the language."""
+"""Derivations by table."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
@@ -126,13 +145,11 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
                 cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
                 cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
-    unscored = {
-        common.language_code(lang, labels)
-        for (lang, metric), column in columns.items()
-        if metric != "accuracy" and column not in shown_columns
-    }
+    absent = [key for key, column in columns.items() if column not in shown_columns]
+    langs = {lang for lang, metric in absent if metric != "accuracy"}
+    unscored = sorted(common.language_code(lang, labels) for lang in langs)
     if unscored:
-        judged += f" Without a score in {', '.join(sorted(unscored))}: a score needs accuracies by"
+        judged += f" Without a score in {', '.join(unscored)}: a score needs accuracies by"
         judged += " template and by the position of the answer."
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
@@ -87,8 +87,13 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
     return f"{' '.join(frame)}."
 
 
-Variation = tuple[str, str, str | None]
-"""Name and value of a new argument, and the gold answer: None in tasks with many right answers."""
+class Variation(NamedTuple):
+    """A new argument of a prompt, and its gold answer."""
+
+    name: str
+    value: str
+    answer: str | None
+    """None in tasks with many right answers."""
 
 
 def _part_of_sentence(row: Row, draw: random.Random) -> Variation | None:
@@ -113,7 +118,7 @@ def _part_of_sentence(row: Row, draw: random.Random) -> Variation | None:
     positions = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
     answer = bare[positions[task]]
     phrase = " ".join(sentence_words[start : end + 1]).strip(",;:")
-    return ("sentence", phrase, answer) if answer and end > start else None
+    return Variation("sentence", phrase, answer) if answer and end > start else None
 
 
 def _variation(row: Row, pool: Pool, draw: random.Random) -> Variation | None:
@@ -129,11 +134,11 @@ def _variation(row: Row, pool: Pool, draw: random.Random) -> Variation | None:
         if task in ("starts_with_letter", "ends_with_letter"):
             start = 0 if task == "starts_with_letter" else max(0, len(word) - size)
         letters = word[start : start + size]
-        return "letter", letters.upper() if size == 1 else letters.lower(), None
+        return Variation("letter", letters.upper() if size == 1 else letters.lower(), None)
     if task == "homophones":
         is_right = word in (arguments["query"], arguments["answer"])
-        return None if is_right else ("distractor", word, row["answer"])
-    return "word", word, {"first_letter": word[0], "last_letter": word[-1]}.get(task)
+        return None if is_right else Variation("distractor", word, row["answer"])
+    return Variation("word", word, {"first_letter": word[0], "last_letter": word[-1]}.get(task))
 
 
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
@@ -143,16 +148,15 @@ def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     variation = _variation(row, pool, draw)
     if variation is None:
         return None
-    name, value, answer = variation
     # The argument in the prompt, with the marks around it.
-    argument = row["arguments"].get(name)
+    argument = row["arguments"].get(variation.name)
     match = argument and re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", row["prompt"])
     if not match:
         return None
     quoted = match[0]
-    prompt = row["prompt"].replace(quoted, f"{quoted[0]}{value}{quoted[-1]}", 1)
-    arguments = row["arguments"] | {name: value}
-    return row | {"prompt": prompt, "answer": answer, "arguments": arguments}
+    prompt = row["prompt"].replace(quoted, f"{quoted[0]}{variation.value}{quoted[-1]}", 1)
+    arguments = row["arguments"] | {variation.name: variation.value}
+    return row | {"prompt": prompt, "answer": variation.answer, "arguments": arguments}
 
 
 TRIES = 20
@@ -215,11 +219,9 @@ def build_dialogues(
     One language's prompts are in memory at a time.
     """
     systems = {pack.lang: pack.system for pack in map(read_pack, packs)}
-    taken = {
-        prompt
-        for path in benchmark
-        for prompt in read_table(PROMPTS, path, ["prompt"])["prompt"].to_pylist()
-    }
+    taken: set[str] = set()
+    for path in benchmark:
+        taken.update(read_table(PROMPTS, path, ["prompt"])["prompt"].to_pylist())
     prompts = written = 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as file:
         for path in practice:

@@ -1,5 +1,8 @@
 """Draw the arguments of each task's prompts.
 
+``draw`` takes a language's resources and pack and returns the arguments, one dictionary a prompt.
+Each task has a sampler: it returns a list, or yields draws without end.
+
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
 and A.3, and the benchmark's released code: the same order of draws gives the same arguments from
 the same seed. The release seeds Python's generator again for every template, so all templates have
@@ -10,11 +13,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from operator import itemgetter
 from random import Random
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.papers.lmentry.items.languages import Alphabet, spell
 from blimpworks.papers.lmentry.items.packs import Pack, Sampling
@@ -22,8 +25,17 @@ from blimpworks.papers.lmentry.items.resources import UNLIKE, Groups, Resources,
 
 Arguments = dict[str, Any]
 """Values for a prompt and its judge, by the release's names."""
-Draws = Iterator[tuple[Hashable, Arguments] | None]
-"""Endless draws: the identity and the arguments of each; None for an unusable draw."""
+
+
+class Draw(NamedTuple):
+    """The arguments of a prompt, and the identity by which a repeated draw is left out."""
+
+    identity: Hashable
+    arguments: Arguments
+
+
+Draws = Iterator[Draw | None]
+"""Endless draws; None for an unusable one."""
 MOST_FRUITLESS_DRAWS = 20_000
 """Number of draws without a new result after which drawing ends."""
 LIST_LENGTH = 5
@@ -53,13 +65,11 @@ class Source:
     @cached_property
     def words(self) -> list[str]:
         """Words of the task's levels and length, in the order of the resource."""
+        words = [word for word in self.annotated if len(word) >= self.task.shortest]
+        if not self.task.levels:
+            return words
         levels = {*self.task.levels}
-        return [
-            word
-            for word, facts in self.annotated.items()
-            if len(word) >= self.task.shortest
-            and (not levels or levels & {*facts.get("levels", ())})
-        ]
+        return [word for word in words if levels & {*self.annotated[word].get("levels", ())}]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
         """Return the words of categories with enough of them; renamed categories come last."""
@@ -68,9 +78,7 @@ class Source:
         new_names = self.task.rename
         named = {name: members for name, members in groups.items() if name not in new_names}
         named |= {new_names[name]: groups[name] for name in groups if name in new_names}
-        return {
-            name: members for name, members in named.items() if len(members) >= self.task.fewest
-        }
+        return {name: words for name, words in named.items() if len(words) >= self.task.fewest}
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
@@ -118,7 +126,7 @@ def draw_numbers(source: Source, rng: Random) -> Draws:
         named = pair(numbers[index], numbers[1 - index], index)
         digits = [len(str(number)) for number in numbers]
         in_prompt = {"n1": named.pop("word1"), "n2": named.pop("word2"), "num_digits": digits}
-        yield tuple(numbers), named | in_prompt
+        yield Draw(tuple(numbers), named | in_prompt)
 
 
 def _sentences_without_marks(source: Source) -> Iterator[str]:
@@ -160,10 +168,9 @@ def draw_associated(source: Source, rng: Random) -> Draws:
         answer_group, distractor_group = rng.sample(names, 2)
         answers, distractors_pool = groups[answer_group], groups[distractor_group]
         if not task.ambiguous:
-            answers, distractors_pool = (
-                [word for word in answers if word not in distractors_pool],
-                [word for word in distractors_pool if word not in answers],
-            )
+            both = {*answers} & {*distractors_pool}
+            answers = [word for word in answers if word not in both]
+            distractors_pool = [word for word in distractors_pool if word not in both]
             if not answers or len(distractors_pool) < LIST_LENGTH - 1:
                 yield None
                 continue
@@ -176,7 +183,7 @@ def draw_associated(source: Source, rng: Random) -> Draws:
         arguments |= {"distractor_category": distractor_group, "answer_category": answer_group}
         listed_words = [*distractors[:index], answer, *distractors[index:]]
         arguments |= {"answer_index": index, "words": listed_words}
-        yield (category, answer, tuple(distractors), index), arguments
+        yield Draw((category, answer, tuple(distractors), index), arguments)
 
 
 def draw_category(source: Source, rng: Random) -> Draws:
@@ -209,7 +216,7 @@ def draw_category(source: Source, rng: Random) -> Draws:
         arguments |= {"category_words": category_words, "distractors": distractors}
         arguments |= {"num_distractors": strangers, "distractor_indices": positions}
         arguments["answer"] = yes if holds else no
-        yield (tuple(category_words), tuple(distractors), tuple(positions)), arguments
+        yield Draw((tuple(category_words), tuple(distractors), tuple(positions)), arguments)
 
 
 def _nested(first: str, second: str) -> bool:
@@ -259,19 +266,17 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
         # For this relation the release takes no two draws that differ in the distractor only.
         middle = () if task.relation == "different" else (distractor,)
         named = {"query": query, **pair(answer, distractor, index)}
-        yield (query, answer, *middle, index), named
+        yield Draw((query, answer, *middle, index), named)
 
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
     """Return each pair of homophones with each of its distractors, in both orders."""
-    return [
-        {"query": row["word"], **pair(row["homophone"], row[name], index)}
-        | {"distractor_type": name[:-1]}
-        for row in source.resources.homophones
-        for name in UNLIKE
-        if name in row
-        for index in (0, 1)
-    ]
+    drawn = []
+    for row, name, index in product(source.resources.homophones, UNLIKE, (0, 1)):
+        if name in row:
+            named = pair(row["homophone"], row[name], index)
+            drawn.append({"query": row["word"], **named, "distractor_type": name[:-1]})
+    return drawn
 
 
 def draw_order(source: Source, rng: Random) -> Draws:
@@ -297,7 +302,7 @@ def draw_order(source: Source, rng: Random) -> Draws:
         while True:
             letter = rng.choice(followed)
             word, partner = rng.choice(groups[letter]), rng.choice(groups[following[letter]])
-            yield _directed(word, partner, rng)
+            yield _in_random_order(word, partner, rng)
     if task.relation == "far":
         apart = min(FAR, len(letters) // 2)
         rank = {letter: number for number, letter in enumerate(letters)}
@@ -312,7 +317,7 @@ def draw_order(source: Source, rng: Random) -> Draws:
                 yield None
                 continue
             partner = rng.choice(groups[rng.choice(distant)])
-            yield _directed(*(word, partner) if first else (partner, word), rng)
+            yield _in_random_order(*(word, partner) if first else (partner, word), rng)
     # In the release, two words with the same first letter may begin with any character.
     same = [letter for letter, members in groups.items() if len(members) > 1]
     usable = {"ascii": [*ascii_lowercase], "alphabet": [*groups]}.get(task.initials)
@@ -326,12 +331,13 @@ def draw_order(source: Source, rng: Random) -> Draws:
         else:
             word, partner = (rng.choice(groups[x]) for x in rng.sample(present, 2))
         holds = min(word, partner, key=key) == word
-        yield (word, partner), pair(word, partner, 0) if holds else pair(partner, word, 1)
+        named = pair(word, partner, 0) if holds else pair(partner, word, 1)
+        yield Draw((word, partner), named)
 
 
-def _directed(answer: str, distractor: str, rng: Random) -> tuple[Hashable, Arguments]:
+def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
     index = rng.choice((0, 1))
-    return (answer, distractor, index), pair(answer, distractor, index)
+    return Draw((answer, distractor, index), pair(answer, distractor, index))
 
 
 def draw_lengths(source: Source, rng: Random) -> Draws:
@@ -343,26 +349,33 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
         usable = [word for word in usable if len({*word.casefold()}) == len(word.casefold())]
     else:
         usable = [word for word in usable if len({*word}) == len(word)]
+    if task.difference is not None:
+        yield from _lengths_that_differ(usable, task, rng)  # endless
     best = min if task.opposite else max
-    if task.difference is None:
-        while True:
-            drawn = rng.sample(usable, 2)
-            lengths = [*map(len, drawn)]
-            if lengths[0] == lengths[1]:
-                yield None
-                continue
-            index = lengths.index(best(lengths))
-            named = pair(drawn[index], drawn[1 - index], index)
-            yield tuple(drawn), named | {"word_lengths": lengths}
+    while True:
+        drawn = rng.sample(usable, 2)
+        lengths = [*map(len, drawn)]
+        if lengths[0] == lengths[1]:
+            yield None
+            continue
+        index = lengths.index(best(lengths))
+        named = pair(drawn[index], drawn[1 - index], index)
+        yield Draw(tuple(drawn), named | {"word_lengths": lengths})
+
+
+def _lengths_that_differ(usable: Sequence[str], task: Sampling, rng: Random) -> Draws:
+    """Draw two words whose lengths differ by the task's ``difference`` (least and most letters)."""
+    assert task.difference is not None
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in usable:
         by_length[len(word)].append(word)
     lengths = sorted(by_length)
     least, most = task.difference
+    # Lengths of distractors, by the length of the answer.
     partners: dict[int, list[int]] = {}
     for length in by_length:
-        differences = {n: n - length if task.opposite else length - n for n in lengths}
-        partners[length] = [n for n in lengths if least <= differences[n] <= most]
+        sign = 1 if task.opposite else -1
+        partners[length] = [n for n in lengths if least <= sign * (n - length) <= most]
         if task.opposite and task.lengths == "release" and least > 1:
             # The release's range of longer words ends before the longest.
             partners[length] = [n for n in partners[length] if n != lengths[-1]]
@@ -381,8 +394,9 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
         if not distractors:
             yield None
             continue
-        key, named = _directed(answer, rng.choice(distractors), rng)
-        yield key, named | {"word_lengths": [len(named["word1"]), len(named["word2"])]}
+        drawn = _in_random_order(answer, rng.choice(distractors), rng)
+        lengths_drawn = [len(drawn.arguments[name]) for name in ("word1", "word2")]
+        yield Draw(drawn.identity, drawn.arguments | {"word_lengths": lengths_drawn})
 
 
 SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments] | Draws]] = {
@@ -411,10 +425,10 @@ def draw(source: Source, seed: int) -> list[Arguments]:
     different: dict[Hashable, Arguments] = {}
     fruitless = 0
     for candidate in drawn:
-        if candidate is None or candidate[0] in different:
+        if candidate is None or candidate.identity in different:
             fruitless += 1
         else:
-            different[candidate[0]] = candidate[1]
+            different[candidate.identity] = candidate.arguments
             fruitless = 0
         if len(different) == source.task.size or fruitless == MOST_FRUITLESS_DRAWS:
             break

@@ -35,11 +35,8 @@ other: a word of a list that is not the answer; with a case: the declined argume
 patterns; rewritten: the argument after the release has exchanged "more" and "less" inside words;
 listed: words of a list, by position.
 """
-INFLECTED = {
-    name: tuple(name.split("_"))
-    for name in ROLE_NAMES
-    if "_" in name and not name.endswith("_rewritten")
-}
+_CASED = [name for name in ROLE_NAMES if "_" in name and not name.endswith("_rewritten")]
+INFLECTED = {name: tuple(name.split("_")) for name in _CASED}
 """Argument and case of each declined role."""
 ANY_ROLE = "".join(ROLE.values())
 HIDDEN = chr(0xE000 + len(ROLE_NAMES))

@@ -1,5 +1,9 @@
 """Judge answers that name a word, letter or number, and answers that say yes or no.
 
+A judge compiles the language pack's patterns of a task; ``ask`` takes a prompt's arguments and
+returns the function that judges answers to it. ``_published`` follows the authors' scorer step by
+step, mistakes included; ``_corrected`` judges as the task asks.
+
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 and 16.
 """
 
@@ -7,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import product
 
 from num2words import num2words
 
@@ -105,20 +110,19 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
 
 
 def exchanged(named: list[Argument], rewrites: dict[str, str]) -> tuple[Changed, list[Argument]]:
-    """Return the arguments that contain a text which the release replaces in converse sentences.
+    """Replace texts in arguments as the release does in converse sentences ("more" by "less").
 
-    The first value has each role and text, the second the arguments after the replacement.
+    Return role and text of each replacement, and the arguments after it.
     """
-    replacements = [
-        (role, old, argument.text.replace(old, form))
-        for old, new in rewrites.items()
-        for form in new.strip("()").split("|")
-        for role in ("answer", "distractor")
-        for argument in named
-        if argument.role == ROLE[role] and old in argument.text
-    ]
-    changed = dict.fromkeys((role, old) for role, old, _ in replacements)
-    rewritten = [Argument(text, ROLE[f"{role}_rewritten"]) for role, _, text in replacements]
+    changed: dict[tuple[str, str], None] = {}
+    rewritten: list[Argument] = []
+    forms = ((old, form) for old, new in rewrites.items() for form in new.strip("()").split("|"))
+    for (old, form), role in product(forms, ("answer", "distractor")):
+        for argument in named:
+            if argument.role == ROLE[role] and old in argument.text:
+                changed[role, old] = None
+                text = argument.text.replace(old, form)
+                rewritten.append(Argument(text, ROLE[f"{role}_rewritten"]))
     return tuple(changed), rewritten
 
 
@@ -191,11 +195,10 @@ class ChoiceJudge:
         """Return the function that judges answers to a prompt."""
         gold, published = str(arguments["answer"]), self._variant == "published"
         if self._numbers:
-            named = [
-                Argument(form, ROLE[name])
-                for name in ("answer", "distractor")
-                for form in number_forms(int(arguments[name]), self._language)
-            ]
+            named = []
+            for name in ("answer", "distractor"):
+                number_texts = number_forms(int(arguments[name]), self._language)
+                named += [Argument(form, ROLE[name]) for form in number_texts]
         else:
             named = arguments_of(arguments, self._variant)
         if published:
@@ -212,15 +215,12 @@ class ChoiceJudge:
             ordered = [Argument(text, role_of[text]) for text in texts]
             if self._asks_letter:
                 ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
-            # Arguments that are also words of patterns, such as the first word "the"; and roles
-            # that share their text with another role, with that role.
+            # ``special``: arguments that are also words of patterns, such as the first word "the";
+            # and roles that share their text with another role, with that role.
             role_of = {argument.text: argument.role for argument in reversed(ordered)}
             word_roles = [argument[:2] for argument in ordered if argument.text in self._words]
-            shared = [
-                (argument.role, role_of[argument.text])
-                for argument in named
-                if role_of.get(argument.text, argument.role) != argument.role
-            ]
+            new_roles = [(a.role, role_of.get(a.text, a.role)) for a in named]
+            shared = [(role, new_role) for role, new_role in new_roles if new_role != role]
             named, special = ordered, tuple(dict.fromkeys((*word_roles, *shared)))
         forms = [argument.text for argument in named if argument.role in self._gold_roles]
         article, difference = "", 1
@@ -240,6 +240,7 @@ class ChoiceJudge:
         return partial(self._published if published else self._corrected, question)
 
     def _published(self, question: Question, text: str) -> Verdict:
+        """Judge by the tests of the authors' scorer, in their order."""
         answer, forms, rules = answers.published_form(text), question.forms, self._rules
         if rules.absent:
             golds = [argument for argument in question.named if argument.role == ANSWER]
@@ -268,6 +269,7 @@ class ChoiceJudge:
         return question.patterns.inside(marked) or NOTHING
 
     def _corrected(self, question: Question, answer: str) -> Verdict:
+        """Judge by the patterns: of all of the answer, of a line or clause, or inside it."""
         # Patterns have no quotation marks around an answer; those around its words are optional.
         answer = answer.strip('"')
         if self._numbers:
@@ -319,6 +321,7 @@ class ChoiceJudge:
 
 
 def _line(masked: str, patterns: Compiled) -> Verdict | None:
+    """Judge a line with characters of roles in place of arguments; None if nothing decides."""
     verdict = patterns.whole(masked)
     if verdict or ANSWER not in masked:
         return verdict
@@ -361,14 +364,12 @@ class YesNoJudge:
             yes_no = declared.published_yes_no or (yes[0], no[0])
             yes, no = yes_no[:1], yes_no[1:]
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
-        self._yes_no_arguments = {
-            gold: sorted(
-                [Argument(form, ANSWER) for form in self._forms[gold]]
-                + [Argument(form, DISTRACTOR) for form in self._forms[not gold]],
-                key=lambda argument: -len(argument.text),
-            )
-            for gold in self._forms
-        }
+        self._yes_no_arguments: dict[bool, list[Argument]] = {}
+        for gold, forms in self._forms.items():
+            named = [Argument(form, ANSWER) for form in forms]
+            named += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
+            # The longest first, so that no form is read as the beginning of another.
+            self._yes_no_arguments[gold] = sorted(named, key=lambda a: -len(a.text))
         joins = [declared.conjunction, *declared.corrected.either]
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
         either = "|".join(re.escape(forms[0].lower()) for forms in (yes, no))
@@ -403,15 +404,14 @@ class YesNoJudge:
         names = (*self._category_names.get(category, ()), category)
         if category and self._has_cases:
             names = category_forms(category, prompt)
-        named = [
-            argument._replace(bare=True)
-            for name, role in zip(names, _CATEGORY_ROLES, strict=False)
-            if name
-            for argument in answers.readings(name, role)
-        ]
+        named = []
+        for name, role in zip(names, _CATEGORY_ROLES, strict=False):
+            readings = answers.readings(name, role) if name else ()
+            named += [argument._replace(bare=True) for argument in readings]
         return partial(self._published, gold, named)
 
     def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
+        """Judge by the tests of the authors' scorer, in their order."""
         answer = answers.published_form(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + END["published"], answer):
@@ -435,6 +435,7 @@ class YesNoJudge:
         return self._patterns[gold].inside(masked) or NOTHING
 
     def _corrected(self, gold: bool, named: Sequence[Argument], answer: str) -> Verdict:
+        """Judge by yes or no at the start, by the patterns, or by a statement without either."""
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=True, rule="empty")
         category = named[:1] if named[0].text else []

@@ -1,6 +1,8 @@
 """Compile the answer patterns of a language pack to sets of RE2 expressions.
 
-RE2 matches a set in time linear in the answer.
+``Compiled`` takes the pack's patterns of a task ("the answer is {answer}"); its matchers return the
+verdict on an answer whose arguments are marked by ``answers``. Each ``{role}`` of a pattern becomes
+the expression of an argument. RE2 matches a set in time linear in the answer.
 """
 
 import re
@@ -29,7 +31,7 @@ NOTHING = Verdict(False, False, "none")
 Roles = Mapping[str, str]
 """Expressions by role. Key ``=word``: expression of a pattern's word that is also an argument;
 ``~``: expression that may follow each character."""
-_TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")
+_TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 GAP = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
 """Meaning of a full stop in a pattern: the release's, and the intended one."""
@@ -94,12 +96,15 @@ def counts_of(
     ``written``: other words for the difference, which make all ``numerals`` wrong. ``wrong``: words
     that are never right.
     """
-    forms = [[re2.escape(word) for word in numeral.split("|")] for numeral in numerals]
-    right = forms[difference - 1] if 0 < difference <= len(forms) else []
+    right_words: Sequence[str] = ()
     if written is not None:
-        right = [re2.escape(word) for word in written]
-    wrong_forms = [word for of_number in forms for word in of_number if word not in right]
-    wrong_forms += [re2.escape(word) for word in wrong]
+        right_words = written
+    elif 0 < difference <= len(numerals):
+        right_words = numerals[difference - 1].split("|")
+    numeral_words = "|".join(numerals).split("|") if numerals else []
+    wrong_words = [*(word for word in numeral_words if word not in right_words), *wrong]
+    right = [re2.escape(word) for word in right_words]
+    wrong_forms = [re2.escape(word) for word in wrong_words]
     # All other numbers in digits, by the first digit that differs, or by their length.
     digits = str(difference)
     longer = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
@@ -219,15 +224,16 @@ class Compiled:
         articles = (*declared.article.values(), declared.conjunction)
         self.words = words_of((*patterns.exact, *patterns.reject, *sentences, *articles))
         if brackets:
-            usual, alone, wrong = _bracketed(declared, task, variant, expressions)
+            roles = _bracketed(declared, task, variant, expressions)
         else:
             usual = {**_masked(declared, task, arguments), **expressions}
-            alone = wrong = usual
+            roles = RoleExpressions(usual, usual, usual)
         full_answers = []
         for pattern in patterns.reject:
             # An answer with a wrong difference is wrong, whatever follows.
             differs = "{m}" in pattern or "{d}" in pattern
-            compiled = compiled_pattern(pattern, wrong if differs else usual, "reject")
+            of_pattern = roles.wrong_differences if differs else roles.sentences
+            compiled = compiled_pattern(pattern, of_pattern, "reject")
             expression = compiled.expression + (r"(?s:.*)" if differs else "")
             full_answers.append(compiled._replace(expression=expression))
         exact = ["{answer}", *patterns.exact]
@@ -235,16 +241,17 @@ class Compiled:
             # An exact answer of the release that is also a sentence is compiled as a sentence only.
             accepted = {framed.pattern for framed in patterns.accept}
             exact = [pattern for pattern in exact if pattern not in accepted]
-        full_answers += [compiled_pattern(pattern, alone, "whole") for pattern in exact]
+        for pattern in exact:
+            full_answers.append(compiled_pattern(pattern, roles.exact_answers, "whole"))
         accept = []
         for framed in patterns.accept:
-            compiled = compiled_pattern(framed.pattern, usual)
-            start, end = (
-                "|".join(compiled_pattern(text, usual).expression for text in texts)
-                for texts in (framed.before, framed.after)
-            )
+            compiled = compiled_pattern(framed.pattern, roles.sentences)
+            before = [compiled_pattern(text, roles.sentences).expression for text in framed.before]
+            after = [compiled_pattern(text, roles.sentences).expression for text in framed.after]
+            start, end = "|".join(before), "|".join(after)
             expression = f"(?:{start})?(?:{compiled.expression})(?:{end})?"
             accept.append(compiled._replace(expression=expression))
+        # ``whole`` judges a full answer, ``inside`` an answer that contains a sentence.
         self.whole = matcher([*full_answers, *accept], full=True, end=END[variant])
         self.inside = matcher(accept if rules.inside else [], full=False)
 
@@ -261,11 +268,8 @@ def _masked(declared: AnswerPatterns, task: str, arguments: Sequence[tuple[str, 
     the same text: ``arguments`` are such words and roles.
     """
     shared = {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
-    texts = {
-        name: shared.get(f"={text}", text)
-        for name, text in (ROLE | answers.CLASSES).items()
-        if name != "other"
-    }
+    roles = (ROLE | answers.CLASSES).items()
+    texts = {name: shared.get(f"={text}", text) for name, text in roles if name != "other"}
     conjunction = declared.conjunction
     joined = shared.get(f"={conjunction}", re.escape(conjunction))
     listed = f"[{ROLE['answer']}{ROLE['other']}]"
@@ -277,13 +281,18 @@ def _masked(declared: AnswerPatterns, task: str, arguments: Sequence[tuple[str, 
     }
 
 
-def _bracketed(
-    declared: AnswerPatterns, task: str, variant: str, more: Roles
-) -> tuple[Roles, Roles, Roles]:
+class RoleExpressions(NamedTuple):
+    """Expressions of roles by what a pattern is for."""
+
+    sentences: Roles
+    exact_answers: Roles
+    wrong_differences: Roles
+
+
+def _bracketed(declared: AnswerPatterns, task: str, variant: str, more: Roles) -> RoleExpressions:
     """Return the expressions of roles, for answers with brackets around arguments.
 
-    They are three: for sentences, for exact answers, and for wrong differences. ``more``: of other
-    roles.
+    ``more``: expressions of other roles.
     """
     published = variant == "published"
     joined = f"(?:{_translate(declared.conjunction, {'~': PASSED})}{SPACE}+)?"
@@ -314,15 +323,15 @@ def _bracketed(
 
     marks, articles = MARKS[variant], declared.article
     if not published:
-        return (expressions(articles, marks),) * 3
+        return RoleExpressions(*[expressions(articles, marks)] * 3)
     in_sentence = declared.published_marks.get(task, marks)
     once = task in declared.published_unbounded
     introductions = {} if once else articles
     # The release looks for wrong differences in the lower-case answer, where no article with a
     # capital is.
     uncased = {k: article for k, article in introductions.items() if article.upper() == article}
-    return (
-        expressions(introductions, in_sentence, once=once),
-        expressions(articles, marks),
-        expressions(uncased, in_sentence, once=once),
+    return RoleExpressions(
+        sentences=expressions(introductions, in_sentence, once=once),
+        exact_answers=expressions(articles, marks),
+        wrong_differences=expressions(uncased, in_sentence, once=once),
     )

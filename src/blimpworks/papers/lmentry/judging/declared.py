@@ -55,9 +55,8 @@ class TaskRules(Strict):
     """Types of roles: letter, number or sentence; other roles are words."""
 
 
-RULES_OF = {
-    rules.task: rules for rules in read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
-}
+_RULES = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
+RULES_OF = {rules.task: rules for rules in _RULES}
 Patterns = tuple[str, ...]
 Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 _SLOT = re.compile(r"<(\w+)>")

@@ -1,4 +1,8 @@
-"""Judge answers by published and corrected rules (Moroni and others 2025, section 3.3)."""
+"""Judge answers by published and corrected rules (Moroni and others 2025, section 3.3).
+
+``judge_answers`` reads a language's prompts, a model's answers and the language pack; it writes two
+judgements for each answer, one by each variant of the rules.
+"""
 
 import json
 import logging

@@ -1,5 +1,8 @@
 """Judge written answers: sentences with or without a word, or with it at an end; words by letter.
 
+A judge takes the answer patterns of a language pack; ``ask`` takes a prompt's arguments and returns
+the function that judges answers to it, by the authors' rules (published) or the task's (corrected).
+
 Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 27 to 30.
 """
 
@@ -13,19 +16,8 @@ from typing import Any, NamedTuple
 import re2
 
 from blimpworks.papers.lmentry.items.languages import in_letters
-from blimpworks.papers.lmentry.judging import answers
+from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT
-from blimpworks.papers.lmentry.judging.compiling import (
-    ANY_CHARACTER,
-    NEVER,
-    NOTHING,
-    Matcher,
-    Pattern,
-    compiled_pattern,
-    expression_of,
-    introduced,
-    matcher,
-)
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Verdict, task_patterns
 from blimpworks.papers.lmentry.tasks import LETTERS
 
@@ -70,7 +62,8 @@ class SentenceJudge:
         # capital in lower-case answers, so only introductions in scripts without case are found.
         article = declared.article.get("sentence", "{}")
         has_case = article.upper() != article
-        self._introduction = re2.compile(NEVER if has_case else introduced(article, NEVER))
+        sentence = compiling.introduced(article, compiling.NEVER)
+        self._introduction = re2.compile(compiling.NEVER if has_case else sentence)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
@@ -99,6 +92,7 @@ class SentenceJudge:
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, answer: str) -> Verdict:
+        """Accept two or more words with the word, or without it, as the task asks."""
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
         sentence = answer
@@ -136,26 +130,28 @@ class EdgeJudge:
             role, gap = WORD_ROLE, BREAK
             valid_words.append(WORD_ROLE)
         marks = MARKS.replace("]", f"{answers.BRACKETS}]")
-        word = introduced(declared.article.get("word", "{}"), f"{marks}{role}{marks}", expressions)
+        word = compiling.introduced(
+            declared.article.get("word", "{}"), f"{marks}{role}{marks}", expressions
+        )
         valid = f"{answers.PASSED}(?:{'|'.join([*valid_words, LONGER_WORD])})"
         if self._first:
             text = f"{answers.PASSED}{gap}*{word}{gap}+{valid}[^\n]*"
         else:
             text = f"[^\n]*{valid}{answers.PASSED}{gap}+{word}{gap}*"
         self._sentence = re2.compile(text)
-        expressions["any"] = ANY_CHARACTER[variant] + expressions.get("~", "")
+        expressions["any"] = compiling.ANY_CHARACTER[variant] + expressions.get("~", "")
         if variant == "published":
             # In the patterns of all tasks ("the answer is {answer}") the sentence is the answer.
             with_answer = {**expressions, "answer": text}
-            shared = (expression_of(pattern, with_answer) for pattern in declared.shared)
+            shared = (compiling.expression_of(pattern, with_answer) for pattern in declared.shared)
             text = "(?:" + "|".join([text, *shared]) + ")"
         expressions |= {"text": text, "word": word}
         accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
-        patterns = [compiled_pattern(framed.pattern, expressions) for framed in accepted]
-        self._patterns = matcher(patterns, full=True, end=r"\.?" if self._first else "")
+        patterns = [compiling.compiled_pattern(framed.pattern, expressions) for framed in accepted]
+        self._patterns = compiling.matcher(patterns, full=True, end=r"\.?" if self._first else "")
         end = "" if self._first or declared.published_anywhere else "$"
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
-        self._inside = matcher(inside, full=False)
+        self._inside = compiling.matcher(inside, full=False)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
@@ -173,7 +169,7 @@ class EdgeJudge:
             return Verdict(True, True, "made")
         if not answers.ASCII_TOKEN.search(answer):
             return Verdict(True, True, "vacuous")
-        return self._patterns(marked) or self._inside(marked) or NOTHING
+        return self._patterns(marked) or self._inside(marked) or compiling.NOTHING
 
     def _corrected(self, word: str, answer: str) -> Verdict:
         """Accept a line, or its part after a colon, with the word at the right end."""
@@ -243,7 +239,7 @@ def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) ->
     return f"{ANY}*{character}{ANY}*" if is_word else longer  # of t: "at", not "t"
 
 
-def _bounded(pattern: Pattern, *roles: str) -> Pattern:
+def _bounded(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
     """Require word boundaries at those ends of a pattern that are ``roles`` (default: any role)."""
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
     ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
@@ -258,16 +254,16 @@ class LetterPatterns(NamedTuple):
     """Expression of right words, without marks."""
     word: Any
     """Expression of answers that are a right word."""
-    sentences: Matcher
+    sentences: compiling.Matcher
     """Matcher of full answers."""
-    inside: Matcher
+    inside: compiling.Matcher
     """Matcher of parts of answers."""
 
     def verdict(self, answer: str) -> Verdict:
         """Return the verdict of the first pattern that matches."""
         if self.word.fullmatch(answer):
             return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
-        return self.sentences(answer) or self.inside(answer) or NOTHING
+        return self.sentences(answer) or self.inside(answer) or compiling.NOTHING
 
 
 class SpellingJudge:
@@ -290,7 +286,7 @@ class SpellingJudge:
         def with_article(name: str, text: str, repeat: str = "*") -> str:
             # Marks may surround the word or letter; ``repeat``: number of marks after it.
             article = spell(declared.article.get(name, "{}"))
-            return introduced(article, f"{_MARK}*{text}{_MARK}{repeat}")
+            return compiling.introduced(article, f"{_MARK}*{text}{_MARK}{repeat}")
 
         if corrected and self._without:
             right = rf"[^\PL{letter}]{{2,}}"
@@ -299,10 +295,10 @@ class SpellingJudge:
             one_letter_words = published_words.get(task, declared.single)
             twice = declared.published_twice and not corrected
             right = right_word(task, letter, one_letter_words, twice=twice)
-        character = re2.escape(letter) if letter.isalnum() or corrected else NEVER
+        character = re2.escape(letter) if letter.isalnum() or corrected else compiling.NEVER
         word, marks = with_article("word", right), declared.published_marks.get(task)
         expressions = {"word": word, "answer": word, "letter": with_article("letter", character)}
-        expressions["any"] = ANY_CHARACTER[self._variant]
+        expressions["any"] = compiling.ANY_CHARACTER[self._variant]
         if not corrected and marks is not None:
             around = "".join(f"{re2.escape(mark)}?" for mark in marks)
             expressions |= dict.fromkeys(("word", "answer"), f"(?:{around}{right}{around})")
@@ -321,7 +317,8 @@ class SpellingJudge:
                 text = spell(self._copulas.sub("", text))
             if "word_" in expressions:
                 text = _WITH_SUFFIX.sub(r"{\1_}", text)
-            pattern = Pattern(accepted.pattern, expression_of(text, expressions))
+            expression = compiling.expression_of(text, expressions)
+            pattern = compiling.Pattern(accepted.pattern, expression)
             sentences.append(pattern)
             if corrected:
                 inside.append(self._at_clause_edge(pattern))
@@ -334,11 +331,11 @@ class SpellingJudge:
         return LetterPatterns(
             re2.compile(right),
             re2.compile(rf"{word}\.?"),
-            matcher(sentences, full=True),
-            matcher(inside, full=False),
+            compiling.matcher(sentences, full=True),
+            compiling.matcher(inside, full=False),
         )
 
-    def _at_clause_edge(self, pattern: Pattern) -> Pattern:
+    def _at_clause_edge(self, pattern: compiling.Pattern) -> compiling.Pattern:
         """Require the answer at a clause's edge, unlike "that" in "a word that fits"."""
         start = end = ""
         if pattern.source.startswith(_ANSWER_ROLES):

@@ -1,7 +1,9 @@
 """Make the tables of MultiBLiMP's data: Tables 1, 2 and 4, the funnel, and the regeneration.
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2, Tables 1, 2 and 4, and Table 5
-(column n). The paper has no funnel and no regeneration.
+Each function takes the campaign's tables, or the printed numbers for a ``published`` form, and
+returns an exhibit. The funnel counts the candidates lost in each stage of generation; the
+regeneration compares the numbers of items with the release. Neither is in the paper. Source:
+Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2, Tables 1, 2, 4 and 5 (column n).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -119,9 +121,8 @@ def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, 
                 where |= {"order": order, "subject_value": subject}
                 condition, source = select_rows(counts[lang], where), "agreement_counts"
                 if n := int(condition["count"].sum()):
-                    cell = formula_cell(
-                        condition, (row, names[lang]), share(verb), source, where, ".3f", n=n
-                    )
+                    cell_key, formula = (row, names[lang]), share(verb)
+                    cell = formula_cell(condition, cell_key, formula, source, where, ".3f", n=n)
                     cells.append(replace(cell, stands_for=(row, lang)))
     bold = set()
     for path in [path for path in tables["agreement"] if path.stem in languages]:
@@ -168,10 +169,10 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         for key, (feature, _) in SECTION_ROWS.items():
             if key in present:
                 of_phenomenon, where = pairs[pairs["phenomenon"] == key], {"phenomenon": key}
-                cell_key = (names[key], key)
-                cells += _sizes(of_phenomenon, cell_key, HEADINGS[feature], LANGUAGE_COUNT, where)
+                values = HEADINGS[feature]
+                cells += _sizes(of_phenomenon, names[key], key, values, LANGUAGE_COUNT, where)
         for total, formula in zip(totals, (LANGUAGE_COUNT, KINDS), strict=True):
-            cells += _sizes(pairs, (total, total), (), formula, {})
+            cells += _sizes(pairs, total, total, (), formula, {})
         caption = f"Number of the campaign's {len(labels.languages)} languages"
     sections = []
     for heading, values in HEADINGS.items():
@@ -196,17 +197,17 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 def _sizes(
     pairs: pd.DataFrame,
-    row_and_key: tuple[str, str],
+    row: str,
+    key: str,
     values: Sequence[str],
     formula: Formula,
     where: Mapping[str, object],
 ) -> Iterator[Cell]:
     """Yield a row's numbers of languages by value and order, then by order.
 
-    Each number is followed by that of languages with certain agreement. ``row_and_key``: the name
-    of the row, and the key of the printed row.
+    Each number is followed by that of languages with certain agreement. ``key`` is that of the
+    printed row.
     """
-    row, key = row_and_key
     for value, order in product((*values, "Total"), COUNTED_ORDERS):
         if order == "BOTH" and value != "Total":
             continue

@@ -1,14 +1,15 @@
 """Make Tables 3, 5 and B.2 of MultiBLiMP, and the tables of numbers in its text.
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025); the text's sections 3, 5, 6.2, 7.1 to 7.3
-and 8.
+Each function takes the campaign's accuracies, regressions and comparisons of models, or the printed
+numbers for a ``published`` form, and returns an exhibit. Source: Jumelet, Weissweiler, Nivre and
+Bisazza (2025); the text's sections 3, 5, 6.2, 7.1 to 7.3 and 8.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -78,16 +79,23 @@ def _models(labels: Labels) -> list[str]:
     return [model for model in chosen if model in labels.models]
 
 
-def _columns(tables: Tables, labels: Labels) -> dict[str, tuple[str, list[str]]]:
-    """Return the phenomenon and the languages of each column of Table 3."""
+class Column(NamedTuple):
+    """Accuracies that a column of Table 3 averages."""
+
+    phenomenon: str
+    languages: list[str]
+
+
+def _columns(tables: Tables, labels: Labels) -> dict[str, Column]:
+    """Return the columns of Table 3 by key."""
     languages = [*labels.languages]
     # Without a table of frequencies, the resource groups are empty.
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
     groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
-    columns = {phenomenon: (phenomenon, languages) for phenomenon in AGREEMENT_TYPES}
-    columns |= {name: (ALL, inside) for name, inside in groups.items()}
-    return columns | {"eng": (ALL, ["eng"]), ALL: (ALL, languages)}
+    columns = {name: Column(name, languages) for name in AGREEMENT_TYPES}
+    columns |= {name: Column(ALL, inside) for name, inside in groups.items()}
+    return columns | {"eng": Column(ALL, ["eng"]), ALL: Column(ALL, languages)}
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -169,8 +177,8 @@ def _published_table3(
                 equal += round(cell.value, 1) == round(inside[model, "eng"]["value"], 1)
     # Number of languages behind the cells of each incomplete column.
     incomplete = []
-    for key, (_, languages) in _columns(tables, labels).items():
-        every = sum(lang in labels.languages for lang in languages)
+    for key, column in _columns(tables, labels).items():
+        every = sum(lang in labels.languages for lang in column.languages)
         filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
         sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
         if sizes and sizes != [every]:
@@ -333,9 +341,7 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
         reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
         missing = f" There is no regression: {reason}."
     comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
-    comparisons = comparisons[
-        (comparisons["method"] == labels.method) & comparisons["lang"].isin(labels.languages)
-    ]
+    comparisons = comparisons[comparisons["lang"].isin(labels.languages)]
     for a, b, group in labels.facts["pairs"]:
         for first, second in ((a, b), (b, a)):
             where = {"model_a": first, "model_b": second, "method": labels.method}

@@ -151,11 +151,8 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """
     rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
     bases = {(row.family, row.parameters) for row in rows.values() if row.tuning == "base"}
-    return [
-        name
-        for name, row in rows.items()
-        if row.tuning != "chat" or (row.family, row.parameters) not in bases
-    ]
+    tuned = {name for name, row in rows.items() if (row.family, row.parameters) in bases}
+    return [name for name, row in rows.items() if row.tuning != "chat" or name not in tuned]
 
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:

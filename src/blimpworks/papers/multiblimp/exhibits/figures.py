@@ -1,6 +1,7 @@
 """Draw MultiBLiMP's Figures 1, 5 and 6 of accuracy by frequency, size and model, and 7 of margins.
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+Each function takes the campaign's tables, or the printed numbers for a ``published`` form, and
+returns the figure with its numbers. Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 """
 
 import math
@@ -85,12 +86,9 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells.append(measures.accuracy_cell(rows[rows["lang"] == lang], (name, "accuracy"), labels))
         for source, table, keys, formats in further:
             for _, row in table[table["lang"] == lang].iterrows():
-                cells += [
-                    shared.row_cell(
-                        source, row, keys, column, (name, column), f"{row[column]:{form}}"
-                    )
-                    for column, form in formats.items()
-                ]
+                for column, form in formats.items():
+                    cell_key, text = (name, column), f"{row[column]:{form}}"
+                    cells.append(shared.row_cell(source, row, keys, column, cell_key, text))
     wide = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     columns = wide.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
     points = columns[columns[RANKED_BY].notna()]
@@ -145,9 +143,8 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 5: accuracy by model size, with a line for each family and tuning."""
     published = labels.source == "published"
     if published:
-        rows = shared.read_printed(tables, exhibit="table3", column=ALL).set_index(
-            "row", drop=False
-        )
+        printed = shared.read_printed(tables, exhibit="table3", column=ALL)
+        rows = printed.set_index("row", drop=False)
     else:
         rows = measures.read_accuracies(tables, labels)
         rows = rows[rows["phenomenon"] == ALL].set_index("model", drop=False)
@@ -155,11 +152,11 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     for model in labels.facts["sized_models"]:
         if model in labels.models and model in rows.index:
             cell_key = (labels.models[model], "accuracy")
-            cells[model] = (
-                shared.printed_cell(rows.loc[model], cell_key)
-                if published
-                else measures.accuracy_cell(rows.loc[[model]], cell_key, labels, mean=True)
-            )
+            if published:
+                cells[model] = shared.printed_cell(rows.loc[model], cell_key)
+            else:
+                of_model = rows.loc[[model]]
+                cells[model] = measures.accuracy_cell(of_model, cell_key, labels, mean=True)
     points = pd.DataFrame([labels.facts["models"][model] for model in cells], index=[*cells])
     points["accuracy"] = [cell.value for cell in cells.values()]
     has_size = points["parameters"].notna()

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -175,8 +175,12 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("fig4", limits=limits), cells=cells, figure=figure)
 
 
-Line = tuple[str, int | None]
-"""A line of the figure of B.1: a language and its pairs, or a family and None."""
+class Line(NamedTuple):
+    """A line of the figure of B.1: a language, or the heading of a family."""
+
+    name: str
+    pairs: int | None
+    """Number of the language's pairs; None for a heading."""
 
 
 def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
@@ -191,10 +195,10 @@ def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
     for family, members in families.items():
         if len(columns[-1]) >= height - 1 and len(columns) < most_columns:
             columns.append([])
-        columns[-1].append((f"{family} ({len(members)})", None))
+        columns[-1].append(Line(f"{family} ({len(members)})", None))
         for member in members:
             if len(columns[-1]) >= height and len(columns) < most_columns:
-                columns.append([(f"{family}, continued", None)])
+                columns.append([Line(f"{family}, continued", None)])
             columns[-1].append(member)
     return columns
 
@@ -202,25 +206,23 @@ def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
 def figb1(tables: Tables, labels: Labels) -> Exhibit:
     """Draw the figure of appendix B.1: the pairs of each language as dots, by family."""
     sizes, names = _sizes(tables, labels), labels.languages
-    families = _families(sizes, labels)
-    languages = [lang for members in families.values() for lang in members]
-    columns = _columns_of(
-        {
-            name: [(names[lang], sizes[lang]) for lang in members]
-            for name, members in families.items()
-        }
-    )
+    lines_of: dict[str, list[Line]] = {}
+    languages: list[str] = []
+    for family, members in _families(sizes, labels).items():
+        lines_of[family] = [Line(names[lang], sizes[lang]) for lang in members]
+        languages += members
+    columns = _columns_of(lines_of)
     height = max(map(len, columns))
     width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(columns) / 3)
     figure = style.new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
     grid = figure.subplots(1, len(columns), squeeze=False)[0]
     for axes, lines in zip(grid, columns, strict=True):
-        dots = [(y, n) for y, (_, n) in enumerate(lines) if n is not None]
+        dots = [(y, line.pairs) for y, line in enumerate(lines) if line.pairs is not None]
         axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=style.BLUE)
         _write_numbers(axes, dots, style.SMALL)
-        axes.set_yticks(range(len(lines)), [name for name, _ in lines])
-        for label, (_, pairs) in zip(axes.get_yticklabels(), lines, strict=True):
-            label.set_fontweight("bold" if pairs is None else "normal")
+        axes.set_yticks(range(len(lines)), [line.name for line in lines])
+        for label, line in zip(axes.get_yticklabels(), lines, strict=True):
+            label.set_fontweight("bold" if line.pairs is None else "normal")
         axes.set_ylim(height - 0.4, -0.6)
         axes.set_xscale("log")
         axes.set_xlim(1, 60 * max(sizes.values(), default=10))

@@ -1,4 +1,7 @@
-"""Compute cells of MultiBLiMP's exhibits: names of phenomena, formulas, and accuracies."""
+"""Compute cells of MultiBLiMP's exhibits: names of phenomena, formulas, and accuracies.
+
+A formula is a sentence and a function of a table's rows, which make the number of a cell.
+"""
 
 from dataclasses import replace
 from typing import Any

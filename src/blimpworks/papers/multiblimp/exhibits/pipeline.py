@@ -1,4 +1,8 @@
-"""Draw MultiBLiMP's Figure 2: how a minimal pair is made, with a pair of the campaign."""
+"""Draw MultiBLiMP's Figure 2: how a minimal pair is made, with a pair of the campaign.
+
+``stages`` finds the pair's rows in the tables of all stages; a box of the figure shows each stage.
+All lengths are in points; y grows downwards.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -300,11 +304,10 @@ class Painter:
         for entries in alike[:MOST_FORMS]:
             entry = entries[0]
             decided = entry.matches or entry.chosen
-            colour = INK
-            if decided:
-                colour = GREEN if entry.matches else VERMILION
+            colour = GREEN if entry.matches else VERMILION
             verdict = Run(verdict_of(entry), SMALL, colour if decided else FAINT)
-            form = self.spelling.run(entry.row.form, colour=colour, bold=decided)
+            form_colour = colour if decided else INK
+            form = self.spelling.run(entry.row.form, colour=form_colour, bold=decided)
             baseline = self.y + step([], [form])
             pen.text(x + width, baseline, verdict, "right")
             pen.text(x, baseline, form.fitted(width - verdict.width - 4))

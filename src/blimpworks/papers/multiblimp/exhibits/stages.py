@@ -1,5 +1,8 @@
 """Follow one minimal pair of MultiBLiMP through the tables of all stages that made it.
 
+``follow_pair`` reads the tables of one language and returns the pair's rows in them;
+``stage_cells`` makes the cells that the data files of Figure 2 list.
+
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4 and Figure 2.
 """
 
@@ -145,22 +148,22 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
-    # The entries of the word itself come first, then those of the form that the pair has.
     new = item["bad_form"].casefold()
     by_key: dict[tuple[str, str, str, bool], Entry] = {}
     for source, lookup in zip(SOURCES, trace.lookups, strict=True):
-        for row in lookup.matches if lookup else ():
-            by_key.setdefault(
-                (source, row.form, row.bundle, True), Entry(row, source, matches=True)
-            )
-        for row in lookup.contrasts if lookup else ():
+        if lookup is None:
+            continue
+        found = [Entry(row, source, matches=True) for row in lookup.matches]
+        for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == new
-            entry = Entry(row, source, matches=False, chosen=chosen, objection=objection)
-            by_key.setdefault((source, row.form, row.bundle, False), entry)
-    entries = sorted(
-        by_key.values(), key=lambda e: (not e.matches, not e.chosen, bool(e.objection))
-    )
+            found.append(Entry(row, source, matches=False, chosen=chosen, objection=objection))
+        for entry in found:
+            key = (source, entry.row.form, entry.row.bundle, entry.matches)
+            by_key.setdefault(key, entry)
+    # The entries of the word itself come first, then those of the form that the pair has.
+    entries = [*by_key.values()]
+    entries.sort(key=lambda entry: (not entry.matches, not entry.chosen, bool(entry.objection)))
     lemma = entries[0].row.lemma
     of_lemma = lexicon.filter((pc.field("lemma") == lemma) & (pc.field("pos") == VERBS))
     sources = of_lemma["source"].to_pylist()

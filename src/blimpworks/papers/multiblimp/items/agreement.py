@@ -1,10 +1,14 @@
-"""Count how often verbs agree with their subjects, and test it (MultiBLiMP 1.0, section 4.2)."""
+"""Count how often verbs agree with their subjects, and test it (MultiBLiMP 1.0, section 4.2).
+
+Reads a language's candidates (a subject and a verb each) and its lexicon. Writes the tests, which
+label each condition by whether its verbs agree, and the numbers of cases that were tested.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -65,6 +69,7 @@ def load_evidence(
 
         @cache
         def values_in(feature: str, form: str, feats: str | None) -> Set[str]:
+            """Return the values of a feature that a form with some annotation can have."""
             features = words.parse_feats(feats)
             stated = [features[name] for name in words.COLUMNS_OF[feature] if name in features]
             if annotation_first and stated and stated[0]:
@@ -108,10 +113,16 @@ def count_agreement(
     return counts
 
 
-def label_of(
-    agreeing: int, n: int, tests: int, options: MultiblimpOptions
-) -> tuple[float, float, str]:
-    """Return p of the two one-sided exact binomial tests, greater and less, and the label.
+class Tested(NamedTuple):
+    """P of two one-sided exact binomial tests (more and less agreement), and the label."""
+
+    p_greater: float
+    p_less: float
+    label: str
+
+
+def label_of(agreeing: int, n: int, tests: int, options: MultiblimpOptions) -> Tested:
+    """Test whether ``agreeing`` of ``n`` cases are more or fewer than the null hypothesis allows.
 
     ``tests`` is the number of tests that a language has of the phenomenon: it divides the corrected
     threshold (Bonferroni). Labels: "+" significant agreement; "?" undecided; "-" significant
@@ -126,13 +137,14 @@ def label_of(
     if agreeing == 0:
         greater = 1.0
     published = not corrected(options, "labels")
+    label = "-" if less <= threshold else "?"
     if published and agreeing == 0:
-        return greater, less, "?"
-    if greater <= threshold:
-        return greater, less, "+"
-    if published and agreeing > 5 and agreeing / n > null:
-        return greater, less, "~"
-    return greater, less, "-" if less <= threshold else "?"
+        label = "?"
+    elif greater <= threshold:
+        label = "+"
+    elif published and agreeing > 5 and agreeing / n > null:
+        label = "~"
+    return Tested(greater, less, label)
 
 
 def measure_agreement(
@@ -165,9 +177,8 @@ def measure_agreement(
             counted_rows.append(condition | values | {"count": count})
         for (verb_type, order, value), n in totals.items():
             agreeing = counts[name][verb_type, order, value, value]
-            greater, less, label = label_of(agreeing, n, 2 * len(totals), options)
-            numbers = (agreeing, n, agreeing / n, greater, less, label)
-            row = (name, verb_type, order, value, *numbers)
+            outcome = label_of(agreeing, n, 2 * len(totals), options)
+            row = (name, verb_type, order, value, agreeing, n, agreeing / n, *outcome)
             tested.append(dict(zip(AGREEMENT.names, row, strict=True)))
     write_rows(tested, AGREEMENT, output)
     write_rows(counted_rows, AGREEMENT_COUNTS, counted)

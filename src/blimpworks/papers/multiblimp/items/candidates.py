@@ -1,5 +1,8 @@
 """Find the subjects and verbs of a treebank that could agree (MultiBLiMP 1.0, section 4.1).
 
+Reads a language's tokens. Writes the candidates, a row for each subject with the word that agrees
+with it, and counts of the subjects that were left out by reason.
+
 Columns are numpy arrays with a row for each word. A word's row is its sentence's first row plus its
 CoNLL-U id minus one.
 """
@@ -17,14 +20,7 @@ import pyarrow.compute as pc
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.files import read_cells
-from blimpworks.papers.multiblimp.items.words import (
-    AGREEMENT_FEATURES,
-    PARTICIPLE,
-    Mask,
-    parse_feats,
-    read_tokens,
-    unwanted_rows,
-)
+from blimpworks.papers.multiblimp.items import words
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table
@@ -68,19 +64,19 @@ def load_words(tokens: pa.Table) -> Words:
     return Words(sentence, word, head_rows, **text, deprel=deprel)
 
 
-def check_each(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
+def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.Mask:
     """Apply a predicate to all values, once for each distinct one."""
     return np.fromiter(map(cache(predicate), values), bool, len(values))
 
 
-def _heads_of(nodes: Words, dependents: Mask) -> Mask:
+def _heads_of(nodes: Words, dependents: words.Mask) -> words.Mask:
     marks = np.zeros(len(nodes.head), bool)
     heads = nodes.head[dependents]
     marks[heads[heads >= 0]] = True
     return marks
 
 
-def _auxiliary(nodes: Words, allowed: Mask, last: bool = False) -> Rows:
+def _auxiliary(nodes: Words, allowed: words.Mask, last: bool = False) -> Rows:
     """Return each word's row of its first (or last) allowed auxiliary or copula, -1 if none."""
     is_auxiliary = check_each(nodes.deprel, lambda d: d == "cop" or d.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (nodes.head >= 0))
@@ -92,7 +88,7 @@ def _auxiliary(nodes: Words, allowed: Mask, last: bool = False) -> Rows:
 
 
 def _is_finite(feats: str | None) -> bool:
-    features = parse_feats(feats)
+    features = words.parse_feats(feats)
     # Many treebanks give only the mood, which implies a finite form.
     return features.get("VerbForm", "Fin" if "Mood" in features else None) == "Fin"
 
@@ -118,15 +114,16 @@ def _table(
     # As published, the word before the later of the two is no attractor.
     to_the_end = corrected(options, "attractor_window")
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
+    ends = ends if to_the_end else ends - 1
     verbal = np.isin(nodes.upos, [*VERB_CLASSES]) & check_each(nodes.feats, lambda f: f is not None)
     attracting = verbal | check_each(
-        nodes.feats, lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
+        nodes.feats,
+        lambda feats: any(name in words.parse_feats(feats) for name in words.AGREEMENT_FEATURES),
     )
-    chosen = [
-        [row for row in range(start + 1, end if to_the_end else end - 1) if attracting[row]]
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    word, feats = nodes.word.tolist(), nodes.feats
+    # Rows of the words between subject and verb that could attract agreement.
+    between = []
+    for start, end in zip(starts, ends, strict=True):
+        between.append(np.arange(start + 1, end)[attracting[start + 1 : end]])
     return pa.table(
         {
             "construction": [construction] * len(subjects),
@@ -148,8 +145,8 @@ def _table(
             "upos": nodes.upos[inflected],
             "feats": np.where(without_feats, nodes.feats[verbs], nodes.feats[inflected]),
             "feats_of": nodes.word[np.where(without_feats, verbs, inflected)],
-            "between": [[word[row] for row in rows] for rows in chosen],
-            "between_feats": [[feats[row] for row in rows] for rows in chosen],
+            "between": [nodes.word[rows] for rows in between],
+            "between_feats": [nodes.feats[rows] for rows in between],
         },
         schema=CANDIDATES.arrow(),
     )
@@ -165,11 +162,11 @@ def find_candidates(
     treebanks: TreebankOptions,
 ) -> dict[str, int]:
     """Write the ``candidates`` of a language and their funnel; return the counts by reason."""
-    table = read_tokens(tokens, TOKEN_COLUMNS, special, options)
+    table = words.read_tokens(tokens, TOKEN_COLUMNS, special, options)
     nodes = load_words(table)
     counts = {"sentences": len(np.unique(nodes.sentence)), "words": len(nodes.word)}
     too_long = np.asarray(pc.greater(table["word"], treebanks.max_words).fill_null(False))
-    reasons = {**unwanted_rows(table, options), "too long": too_long}
+    reasons = {**words.unwanted_rows(table, options), "too long": too_long}
     sentence = table["sentence"].to_numpy()
     unwanted = {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
     subjects = np.flatnonzero((nodes.deprel == "nsubj") & (nodes.head >= 0))
@@ -213,7 +210,7 @@ def find_candidates(
     # Subject and participle. Beside some auxiliaries the participle does not inflect.
     auxiliaries_count = corrected(options, "participle_auxiliaries")
     is_participle = (nodes.upos[heads] == "VERB") & check_each(
-        nodes.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
+        nodes.feats, lambda feats: words.parse_feats(feats).get("VerbForm") == "Part"
     )[heads]
     uninflected = np.zeros(len(heads), bool)
     if auxiliaries_count:
@@ -222,7 +219,7 @@ def find_candidates(
         last = _auxiliary(nodes, all_words, last=True)[heads]
         uninflected = is_participle & (last >= 0) & np.isin(nodes.lemma, lemmas)[last]
     chosen, verbs = subjects[is_participle & ~uninflected], heads[is_participle & ~uninflected]
-    word_type = np.full(len(chosen), PARTICIPLE, object)
+    word_type = np.full(len(chosen), words.PARTICIPLE, object)
     participial = _table(nodes, "sp", chosen, verbs, verbs, word_type, options)
     counts["- not finite"] = len(subjects) - len(verbal)
     if auxiliaries_count:

@@ -1,5 +1,8 @@
 """Look words up in a lexicon, and judge which of their other forms make a minimal pair.
 
+``Inflector`` takes the lexicons of verbs and of subjects, and a word with its features. It returns
+the word's forms with another value of the agreement feature, each with the reason against it.
+
 Source: MultiBLiMP 1.0, section 4.3. The rules of matching, the checks and their order follow the
 authors' code.
 """
@@ -105,25 +108,25 @@ def load_lexicon(
             for bundle, of_bundle in readings.items()
         }
     stated = _stated(readings)
-    columns = {
-        name: _inflecting_column(counts, readings, of) for name, of in words.COLUMNS_OF.items()
-    }
-    defaults = {name: value for name, value in words.ASSUMED.items() if name in stated}
-    filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
+    columns = {n: _inflecting_column(counts, readings, of) for n, of in words.COLUMNS_OF.items()}
+    for reading in (reading for of_bundle in readings.values() for reading in of_bundle):
+        for name in [name for name in words.ASSUMED if name in stated]:
+            reading.setdefault(name, words.ASSUMED[name])
     frequency, forms = rows["frequency"], rows["form"]
     rarity = pa.array([False] * len(rows))
     if frequency.null_count < len(rows):
         of_form = _highest(forms, frequency)
-        reading = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
+        reading_keys = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
         rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
-        rarity = pc.or_(rarer, pc.greater(_highest(reading, frequency), frequency))
+        rarity = pc.or_(rarer, pc.greater(_highest(reading_keys, frequency), frequency))
     rows = rows.append_column("rare", rarity)
     selected = rows.filter(pc.is_in(rows[by], pa.array([*needed], pa.string())))
     by_word: dict[str, list[LexiconRow]] = defaultdict(list)
     cells = (selected[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
     for lemma, form, bundle, rare in zip(*cells, strict=True):
-        of_bundle = [LexiconRow(lemma, form, reading, bundle, rare) for reading in filled[bundle]]
-        by_word[lemma if by == "lemma" else form] += of_bundle
+        for reading in readings[bundle]:
+            row = LexiconRow(lemma, form, reading, bundle, rare)
+            by_word[getattr(row, by)].append(row)
     return Lexicon(columns, stated, by_word)
 
 
@@ -186,11 +189,8 @@ def matching(
 ) -> list[LexiconRow]:
     """Find the tightest rows of a lemma and form for a query; ``usual``: without rare ones."""
     query = lexicon.relevant(query)
-    rows = [
-        row
-        for row in lexicon.rows.get(lemma, ())
-        if row.form == form and _fits(row, query, column) and not (usual and row.rare)
-    ]
+    rows = [row for row in lexicon.rows.get(lemma, ()) if row.form == form]
+    rows = [row for row in rows if _fits(row, query, column) and not (usual and row.rare)]
     return _tightest(rows, query)
 
 
@@ -210,17 +210,16 @@ def contrasting(
     defined = {n: frozenset({v}) for n, v in row.features.items() if v != words.UNDEFINED}
     required = {**lexicon.relevant(query), **defined}
     del required[column]
-    rows = [
-        lemma_row
-        for lemma_row in lexicon.rows.get(row.lemma, ())
-        if lemma_row.features.get(column) not in (words.UNDEFINED, value)
-        and _fits(lemma_row, required, None)
-        and not (alone and (lemma_row.rare or _apart(lemma_row) != _apart(row)))
-    ]
+    no_contrast = (words.UNDEFINED, value)
+    rows = [r for r in lexicon.rows.get(row.lemma, ()) if r.features.get(column) not in no_contrast]
+    rows = [r for r in rows if _fits(r, required, None)]
+    if alone:
+        besides = _beside_agreement(row)
+        rows = [r for r in rows if not r.rare and _beside_agreement(r) == besides]
     return _tightest(rows, {**required, column: frozenset()})
 
 
-def _apart(row: LexiconRow) -> dict[str, str]:
+def _beside_agreement(row: LexiconRow) -> dict[str, str]:
     return {name: value for name, value in row.features.items() if name not in BESIDE_AGREEMENT}
 
 
@@ -233,8 +232,13 @@ def values_of(
     return {row.features[column] for row in fitting if column in row.features}
 
 
-Slot = tuple[str | None, str | None]
-"""Mood and tense."""
+class Slot(NamedTuple):
+    """A mood and tense, in which a verb has a form for each person and number."""
+
+    mood: str | None
+    tense: str | None
+
+
 Cell = tuple[tuple[str, frozenset[str]], ...]
 """Names of agreement features, each with the values that fit."""
 Verdict = Literal["right", "undecided", "wrong"]
@@ -247,7 +251,7 @@ ENOUGH = 5
 
 
 def _slot(row: LexiconRow) -> Slot:
-    return row.features.get("Mood"), row.features.get("Tense")
+    return Slot(row.features.get("Mood"), row.features.get("Tense"))
 
 
 def cell_of(features: Query) -> Cell:
@@ -291,8 +295,8 @@ class Paradigms:
                         if self._states(row):
                             self._shown.add(slot)
         # Slots without a tense, of moods that have one elsewhere: verbs without annotation.
-        tensed = {mood for mood, tense in self._slots if tense is not None}
-        self._vague = {slot for slot in self._slots if slot[1] is None and slot[0] in tensed}
+        tensed = {slot.mood for slot in self._slots if slot.tense is not None}
+        self._vague = {slot for slot in self._slots if slot.tense is None and slot.mood in tensed}
         self._shares: dict[tuple[Any, ...], float | None] = {}
 
     def _states(self, row: LexiconRow) -> bool:
@@ -323,7 +327,7 @@ class Paradigms:
         if any(share >= EXCEPTION for share in shares.values()):
             return "undecided"
         moods = {row.features.get("Mood") for row in readings}
-        foreign = {slot for slot in self._shown - self._vague if slot[0] not in moods}
+        foreign = {slot for slot in self._shown - self._vague if slot.mood not in moods}
         evidence = foreign - {*lacking} or foreign & {slot for slot, _ in shares}
         return "undecided" if foreign and not evidence else "wrong"
 
@@ -429,6 +433,7 @@ class Inflector:
         contrast_forms: set[str] = set()
         for verbs in self.verbs:
             column = verbs.columns[self.feature]
+            # The treebanks' lexicon is consulted only if UniMorph has no single other form.
             if column is None or len(contrast_forms) == 1:
                 lookups.append(None)
                 continue
@@ -438,16 +443,17 @@ class Inflector:
                 contrasts += contrasting(verbs, row, query, column, self.alone)
             contrast_forms.update(row.form for row in contrasts)
             lookups.append(Lookup(column, rows, contrasts))
-        telling = [lookup for lookup in lookups if lookup and lookup.matches]
-        if not telling:
+        successful = [lookup for lookup in lookups if lookup and lookup.matches]
+        if not successful:
             lower = (form.lower(), lemma.lower())
             if self.any_case and lower != (form, lemma):
                 return self._trace(*lower, features, subject)
             return Trace(lookups, None, {}, {NO_ENTRY: 1})
-        before = {value for lookup in telling for value in _defined(lookup.matches, lookup.column)}
+        before = {v for lookup in successful for v in _defined(lookup.matches, lookup.column)}
         # Agreement features of the subject, by the treebank and by the word's rows.
-        rows = [row for lookup in telling for row in lookup.matches]
-        columns = {lookup.column for lookup in telling}
+        rows = [row for lookup in successful for row in lookup.matches]
+        contrasting_rows = [row for lookup in successful for row in lookup.contrasts]
+        columns = {lookup.column for lookup in successful}
         agreeing_values = dict(query)
         for name in AGREEING:
             stated = _defined(rows, name) if name not in query or name in columns else set()
@@ -456,7 +462,7 @@ class Inflector:
         agreeing = cell_of(agreeing_values)
         besides = {name: values for name, values in query.items() if name != self._reported}
         forms: dict[str, OtherForm] = {}
-        for contrast in sorted({row.form for lookup in telling for row in lookup.contrasts}):
+        for contrast in sorted({row.form for row in contrasting_rows}):
             # All values that the form can have in either source.
             values: set[str] = set()
             for verbs in self.verbs:
@@ -466,9 +472,7 @@ class Inflector:
             objection = self._objection(form, contrast, before, values, subject)
             verdict: Verdict = "wrong"
             if objection is None:
-                readings = [
-                    row for lookup in telling for row in lookup.contrasts if row.form == contrast
-                ]
+                readings = [row for row in contrasting_rows if row.form == contrast]
                 verdict = self._paradigms.verdict(lemma, readings, agreeing)
                 objection = RIGHT if verdict == "right" else None
             forms[contrast] = OtherForm(sorted(values), objection, verdict == "undecided")

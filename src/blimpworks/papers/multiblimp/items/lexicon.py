@@ -1,9 +1,11 @@
 """Make the lexicon of a language from UniMorph's tables and from its treebanks.
 
-Source: MultiBLiMP 1.0, section 3, and the method notes that it cites. ``unimorph_patches.tsv``
-corrects UniMorph's tables first, in order, as the authors did (method notes, 2.5; the paper does
-not mention it). Its column ``table`` names the file that a patch is for; an empty one is for all
-files of the language. Its column ``kind``:
+The lexicon is a table with a row for each reading of a word form: lemma, form, part of speech and
+features. Source: MultiBLiMP 1.0, section 3, and the method notes that it cites.
+
+``unimorph_patches.tsv`` corrects UniMorph's tables first, in order, as the authors did (method
+notes, 2.5; the paper does not mention it). Its column ``table`` names the file that a patch is for;
+an empty one is for all files of the language. Its column ``kind``:
 
 - ``tags``, ``tags_everywhere``: replace the first, or every, match of ``pattern`` in the tags;
 - ``drop``: leave out lines that match ``pattern``;
@@ -20,7 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -33,8 +35,16 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.strict import Strict
 from blimpworks.tables import LEXICON, write_table
 
-Entry = tuple[str, str, str, str]
-"""Lemma, form, part of speech, rendered features."""
+
+class Entry(NamedTuple):
+    """A reading of a word form."""
+
+    lemma: str
+    form: str
+    pos: str
+    features: str
+    """Features and values, sorted and joined by "|"."""
+
 
 POS_OF_UPOS = {"VERB": "V", "AUX": "V", "NOUN": "N"} | {n: n for n in ("PRON", "ADJ", "DET", "ADV")}
 
@@ -162,7 +172,7 @@ def unimorph_entries(
     """List the distinct entries of UniMorph tables in order; ``odd`` as in ``read_unimorph``."""
     rows = (row for path in paths for row in read_unimorph(path, lang, special, options, odd))
     entries = (
-        (lemma, form, pos, words.render(features))
+        Entry(lemma, form, pos, words.render(features))
         for lemma, form, tags in patch_rows(rows, lang)
         for pos, features in words.parse_tags(tags)
     )
@@ -200,7 +210,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
             (name, "+".join(map(words.to_unimorph, value.split(","))))
             for name, value in ud_features.items()
         ]
-        entry = (lemma.lower(), form.lower(), pos, words.render(features))
+        entry = Entry(lemma.lower(), form.lower(), pos, words.render(features))
         counts[entry] += count
         spelt[entry] = ";".join([pos, *(f"{n}_{v}" for n, v in sorted(ud_features.items()))])
     dropped = _rare_forms(counts, options.lexicon.form_ratio)
@@ -209,17 +219,17 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
     kept = [entry for entry in counts if entry not in dropped]
     if kept and not corrected(options, "first_entry"):
         # The authors write the entries sorted, and their reader takes the first for a header.
-        kept.remove(min(kept, key=lambda entry: (entry[0], entry[1], spelt[entry])))
-    return {entry: counts[entry] for entry in kept if " " not in entry[1]}
+        kept.remove(min(kept, key=lambda entry: (entry.lemma, entry.form, spelt[entry])))
+    return {entry: counts[entry] for entry in kept if " " not in entry.form}
 
 
 def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
     """Find entries whose lemma and features have a form more than ``ratio`` times as frequent."""
-    best: dict[tuple[str, str, str], int] = defaultdict(int)
-    for (lemma, _, pos, features), count in counts.items():
-        key = (lemma, pos, features)
-        best[key] = max(best[key], count)
-    return {e for e, count in counts.items() if best[e[0], e[2], e[3]] / count > ratio}
+    highest: Counter[Entry] = Counter()  # by entry without its form
+    for entry, count in counts.items():
+        of_any_form = entry._replace(form="")
+        highest[of_any_form] = max(highest[of_any_form], count)
+    return {e for e, count in counts.items() if highest[e._replace(form="")] / count > ratio}
 
 
 def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
@@ -229,14 +239,15 @@ def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
     """
     groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     for entry in counts:
-        groups[entry[0], entry[1]].append(entry)
+        groups[entry.lemma, entry.form].append(entry)
     dropped: set[Entry] = set()
     for entries in groups.values():
-        top = max(entries, key=lambda e: counts[e])
+        top = max(entries, key=counts.__getitem__)
+        top_tags = {top.pos, *top.features.split("|")}
         for entry in entries:
-            tags, top_tags = ([e[2], *e[3].split("|")] for e in (entry, top))
             rare = counts[entry] == 1 and counts[top] / counts[entry] > ratio
-            if rare and entry[2][0] == top[2][0] and len({*tags} ^ {*top_tags}) <= 2:
+            differing = top_tags ^ {entry.pos, *entry.features.split("|")}
+            if rare and entry.pos[0] == top.pos[0] and len(differing) <= 2:
                 dropped.add(entry)
     return dropped
 
@@ -255,11 +266,9 @@ def build_lexicon(
     odd: Counter[str] = Counter()
     from_unimorph = unimorph_entries(unimorph, lang, special, options, odd)
     if not corrected(options, "missing_words"):
-        missing = {
-            e for e in (*from_unimorph, *from_ud) if not words.READ_AS_MISSING.isdisjoint(e[:2])
-        }
-        from_unimorph = [entry for entry in from_unimorph if entry not in missing]
-        from_ud = {entry: n for entry, n in from_ud.items() if entry not in missing}
+        missing = words.READ_AS_MISSING
+        from_unimorph = [entry for entry in from_unimorph if missing.isdisjoint(entry[:2])]
+        from_ud = {entry: n for entry, n in from_ud.items() if missing.isdisjoint(entry[:2])}
     rows = [
         *((*entry, "unimorph", None) for entry in from_unimorph),
         *((*entry, "ud", frequency) for entry, frequency in from_ud.items()),

@@ -1,28 +1,24 @@
 """Make minimal pairs: put other forms of the agreeing word into sentences, and check them.
 
-Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
+Reads a language's candidates (a subject and a verb that should agree), its lexicon, and the labels
+of its agreement tests. Writes a row for each pair, and a count of candidates lost for each reason
+(the funnel). Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.items import item_id
 from blimpworks.papers.multiblimp import tables
-from blimpworks.papers.multiblimp.items import inflection
-from blimpworks.papers.multiblimp.items.words import (
-    AGREEMENT_FEATURES,
-    PHENOMENA,
-    Phenomenon,
-    parse_feats,
-    read_tokens,
-    to_unimorph,
-)
+from blimpworks.papers.multiblimp.items import inflection, words
+from blimpworks.papers.multiblimp.items.inflection import SUBJECT_PARTS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import LEXICON, SENTENCES, read_table, write_rows
 
@@ -39,8 +35,12 @@ class Unit:
     """CoNLL-U ids of its words."""
 
 
-Surface = tuple[dict[str, str], list[Unit]]
-"""Treebank, file and name of a sentence, and its units."""
+class Surface(NamedTuple):
+    """A sentence as written."""
+
+    origin: dict[str, str]
+    """Its treebank, file and sent_id."""
+    units: list[Unit]
 
 
 def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> dict[int, Surface]:
@@ -56,10 +56,8 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
             first, last = map(int, identifier.split("-"))
             contractions.append((sentence, Unit(form, space_after, range(first, last + 1))))
     for sentence, contraction in contractions:
-        of_sentence = units[sentence]
-        at = [
-            i for i, unit in enumerate(of_sentence) if unit.word_ids.start in contraction.word_ids
-        ]
+        of_sentence, ids = units[sentence], contraction.word_ids
+        at = [i for i, unit in enumerate(of_sentence) if unit.word_ids.start in ids]
         surface_words = of_sentence[at[0] : at[-1] + 1]
         if "".join(unit.text for unit in surface_words) == contraction.text:
             for unit in surface_words:
@@ -72,7 +70,8 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
     surfaces: dict[int, Surface] = {}
     for row in origins.to_pylist():
         sentence, line = row.pop("sentence"), row.pop("line")
-        surfaces[sentence] = row | {"sent_id": row["sent_id"] or f"line {line}"}, units[sentence]
+        origin = row | {"sent_id": row["sent_id"] or f"line {line}"}
+        surfaces[sentence] = Surface(origin, units[sentence])
     return surfaces
 
 
@@ -87,7 +86,7 @@ UNDECIDED = "of these, possibly right in another mood"
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
     """Return a subject's features; with ``third``, nouns and most pronouns are third persons."""
-    features = parse_feats(row["subject_feats"])
+    features = words.parse_feats(row["subject_feats"])
     pronoun = features.get("PronType", "Prs")
     if third and (row["subject_upos"] == "NOUN" or pronoun not in ("Prs", "Rel")):
         person = verb.get("Person", "3")
@@ -102,14 +101,24 @@ def capitalised_like(form: str, original: str, rest_too: bool) -> str:
     return form.capitalize() if rest_too else form[:1].upper() + form[1:]
 
 
+class Candidate(NamedTuple):
+    """A row of candidates whose verb agrees with the subject in the treebank."""
+
+    row: Row
+    verb_features: dict[str, str]
+    """The verb's features, and those that it takes over from its subject."""
+    attractors: list[str]
+    """Values of the agreement feature of words between subject and verb, in UniMorph's names."""
+
+
 def _candidates(
     rows: Iterable[Row],
     lang: str,
-    phenomenon: Phenomenon,
+    phenomenon: words.Phenomenon,
     options: MultiblimpOptions,
     counts: Counter[str],
-) -> Iterator[tuple[Row, dict[str, str], list[str]]]:
-    """Yield candidates with completed features and attractors; add the rejected to ``counts``.
+) -> Iterator[Candidate]:
+    """Yield the candidates that agree; add the rejected to ``counts``.
 
     In the authors' code a verb keeps the features that it takes over from one subject. They are
     compared with its next subject, and seen when the verb is an attractor.
@@ -118,12 +127,12 @@ def _candidates(
     third = corrected(options, "subject_person")
     completed: dict[tuple[int, int], dict[str, str]] = {}
     for row in rows:
-        verb = dict(parse_feats(row["feats"]))
+        verb = dict(words.parse_feats(row["feats"]))
         if lingers and verb:
             verb = completed.setdefault((row["sentence"], row["feats_of"]), verb)
         agrees = True
         for name, value in controller_of(row, verb, third).items():
-            if name in AGREEMENT_FEATURES:
+            if name in words.AGREEMENT_FEATURES:
                 # The verb takes over what it lacks.
                 agrees &= verb.setdefault(name, value) == value
         if not agrees:
@@ -132,17 +141,18 @@ def _candidates(
             counts[CONDITION] += 1
         else:
             features = (
-                completed.get((row["sentence"], word), parse_feats(feats))
+                completed.get((row["sentence"], word), words.parse_feats(feats))
                 for word, feats in zip(row["between"], row["between_feats"], strict=True)
             )
             values = (between.get(phenomenon.feature) for between in features)
-            yield row, verb, [to_unimorph(value) for value in values if value is not None]
+            attractors = [words.to_unimorph(value) for value in values if value is not None]
+            yield Candidate(row, verb, attractors)
 
 
 def pairs_of(
     rows: Iterable[Row],
     lang: str,
-    phenomenon: Phenomenon,
+    phenomenon: words.Phenomenon,
     inflector: inflection.Inflector,
     labels: Mapping[tuple[str, str, str], str],
     surfaces: Mapping[int, Surface],
@@ -159,6 +169,7 @@ def pairs_of(
         if len(unit.word_ids) > 1:
             counts[CONTRACTION] += 1
             continue
+        # The sentence is ``before``, the word that is replaced, and ``after``.
         spaced = [text_unit.text + (" " if text_unit.space_after else "") for text_unit in units]
         before = "".join(spaced[:at]).lstrip()
         after = (" " if unit.space_after else "") + "".join(spaced[at + 1 :])
@@ -166,7 +177,7 @@ def pairs_of(
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        good_values = trace.before or []
+        good_values, verb_types = trace.before or [], (row["kind"], tables.BOTH_TYPES)
         of_candidate = {
             "lang": lang,
             "phenomenon": phenomenon.name,
@@ -208,12 +219,10 @@ def pairs_of(
                 counts[inflection.SAME_FORM] += 1
                 continue
             counts[UNDECIDED] += judged.undecided
-            of_values = (
-                labels.get((row["kind"], row["order"], value))
-                or labels.get((tables.BOTH_TYPES, row["order"], value))
-                or "?"
-                for value in good_values
-            )
+            of_values = []
+            for value in good_values:
+                by_type = (labels.get((t, row["order"], value)) for t in verb_types)
+                of_values.append(next(filter(None, by_type), "?"))
             grammatical, ungrammatical = "|".join(good_values), "|".join(judged.values)
             items[identifier] = of_candidate | {
                 "paradigm": f"{grammatical}>{ungrammatical}/{row['order']}/{row['kind']}",
@@ -237,16 +246,10 @@ def load_resources(
     """Load the verbs, and the possible subjects, of a construction's candidates by source."""
     lemmas = inflection.spellings((row["lemma"].replace("_", "") for row in rows), any_case)
     subjects = inflection.spellings((row["subject_form"] for row in rows), any_case)
-    participles = construction == "sp"
+    load, participles = partial(inflection.load_lexicon, lexicon), construction == "sp"
     return (
-        [
-            inflection.load_lexicon(lexicon, name, ("V",), "lemma", lemmas, participles)
-            for name in inflection.SOURCES
-        ],
-        [
-            inflection.load_lexicon(lexicon, name, inflection.SUBJECT_PARTS, "form", subjects)
-            for name in inflection.SOURCES
-        ],
+        [load(source, ("V",), "lemma", lemmas, participles) for source in inflection.SOURCES],
+        [load(source, SUBJECT_PARTS, "form", subjects) for source in inflection.SOURCES],
     )
 
 
@@ -265,28 +268,23 @@ def build_pairs(
     """Write all pairs of a language that pass the checks; return the funnel's counts."""
     edges = read_table(tables.CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
-    token_rows = read_tokens(tokens, SURFACE_COLUMNS, special, options)
+    token_rows = words.read_tokens(tokens, SURFACE_COLUMNS, special, options)
     token_rows = token_rows.filter(pc.is_in(token_rows["sentence"], numbers))
     surfaces = load_surfaces(token_rows, sentences, corrected(options, "contractions"))
-    entries, tests = (
-        read_table(LEXICON, lexicon),
-        read_table(tables.AGREEMENT, agreement).to_pylist(),
-    )
+    entries = read_table(LEXICON, lexicon)
+    tests = read_table(tables.AGREEMENT, agreement).to_pylist()
     any_case = corrected(options, "letter_case")
     judged_right = corrected(options, "right_forms")
     counts: dict[str, dict[str, int]] = {}
     items: list[Row] = []
-    for construction in ("sv", "sp"):
+    for construction in ("sv", "sp"):  # subject and verb, subject and participle
         rows = [row for row in edges if row["construction"] == construction]
         resources = load_resources(rows, entries, construction, any_case)
-        for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
+        for phenomenon in map(words.PHENOMENA.__getitem__, options.phenomena):
             if phenomenon.construction != construction:
                 continue
-            labels = {
-                (row["verb_type"], row["order"], row["value"]): row["label"]
-                for row in tests
-                if row["phenomenon"] == phenomenon.name
-            }
+            tested = [row for row in tests if row["phenomenon"] == phenomenon.name]
+            labels = {(t["verb_type"], t["order"], t["value"]): t["label"] for t in tested}
             inflector = inflection.Inflector(phenomenon.feature, *resources, options, lang)
             pairs, rejected = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
             items += pairs

@@ -1,6 +1,7 @@
 """Draw a balanced sample of pairs from each condition; common traits are drawn less often.
 
-Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their selection cannot be
+Reads all pairs of a language; writes the drawn ones, and counts of the others by reason. Source:
+MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their selection cannot be
 repeated. This one depends only on the seed, the condition and the pairs.
 """
 
@@ -28,25 +29,28 @@ ABOVE_LIMIT = "- above the condition's limit"
 
 def conditions(items: Iterable[Item]) -> list[Condition]:
     """List the conditions to sample, sorted: each pair of single values, in both word orders."""
-    swaps = {
-        (item["phenomenon"], item["grammatical"], item["ungrammatical"], order, item["inflected"])
-        for item in items
-        for order in ("SV", "VS")
-        if "|" not in item["grammatical"] + item["ungrammatical"]
-    }
-    return sorted(swaps)
+    found: set[Condition] = set()
+    for item in items:
+        phenomenon, inflected = item["phenomenon"], item["inflected"]
+        grammatical, ungrammatical = item["grammatical"], item["ungrammatical"]
+        if "|" not in grammatical + ungrammatical:  # a form with several values is no condition
+            for order in ("SV", "VS"):
+                found.add((phenomenon, grammatical, ungrammatical, order, inflected))
+    return sorted(found)
 
 
 def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
     """Select the pairs of a condition; unless ``exact``, values may be parts of others ("3IMP")."""
     phenomenon, grammatical, ungrammatical, order, inflected = condition
-    return [
-        item
-        for item in items
-        if (item["phenomenon"], item["order"], item["inflected"]) == (phenomenon, order, inflected)
-        and grammatical in (item["grammatical"].split("|") if exact else item["grammatical"])
-        and ungrammatical in (item["ungrammatical"].split("|") if exact else item["ungrammatical"])
-    ]
+    inside = []
+    for item in items:
+        good, bad = item["grammatical"], item["ungrammatical"]
+        if exact:
+            good, bad = good.split("|"), bad.split("|")
+        same = (item["phenomenon"], item["order"], item["inflected"])
+        if same == (phenomenon, order, inflected) and grammatical in good and ungrammatical in bad:
+            inside.append(item)
+    return inside
 
 
 def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
@@ -82,14 +86,13 @@ def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions
     total = math.fsum(weighted)
     keyed = []
     for i, (item, weight) in enumerate(zip(items, weighted, strict=True)):
+        # A hash stands for the random u, so that the draw does not depend on other pairs.
         text = f"{settings.seed}\x1f{condition}\x1f{item['item_id']}".encode()
         digest = int.from_bytes(blake2b(text, digest_size=8).digest())
         keyed.append((math.log((digest + 0.5) / 2**64) / weight, i))
-    chosen = sorted(
-        (i for _, i in heapq.nlargest(settings.per_condition, keyed)),
-        key=lambda i: items[i]["item_id"],
-    )
-    return [{**items[i], "weight": weighted[i] / total} for i in chosen]
+    drawn = [i for _, i in heapq.nlargest(settings.per_condition, keyed)]
+    drawn.sort(key=lambda i: items[i]["item_id"])
+    return [{**items[i], "weight": weighted[i] / total} for i in drawn]
 
 
 def sample(
@@ -113,14 +116,12 @@ def sample(
         memberships.update(map(id, inside))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
         label = "?"
-        for item in inside:
+        for item in inside if phenomenon[:2] not in untested else ():
             pairs = zip(item["grammatical"].split("|"), item["label"].split("|"), strict=True)
             label_of = dict(pairs)
             if grammatical in label_of:
                 label = label_of[grammatical]
                 break
-        if phenomenon[:2] in untested:
-            label = "?"
         if sizes[phenomenon] < options.sampling.minimum:
             counts[TOO_FEW] += len(inside)
         elif label == "-":

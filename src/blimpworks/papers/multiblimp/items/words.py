@@ -37,14 +37,9 @@ UNDEFINED = "UNDEFINED"
 """Value of an agreement feature that a lexicon row leaves open: one form serves all values."""
 
 AGREEMENT_FEATURES = ("Number", "Person", "Gender")
-ASSUMED = {
-    "Degree": "BASE",
-    "Number": UNDEFINED,
-    "Gender": UNDEFINED,
-    "Person": UNDEFINED,
-    "Mood": "IND",
-    "Voice": "ACT",
-}
+ASSUMED = {"Degree": "BASE", "Mood": "IND", "Voice": "ACT"}
+ASSUMED |= dict.fromkeys(AGREEMENT_FEATURES, UNDEFINED)
+"""Values of features that a lexicon row does not state."""
 UD_TO_UNIMORPH = {
     "Sing": "SG",
     "Plur": "PL",
@@ -250,9 +245,8 @@ def normalise_tokens(
             if column not in table.column_names:
                 continue
             texts = table[column].cast(pa.string())
-            spelt = {None: None} | {
-                text: treatment.convert(text) for text in texts.drop_null().unique().to_pylist()
-            }
+            distinct = texts.drop_null().unique().to_pylist()
+            spelt = {None: None} | {text: treatment.convert(text) for text in distinct}
             values = pa.chunked_array([[spelt[text] for text in texts.to_pylist()]], pa.string())
             if column in treatment.attributes:
                 # Null where a word lacks the attribute or leaves it empty.

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import (
     COUNT,
@@ -19,16 +20,6 @@ from blimpworks.exhibits.formulas import (
     of_row,
     truncate,
     truncated,
-)
-from blimpworks.exhibits.shared import (
-    AGAIN,
-    VALUE,
-    Place,
-    Recomputation,
-    Tables,
-    printed_statements,
-    read_printed,
-    where_of,
 )
 from blimpworks.papers.urblimp.exhibits import describe, formulas
 from blimpworks.papers.urblimp.exhibits import evaluation as acc
@@ -59,7 +50,7 @@ class Scores:
 
 
 def read_scores(
-    tables: Tables, labels: Labels, models: Sequence[str], over: str = BY_PHENOMENON
+    tables: shared.Tables, labels: Labels, models: Sequence[str], over: str = BY_PHENOMENON
 ) -> Scores:
     """Read scores of ``models``: accuracies of a campaign or, in published forms, cells of Table 4.
 
@@ -69,7 +60,7 @@ def read_scores(
     if labels.source == "measured" or over == BY_PARADIGM:
         table = acc.read_paradigms(tables, labels)
         rows = pd.concat([table[table["model"] == model] for model in models])
-        return Scores(rows, "accuracies", where_of(rows), over)
+        return Scores(rows, "accuracies", shared.where_of(rows), over)
     columns = [*PHENOMENA]
     printed = acc.printed_of(tables, labels, "table4")
     rows = pd.DataFrame([printed[model, column] for model in models for column in columns])
@@ -78,7 +69,7 @@ def read_scores(
 
 
 def pair_cells(
-    scores: Scores, among: str, names: Mapping[str, str], printed: Mapping[Place, pd.Series]
+    scores: Scores, among: str, names: Mapping[str, str], printed: Mapping[shared.Place, pd.Series]
 ) -> Iterator[Cell]:
     """Yield a cell of p for each test ``among`` the models, before and after Holm's correction.
 
@@ -89,7 +80,7 @@ def pair_cells(
         first, second = pair = [test["first"], test["second"]]
         row = " and ".join(names[model] for model in pair)
         if over == BY_PARADIGM:
-            of_pair = where_of(scores.rows[scores.rows["model"].isin(pair)])
+            of_pair = shared.where_of(scores.rows[scores.rows["model"].isin(pair)])
         else:
             of_pair = {**scores.where, "model" if "model" in scores.where else "row": pair}
         for column, name, formula, where in (
@@ -107,7 +98,7 @@ def pair_cells(
             yield cell
 
 
-def _ranked(tables: Tables, labels: Labels) -> list[str]:
+def _ranked(tables: shared.Tables, labels: Labels) -> list[str]:
     # Models with all paradigms, by their average over phenomena, best first.
     rows = acc.read_paradigms(tables, labels)
     rows = rows[rows["model"].isin(acc.complete(rows))]
@@ -116,7 +107,7 @@ def _ranked(tables: Tables, labels: Labels) -> list[str]:
 
 
 def _table(
-    group: str, exhibit: str, preferred: Sequence[str], tables: Tables, labels: Labels
+    group: str, exhibit: str, preferred: Sequence[str], tables: shared.Tables, labels: Labels
 ) -> Exhibit:
     measured = labels.source == "measured"
     models = chosen(preferred, _ranked(tables, labels)) if measured else preferred
@@ -131,11 +122,8 @@ def _table(
         cut="" if measured else " p is cut off, not rounded, as in the paper.",
         none="" if cells else NO_MODELS,
     )
-    remarks = {
-        cell.row: {VERDICT: "yes" if cell.value < ALPHA else "no"}
-        for cell in cells
-        if cell.column == HOLM
-    }
+    corrected = [cell for cell in cells if cell.column == HOLM]
+    remarks = {c.row: {VERDICT: "yes" if c.value < ALPHA else "no"} for c in corrected}
     return Exhibit(**description, cells=cells, remarks=remarks)
 
 
@@ -145,7 +133,7 @@ table6 = partial(_table, "the best", "table6", TOP)
 """Tabulate Table 6: tests between the best models of the paper, or else of the campaign."""
 
 
-def tests(tables: Tables, labels: Labels) -> Exhibit:
+def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena.
 
     Over phenomena, one paradigm can weigh as much as five, and ten observations give no p below
@@ -179,10 +167,10 @@ GRANITE = ("granite-3.3-2b-base", "granite-3.3-8b-base")
 NOUN, PRONOUN = "dative_object_noun", "dative_object_pronoun"
 SINGULAR = "oblique_singular_noun"
 AVERAGE = "average"
-GRANITE_NOUN: Place = ("granite-3.3", NOUN)
-ABOVE: Place = (SINGULAR, "models above 90%")
-SIGNIFICANT: Place = ("pt vs it", "significant")
-TITLES: dict[Place, str] = {
+GRANITE_NOUN: shared.Place = ("granite-3.3", NOUN)
+ABOVE: shared.Place = (SINGULAR, "models above 90%")
+SIGNIFICANT: shared.Place = ("pt vs it", "significant")
+TITLES: dict[shared.Place, str] = {
     GRANITE_NOUN: "Granite base models: dative object, noun, about",
     ABOVE: "Masculine singular nouns: models of Table 7 above 90 %",
     SIGNIFICANT: "Gemma, pretrained against tuned: sizes with a significant gap",
@@ -195,7 +183,7 @@ LEVELS = (
     ("ergativity_verb_object_agreement", formulas.below(0.9), "below 90 %"),
 )
 """Levels of accuracy that the text claims for "most" models, by paradigm."""
-RECOMPUTATION = Recomputation(
+RECOMPUTATION = shared.Recomputation(
     {
         **dict.fromkeys((COUNT, formulas.PAPER_TOTAL, PRODUCT, VALUES), "{:,.0f}"),
         of_row("value"): "{text}",
@@ -212,14 +200,16 @@ def _on(rows: pd.DataFrame, names: Sequence[str], paradigms: Sequence[str]) -> p
     return rows[rows["model"].isin(names) & rows["paradigm"].isin(paradigms)]
 
 
-def _count(cell_key: Place, key: Place | None, rows: pd.DataFrame, formula: Formula) -> Cell:
-    n, where = int(formula(rows)), where_of(rows)
+def _count(
+    cell_key: shared.Place, key: shared.Place | None, rows: pd.DataFrame, formula: Formula
+) -> Cell:
+    n, where = int(formula(rows)), shared.where_of(rows)
     total = rows["paradigm"].nunique() if rows["paradigm"].nunique() > 1 else len(rows)
     text = f"{n} of {total}"
     return Cell(*cell_key, n, text, formula, "accuracies", where, n=total, stands_for=key)
 
 
-def text(tables: Tables, labels: Labels) -> Exhibit:
+def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate numbers of the running text, and counts for its claims without a number."""
     rows, names = acc.read_paradigms(tables, labels), names_of(labels.models)
     complete = [model for model in acc.complete(rows) if model != HUMAN]
@@ -229,7 +219,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     scores = read_scores(tables, labels, tuned) if tuned else None
 
     # Numbers computed from accuracies, by the key of the printed number.
-    measured: dict[Place, Cell] = {}
+    measured: dict[shared.Place, Cell] = {}
     for model in complete:
         key = (model, AVERAGE)
         measured[key] = acc.macro_cell(_on(rows, [model], [*PARADIGMS]), key, key)
@@ -253,36 +243,34 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         paradigm_rows = _on(rows, complete, [paradigm])
         if len(paradigm_rows):
             title = f"{PARADIGMS[paradigm]}, models {level}"
-            claims.append(_count((title, VALUE), None, paradigm_rows, formula))
+            claims.append(_count((title, shared.VALUE), None, paradigm_rows, formula))
     if {*RIVALS} <= {*complete}:
         rivals = _on(rows, RIVALS, [*PARADIGMS])
         small, *large = (names[model] for model in RIVALS)
         title = f"{small} ahead of {' and '.join(large)}: paradigms"
-        claims.append(_count((title, VALUE), None, rivals, formulas.ahead(RIVALS[0])))
+        claims.append(_count((title, shared.VALUE), None, rivals, formulas.ahead(RIVALS[0])))
     for cell in pair_cells(scores, formulas.TUNED, names, {}) if scores else ():
-        claims.append(replace(cell, row=f"{cell.row}: {cell.column}", column=VALUE))
+        claims.append(replace(cell, row=f"{cell.row}: {cell.column}", column=shared.VALUE))
 
     if labels.source == "measured":
         best = chosen(TOP, complete)
         titles = {(model, AVERAGE): f"{names[model]}: average" for model in best} | TITLES
-        cells = [
-            replace(measured[key], row=title, column=VALUE)
-            for key, title in titles.items()
-            if key in measured
-        ]
+        cells = []
+        for key in (key for key in titles if key in measured):
+            cells.append(replace(measured[key], row=titles[key], column=shared.VALUE))
         return Exhibit(**describe("text"), cells=[*cells, *claims])
 
-    def recomputed(key: Place, title: str) -> Cell | None:
+    def recomputed(key: shared.Place, title: str) -> Cell | None:
         # The cell of a printed number, if the paper's accuracies are enough to compute it.
-        cell_key = (title, AGAIN)
+        cell_key = (title, shared.AGAIN)
         if key == ("dataset", "paradigms"):
             return paradigms_cell(table_models(tables, labels), cell_key, key)
         if key == ("human", "accuracy"):
             return acc.accuracy_cell(_on(rows, [HUMAN], [*PARADIGMS]), cell_key, labels, key)
         if key in measured and (key in TITLES or key[0] in TOP):
-            return replace(measured[key], row=title, column=AGAIN)
+            return replace(measured[key], row=title, column=shared.AGAIN)
         return None
 
-    cells, _ = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
-    recomputed_cells = [replace(cell, column=AGAIN) for cell in claims]
+    cells, _ = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION, recomputed)
+    recomputed_cells = [replace(cell, column=shared.AGAIN) for cell in claims]
     return Exhibit(**describe("text_published"), cells=[*cells, *recomputed_cells])

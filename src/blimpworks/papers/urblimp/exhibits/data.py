@@ -298,9 +298,8 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
         of_lang, lang_items = (table[table["lang"] == lang] for table in (counts, items))
         of_language: list[Cell] = []
         for paradigm, name in PARADIGMS.items():
-            matches, pairs = (
-                table[table["paradigm"] == paradigm] for table in (of_lang, lang_items)
-            )
+            matches = of_lang[of_lang["paradigm"] == paradigm]
+            pairs = lang_items[lang_items["paradigm"] == paradigm]
             if matches.empty and lang != LANG:
                 continue
             row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
@@ -314,9 +313,10 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
                 if not pd.isna(number["corrected"]):
                     implied, text = (row, IMPLIED), f"{float(number['corrected']):,.0f}"
                     cell_keys = ("exhibit", "row", "column")
-                    of_paper.append(
-                        shared.row_cell("published", number, cell_keys, "corrected", implied, text)
+                    cell = shared.row_cell(
+                        "published", number, cell_keys, "corrected", implied, text
                     )
+                    of_paper.append(cell)
             of_language += _counts(matches, pairs, row, where, of_paper)
             # Cells of single rules are in the data files, not in the printed table.
             for rule in dict.fromkeys(matches["rule"]):
@@ -444,9 +444,8 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
         if n := int(person["n"].item()):
             low, high = (float(100 * person[end].item()) for end in ("low", "high"))
             fields, cell_key = {"n": n, "low": low, "high": high}, (row, ACCURACY)
-            participants.append(
-                formula_cell(person, cell_key, UNWEIGHTED, PEOPLE, where, ".1f", **fields)
-            )
+            cell = formula_cell(person, cell_key, UNWEIGHTED, PEOPLE, where, ".1f", **fields)
+            participants.append(cell)
         for column, formula in columns.items():
             participants.append(formula_cell(person, (row, column), formula, PEOPLE, where, ",.0f"))
 

@@ -230,12 +230,9 @@ def _paradigm_table(
     rows = read_paradigms(tables, labels)
     printed = printed_of(tables, labels, exhibit)
     facts, complete_models = labels.facts["urblimp_models"], complete(rows)
-    names = {
-        model: name
-        for model, name in names_of(labels.models).items()
-        if model in facts and model in complete_models
-        if is_instructed(model, facts) == instructed
-    }
+    names = {m: n for m, n in names_of(labels.models).items() if m in facts}
+    names = {m: n for m, n in names.items() if is_instructed(m, facts) == instructed}
+    names = {m: n for m, n in names.items() if m in complete_models}
     rows = rows[rows["model"].isin([*names])]
     cells: list[Cell] = []
     for paradigm, inside in rows.groupby("paradigm", sort=False):
@@ -276,11 +273,9 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
     cell_key, key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
     if labels.source == "published":
         rows = read_paradigms(tables, labels)
-        cells = [
-            printed_cell(number, (PARADIGMS[row], PEOPLE))
-            for (row, _), number in printed_of(tables, labels, "table9").items()
-            if row != AVERAGE
-        ]
+        printed = printed_of(tables, labels, "table9")
+        numbers = {row: number for (row, _), number in printed.items() if row != AVERAGE}
+        cells = [printed_cell(number, (PARADIGMS[row], PEOPLE)) for row, number in numbers.items()]
         cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, key))
         return Exhibit(**describe("table9_published"), cells=cells)
     rows = _read_people(tables)

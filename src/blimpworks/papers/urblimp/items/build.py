@@ -140,11 +140,8 @@ class Draft:
         ``absent`` decides whether words that the other draft lacks are counted too.
         """
         forms = {slot.word: slot.form for slot in draft.slots}
-        return [
-            position
-            for position, slot in enumerate(self.slots)
-            if forms.get(slot.word, None if absent else slot.form) != slot.form
-        ]
+        before = [forms.get(slot.word, None if absent else slot.form) for slot in self.slots]
+        return [at for at, slot in enumerate(self.slots) if before[at] != slot.form]
 
 
 def revise(

@@ -97,9 +97,7 @@ class Paradigm(Strict):
             irregular = self.irregular.get(lemma, {})
             self._forms_by_lemma[lemma] = {c: irregular.get(c, cells[c]) for c in cells}
         forms = self._forms_by_lemma[lemma]
-        return forms | {
-            cell: forms[other_cell] for cell, other_cell in self.inside.items() if inside
-        }
+        return forms | {cell: forms[same] for cell, same in self.inside.items() if inside}
 
 
 class Reading(NamedTuple):

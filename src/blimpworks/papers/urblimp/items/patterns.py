@@ -113,9 +113,8 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
         }
         token_parts.append((row, features, False))
         if apart:
-            token_parts.append(
-                (row, {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}, True)
-            )
+            auxiliary = {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}
+            token_parts.append((row, auxiliary, True))
     for (row, features, cut), following in zip_longest(token_parts, token_parts[1:]):
         # The part of an auxiliary is an auxiliary of the same verb, not of the auxiliary.
         beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
@@ -337,12 +336,8 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
         if not all(feature.holds(features) for feature in pattern.nodes[node]):
             return False
         # A relation is checked as soon as both of its words are matched.
-        checked = (
-            relation
-            for relation in pattern.relations
-            if node in (relation.first, relation.second)
-            and {relation.first, relation.second} <= match.keys()
-        )
+        checked = (r for r in pattern.relations if node in (r.first, r.second))
+        checked = (r for r in checked if {r.first, r.second} <= match.keys())
         return all(r.holds(tree, match[r.first], match[r.second]) for r in checked)
 
     def candidates(match: Match, node: str) -> Sequence[int]:

@@ -89,9 +89,7 @@ class Move(Strict):
 
 
 Operation = Delete | Inflect | Replace | Add | Move
-OPERATIONS: dict[str, type[Operation]] = {
-    operation.__name__.lower(): operation for operation in get_args(Operation)
-}
+OPERATIONS: dict[str, type[Operation]] = {o.__name__.lower(): o for o in get_args(Operation)}
 """Operations, by the key that only they have."""
 
 

@@ -18,13 +18,6 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, read_cells, text_of
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.grammar import model
-from blimpworks.papers.clams.items.grammar.model import (
-    Grammar,
-    Location,
-    Preterminal,
-    Reference,
-    Template,
-)
 
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then its ungrammatical ones."""
@@ -35,7 +28,7 @@ MOST_LINES = 20_000_000
 """Most lines of a file of sets; released files have fewer than 100,000."""
 
 
-def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
+def generate(grammar: model.Grammar, variant: Variant) -> Iterator[MinimalSet]:
     """Generate all minimal sets of a checked grammar, template by template (paper, section 3).
 
     With ``published`` only the last of several varied slots decides whether a sentence is
@@ -47,7 +40,7 @@ def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
 
 
 def generate_template(
-    grammar: Grammar, template: Template, variant: Variant
+    grammar: model.Grammar, template: model.Template, variant: Variant
 ) -> Iterator[MinimalSet]:
     """Generate the minimal sets of one template."""
     segments = grammar.segments(template, variant)
@@ -66,7 +59,7 @@ def generate_template(
 
 
 def _columns(
-    grammar: Grammar, segment: str | Reference, variant: Variant, space: str
+    grammar: model.Grammar, segment: str | model.Reference, variant: Variant, space: str
 ) -> list[Column]:
     """Return the alternatives of a slot, each followed by those that replace it."""
     if isinstance(segment, str):
@@ -99,17 +92,17 @@ def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
 def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
     for sentences in stream():
         for column in columns:
-            yield tuple(
-                [sentence + added_words for sentence in sentences for added_words in column]
-            )
+            yield tuple([sentence + added for sentence in sentences for added in column])
 
 
-def count_template(grammar: Grammar, template: Template, variant: Variant) -> tuple[int, int]:
+def count_template(
+    grammar: model.Grammar, template: model.Template, variant: Variant
+) -> tuple[int, int]:
     """Count a template's minimal sets, and their lines, without generating them."""
     segments = grammar.segments(template, variant)
     if not segments:
         return 0, 0
-    references = (segment for segment in segments if isinstance(segment, Reference))
+    references = (segment for segment in segments if isinstance(segment, model.Reference))
     slots = [grammar.series(reference.target, variant) for reference in references]
     counts = [len(rules) * len(rules[0][0].alternatives) for rules in slots]
     widths = [len(rules[0]) for rules in slots]
@@ -194,7 +187,7 @@ def read_vocabulary(path: Path) -> set[str]:
 
 
 def preview(
-    grammar: Grammar, variant: Variant, show: int, vocabulary: set[str] | None
+    grammar: model.Grammar, variant: Variant, show: int, vocabulary: set[str] | None
 ) -> Iterator[str]:
     """Yield lines on each template's size with its first ``show`` sets, then remarks."""
     from blimpworks.exhibits import shared  # slow, and generation needs none of it
@@ -229,11 +222,11 @@ def preview(
         yield from warnings
 
 
-def _remark(location: Location | Path, remark: str, **facts: object) -> str:
+def _remark(location: model.Location | Path, remark: str, **facts: object) -> str:
     return f"{location}: {REMARKS[remark].format_map(facts)}"
 
 
-def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
+def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
     """Yield remarks on usage that is allowed but seldom meant, with its location."""
     name = grammar.file.stem
     if not clams.is_paradigm(name):
@@ -244,11 +237,9 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
             grammar.file, "unknown paradigm", name=name, meant=meant, phenomenon=phenomenon
         )
     # Only rules of the grammar's file, because no grammar uses all common rules.
-    used = {
-        defined
-        for reference in _distinct(grammar)
-        for defined in grammar.slot_rules(reference.target, variant)
-    }
+    used: set[model.Preterminal] = set()
+    for reference in _distinct(grammar):
+        used |= grammar.slot_rules(reference.target, variant).keys()
     for rule in grammar.rules:
         locations = [rule.location, *(alternative.location for alternative in rule.alternatives)]
         locations = [location for location in locations if location.file == grammar.file]
@@ -256,7 +247,7 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
             yield _remark(locations[0], "unused", rule=rule.defined)
     if variant == "published":
         # If all items have attributes, the authors' program repeats the right form.
-        repeating: set[Preterminal] = set()
+        repeating: set[model.Preterminal] = set()
         for reference in _distinct(grammar):
             items = grammar.items_for(reference.target)
             if all(item.attributes for item in items):
@@ -290,11 +281,11 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
             seen.add(text)
 
 
-def _distinct(grammar: Grammar) -> Iterable[Reference]:
+def _distinct(grammar: model.Grammar) -> Iterable[model.Reference]:
     return {r.target: r for template in grammar.templates for r in template.references}.values()
 
 
-def tokens_of(grammar: Grammar, variant: Variant) -> list[str]:
+def tokens_of(grammar: model.Grammar, variant: Variant) -> list[str]:
     """Return all words of the generated sentences, in the grammar's order."""
     tokens: dict[str, None] = {}
     for template in grammar.templates:

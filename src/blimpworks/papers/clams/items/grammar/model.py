@@ -156,13 +156,11 @@ class Grammar:
         """
         rule, named = self.by_preterminal[target], self.named(target.name)
         items = list(dict.fromkeys(self.items_for(target)))
+        covered = [[form for form in named if _falls_under(form.defined, item)] for item in items]
         if variant == "published" and items and all(item.attributes for item in items):
-            return [
-                [rule, *(form for form in named if _falls_under(form.defined, item))]
-                for item in items
-            ]
-        forms = (r for r in named if any(_falls_under(r.defined, item) for item in items))
-        return [[rule, *(form for form in forms if form is not rule)]]
+            return [[rule, *forms] for forms in covered]
+        wrong = (form for form in named if form is not rule and any(form in f for f in covered))
+        return [[rule, *wrong]]
 
     def slot_rules(self, target: Preterminal, variant: Variant) -> dict[Preterminal, Rule]:
         """Return the rules for a slot by preterminal, the right one first."""
@@ -191,15 +189,8 @@ def check_grammar(grammar: Grammar, variant: Variant) -> None:
         if not rules:
             _fail_undefined(grammar, item, "in the vary statement")
         if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
-            defined_names = listed(rule.defined for rule in rules)
-            name = item.target.name
-            fail(
-                item.location,
-                "attributes of none",
-                item=item.target,
-                name=name,
-                known=defined_names,
-            )
+            known, name = listed(rule.defined for rule in rules), item.target.name
+            fail(item.location, "attributes of none", item=item.target, name=name, known=known)
     for template in grammar.templates:
         _check_template(grammar, template, variant)
 
@@ -221,6 +212,7 @@ def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoRet
 
 
 def _check_template(grammar: Grammar, template: Template, variant: Variant) -> None:
+    """Raise UserError for an undefined slot, or slots that cannot vary as the grammar says."""
     for reference in template.references:
         if reference.target.name == START:
             fail(reference.location, "template in a template", reference=reference.target)
