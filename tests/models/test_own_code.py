@@ -6,6 +6,8 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.errors import UserError
@@ -66,6 +68,25 @@ def test_with_consent_its_scores_are_those_of_the_same_weights(trained, tmp_path
     ours, theirs = logprobs_of(checkpoint, digest), logprobs_of(trained(architecture))
     for mine, same in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine, same, atol=1e-4)
+
+
+def test_a_weight_that_the_files_lack_is_named_and_a_tied_one_is_not(own, ran):
+    path = own / "model.safetensors"
+    weights = load_file(path)
+    code = own / "modeling_own.py"
+    # The head has the embeddings' weight, as in much code, under a name that the files lack.
+    tied = "self.head = nn.Linear(4, 4)\n        self.head.weight = self.model.embed_tokens.weight"
+    built = "self.model = CausalStack(config)\n"
+    code.write_text(code.read_text().replace(built, f"{built}        {tied}\n"))
+    weights["head.bias"] = torch.zeros(4)
+    save_file(weights, path, {"format": "pt"})
+    digest = digest_of(own)
+    assert len(logprobs_of(sealed(own, digest), digest)) == 20
+    assert ran()
+    del weights["model.norm.weight"]
+    save_file(weights, path, {"format": "pt"})
+    with pytest.raises(UserError, match=r"lack a weight of OwnForCausalLM \(model\.norm\.weight\)"):
+        logprobs_of(sealed(own, digest), digest)
 
 
 def test_a_checkpoint_has_the_code_as_data_and_the_model_keeps_its_files(own, ran):
@@ -209,8 +230,9 @@ IMPOSSIBLE = {
     "elsewhere": ({"AutoConfig": "lab/code--modeling.Own"}, "which is code of another repository"),
     "a tokenizer": ({"AutoTokenizer": ["modeling_own.T", None]}, "names code of a tokenizer"),
     "lacking": ({"AutoConfig": "gone.Own"}, r"gone\.py is not beside it"),
-    "outside": ({"AutoConfig": "../evil.Own"}, r"expected MODULE\.CLASS"),
-    "nested": ({"AutoConfig": "parts.attention.Own"}, r"expected MODULE\.CLASS"),
+    "outside": ({"AutoConfig": "../evil.Own"}, r"and MODULE\.CLASS"),
+    "nested": ({"AutoConfig": "parts.attention.Own"}, r"and MODULE\.CLASS"),
+    "a trick": ({"A\x1b[2K": "modeling_own.Own"}, r"has 'A\\x1b\[2K'"),
     "a list": (["modeling_own.Own"], "names no code of its own"),
 }
 

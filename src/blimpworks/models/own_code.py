@@ -106,12 +106,14 @@ def read_code(folder: Path) -> ModelCode:
             )
         if "--" in str(address):
             raise UserError(
-                f"{path}: auto_map names {address}, which is code of another repository, and no "
+                f"{path}: auto_map names {address!r}, which is code of another repository, and no "
                 "digest covers it; copy the code beside the model, and name it without '--'."
             )
-        if not isinstance(address, str) or not CLASS.fullmatch(address):
+        # Both are shown on terminals, where control characters could hide lines.
+        if not name.isidentifier() or not CLASS.fullmatch(str(address)):
             raise UserError(
-                f"{path}: auto_map has {name}: {address!r}; expected MODULE.CLASS. Correct it."
+                f"{path}: auto_map has {name!r}: {address!r}; expected the name of a class, and "
+                "MODULE.CLASS. Correct it."
             )
         module = f"{address.partition('.')[0]}.py"
         if module not in files:

@@ -70,8 +70,8 @@ def retrieve_model(
     read.
 
     Raises UserError for a model that is missing, gated, damaged, without safetensors or with code
-    of its own that is not trusted. The same for a revision that moved, a hub
-    that cannot be reached, and a directory with other files.
+    of its own that is not trusted. The same for a revision that moved, a hub that cannot be
+    reached, and a directory with other files.
     """
     if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):

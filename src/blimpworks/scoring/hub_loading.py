@@ -121,9 +121,10 @@ def _filled(
     weights = {name: w for path in weight_files(directory) for name, w in load_file(path).items()}
     missing, unexpected = model.load_state_dict(weights, strict=False)
     tensors = model.state_dict(keep_vars=True)
-    # Of a tensor with several names, files have one.
+    # Of a weight with several names, files have one. Other tensors are computed, not learned.
     present = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
-    missing = [name for name in missing if id(tensors[name]) not in present]
+    learned = {name for name, tensor in tensors.items() if isinstance(tensor, torch.nn.Parameter)}
+    missing = [name for name in missing if name in learned and id(tensors[name]) not in present]
     found = {"missing_keys": missing, "unexpected_keys": unexpected}
     return model, found | {"mismatched_keys": [], "error_msgs": []}
 

@@ -115,10 +115,10 @@ def score_items(
     """Score every good and bad sentence of ``items`` with ``engine`` and a checkpoint.
 
     Of the tables ``regions`` only critical regions are scored, if that is less work for the engine.
-    ``trusted`` are digests of the model's own code that may run.
-    Scores are written into shards below ``store``; sentences there are not scored again.
-    ``manifest`` is written last. A run that was killed, or that ``watch`` ended by an exception,
-    can be continued, with the same bytes in the end.
+    ``trusted`` are digests of the model's own code that may run. Scores are written into shards
+    below ``store``; sentences there are not scored again. ``manifest`` is written last. A run that
+    was killed, or that ``watch`` ended by an exception, can be continued, with the same bytes in
+    the end.
 
     Raises UserError if items or checkpoint are missing or malformed.
     """
