@@ -63,7 +63,7 @@ def test_case_and_counting_are_as_the_rules_and_the_language_say():
         ("{gap[1]=from}", "has no column 'from', but 'form'; correct the template, or quote"),
         ("{gap[1]=bad_word}", "has no column 'bad_word'; correct the template, or quote"),
         ("{form} {none}", "column 'none' is empty, and a template needs it; correct the file, or"),
-        ("{form|upper}", "has the filter 'upper'; expected one of unpunctuated, uncapitalised"),
+        ("{form|upper}", "has the filter 'upper'; expected one of stripped, unpunctuated"),
         ("{s['The ']=''[0]='Keys']}", "is no column and no template; expected one such as"),
         ("{from}", "a.csv:7 has no column 'from'; its columns are"),
     ],

@@ -19,6 +19,7 @@ SHIPPED = {
     "babylm_multilingual_blimp": "67,000 pairs from 67 files",
     "babylm_multilingual_blimp_nl": "8,396 pairs from 22 files",
     "babylm_multilingual_zhoblimp": "35,400 pairs from 118 files",
+    "babylm_reading": "1,726 items from 1 file",
     "babylm_supplement": "5,218 pairs from 5 files",
     "babylm_wug_adjectives": "200 pairs from 1 file",
     "blimp_nl": "8,396 pairs from 22 files",
