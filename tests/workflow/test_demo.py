@@ -56,10 +56,6 @@ def test_one_figure_needs_no_model(bare):
     assert not [rule for rule in planned if rule.startswith(made)]
 
 
-def test_an_exhibit_can_be_asked_for_by_name(bare):
-    assert "build_figure" in bare.planned("multiblimp_fig3")
-
-
 def test_figure_2_is_made_of_the_tables_of_one_language_alone(bare):
     said = output_of(bare.snakemake("-n", "multiblimp_fig2"))
     assert f"{RESULTS}/items/multiblimp/eng.parquet" in said
@@ -85,30 +81,6 @@ def test_running_again_does_nothing(built):
     assert built.planned() == set()
 
 
-def test_a_comment_or_a_touched_file_reruns_nothing(scratch):
-    sampling = "src/blimpworks/papers/multiblimp/items/sampling.py"
-    scratch.edit(sampling, "import math\n", "import math  # logarithms\n")
-    for file in (scratch.path / "src").rglob("*.py"):
-        file.touch()
-    assert scratch.planned() == set()
-
-
-def test_editing_the_sampling_reruns_the_items_and_their_dependants_only(scratch):
-    sampling = "src/blimpworks/papers/multiblimp/items/sampling.py"
-    scratch.edit(sampling, "digest_size=8", "digest_size=7")
-    scratch.edit(sampling, "2**64", "2**56")
-    planned = scratch.planned()
-    assert "build_multiblimp_items" in planned
-    assert not planned & {"retrieve", "build_tokens", "build_lexicon"}
-
-
-def test_changing_one_setting_reruns_the_job_that_reads_it(scratch):
-    scratch.change(multiblimp={"sampling": {"per_condition": 20}})
-    planned = scratch.planned()
-    assert "build_multiblimp_items" in planned
-    assert not planned & {"retrieve", "build_tokens", "build_lexicon"}
-
-
 @pytest.mark.long
 def test_a_second_run_from_scratch_gives_the_same_bytes(built, tmp_path):
     second = fresh(tmp_path / "second", like=built)
@@ -129,38 +101,6 @@ def test_a_misspelt_key_stops_the_run_with_one_sentence(bare):
     assert done.returncode == 1
     sentence = "config/typo.yaml: key 'langauges' is not a setting; did you mean 'languages'?"
     assert sentence in output_of(done)
-
-
-def test_a_key_that_stands_twice_stops_the_run_with_one_sentence(bare):
-    (bare.path / "config/twice.yaml").write_text("campaign: a\nlimit: 1\nlimit: 2\n")
-    done = bare.snakemake("-n", campaign="config/twice.yaml")
-    assert done.returncode == 1
-    assert "key 'limit' stands twice, first in line 2; keep one" in output_of(done)
-
-
-def test_an_unknown_language_stops_the_run_with_one_sentence(bare):
-    (bare.path / "config/unknown.yaml").write_text("campaign: unknown\nlanguages: [tlh]\n")
-    done = bare.snakemake("-n", campaign="config/unknown.yaml")
-    assert done.returncode == 1
-    assert "language 'tlh' of the campaign is not in config/languages.tsv" in output_of(done)
-
-
-def broken_source(checkout, path, change):
-    """Change a file of the embedded data without telling the catalogue."""
-    file = checkout.path / "config/demo/data" / path
-    file.write_bytes(change(file.read_bytes()))
-    shutil.rmtree(checkout.path / "resources", ignore_errors=True)
-    target = f"resources/demo/sources/{path}"
-    return checkout.snakemake(target)
-
-
-def test_a_wrong_checksum_is_told_with_both_sums_and_nothing_is_left(scratch):
-    path = "ud/UD_English-Demo/en_demo-ud-test.conllu"
-    done = broken_source(scratch, path, lambda text: text.replace(b"Sing", b"Plur", 1))
-    assert done.returncode == 1
-    assert "has SHA-256" in output_of(done)
-    assert "expected" in output_of(done)
-    assert not (scratch.path / "resources/demo/sources" / path).exists()
 
 
 def test_a_treebank_truncated_since_its_retrieval_is_refused_by_name(scratch):
