@@ -206,12 +206,6 @@ def test_a_printed_number_that_nothing_recomputes_says_why(printed):
 # check
 
 
-def test_check_passes_on_an_untouched_tree(built):
-    done = check(built)
-    assert done.returncode == 0, done.stdout
-    assert "all as recorded" in done.stdout
-
-
 def test_check_names_the_files_with_one_altered_byte(scratch):
     names = ("scores/multiblimp/ngram-5/eng.parquet", "models/ngram-5/eng/model.bin")
     for name in names:
@@ -345,9 +339,3 @@ def test_diff_tells_code_that_moved_nothing(built, rerun):
     assert done.returncode == 0, output_of(done)
     assert "Done differently:" in done.stdout
     assert re.search(r"^ +\d+ because of parameter: sample_items ", done.stdout, re.MULTILINE)
-
-
-def test_a_directory_that_is_no_run_is_refused(built):
-    done = built.run("blimpworks", "diff", RESULTS, "config")
-    assert done.returncode == 2
-    assert "config holds no job records" in done.stderr
