@@ -119,12 +119,12 @@ def test_a_campaign_without_models_builds_its_data_alone(bare):
     assert "score" not in re.findall(r"^rule (\w+):", output_of(done), re.MULTILINE)
 
 
-def test_a_campaign_that_names_no_places_uses_the_documented_ones(scratch):
-    scratch.change(without="pathvars")
-    done = scratch.snakemake("results/tokens/deu.parquet")
+def test_a_campaign_that_names_no_places_uses_the_documented_ones(bare):
+    bare.change("config/places.yaml", without="pathvars")
+    done = bare.snakemake("results/tokens/deu.parquet", campaign="config/places.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
     for path in ("logs/build_tokens/deu.log", "logs/benchmarks/build_tokens/deu.tsv"):
-        assert (scratch.path / path).is_file()
+        assert (bare.path / path).is_file()
 
 
 def test_files_left_out_for_want_of_a_checksum_are_named(scratch):
