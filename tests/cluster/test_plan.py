@@ -220,6 +220,7 @@ def test_the_demo_is_planned_for_this_machine_without_a_site(tmp_path):
     assert "GPU-hours" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_root")
 def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(tmp_path, monkeypatch):
     monkeypatch.setattr("blimpworks.cluster.plan.dry_run", lambda *_: None)
