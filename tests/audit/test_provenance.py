@@ -191,9 +191,10 @@ def test_a_campaign_may_write_outside_its_directory(here, tmp_path_factory):
     assert (problem, path.resolve()) == ("unaccounted", (elsewhere / "stranger.csv").resolve())
 
 
-def test_a_directory_without_records_is_refused(here):
+@pytest.mark.parametrize("read", [audit, load_run])
+def test_a_directory_without_records_is_refused(here, read):
     with pytest.raises(UserError, match="holds no job records"):
-        audit(here)
+        read(here)
 
 
 @pytest.mark.usefixtures("tree")

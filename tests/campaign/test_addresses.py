@@ -13,7 +13,6 @@ from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 
 SECRET = "hunter2-hunter2"
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REFUSED = {
     "": "does not begin with https://",
     "file:///etc/passwd": "does not begin with https://",

@@ -15,7 +15,7 @@ from blimpworks.campaign.settings.base import parse_options
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
-from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions, corrected
+from blimpworks.papers.multiblimp.settings import LexiconOptions
 from support.paths import REPOSITORY
 
 NAMES = ("config", "mirror", "demo/config", "demo/corrected")
@@ -94,15 +94,6 @@ def test_a_file_that_is_no_campaign_is_named(tmp_path, text, sentence):
     with pytest.raises(UserError, match=sentence) as caught:
         load_campaign(path)
     assert str(caught.value).startswith(str(path))
-
-
-def test_decisions_follow_the_variant_unless_they_are_set():
-    followed = MultiblimpOptions(variant="corrected")
-    set_apart = MultiblimpOptions(variant="corrected", decisions={"finiteness": "published"})
-    assert corrected(followed, "finiteness")
-    assert not corrected(set_apart, "finiteness")
-    assert corrected(set_apart, "contractions")
-    assert not corrected(MultiblimpOptions(), "contractions")
 
 
 def test_options_travel_as_json_and_come_back_the_same():

@@ -10,12 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.paper import SENTENCE
 from blimpworks.campaign.parts import ANSWERS_SUFFIX
 from blimpworks.campaign.settings.site import load_site
+from blimpworks.cli import app
 from blimpworks.cluster.plan import (
     ANSWER_BYTES,
     STORE_BYTES,
@@ -141,32 +143,18 @@ def test_targets_limit_the_plan_and_what_snakemake_refuses_is_told_in_its_words(
     assert "no_such_target" in done.stderr
 
 
-@pytest.mark.xdist_group("workflow")
-def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(bare):
-    (bare.path / "config/site.yaml").write_text(
-        "gpus: [{label: L4, memory_gb: 24, per_node: 1, host_memory_gb: 64, teraflops: 121}]"
-    )
-    try:
-        done = bare.run("blimpworks", "plan")
-    finally:
-        (bare.path / "config/site.yaml").unlink()
-    assert done.returncode == 2, output_of(done)
-    assert "model 'llama-3.1-70b' fits no configured GPU: on 1 × L4 it needs" in " ".join(
-        done.stdout.split()
-    )
-    assert "on the cluster of config/site.yaml" in done.stdout
-
-
 def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
     said = (
         "Job 3: Score with gpt2 (multi.deu)\n    Job 4: Score with goldfish (fra)\n"
+        "Job 6: Answer with gpt2 (multi)\n"
         "Job 5: Retrieve sources/ud/UD_X-Y/x.conllu\n"
         "Job stats:\njob    count\n-----  ---\n"
-        "score             1\nscore_checkpoints 1\nretrieve 1\ntotal 3\n\nReasons:\n"
+        "score             1\nscore_checkpoints 1\nanswer 1\nretrieve 1\ntotal 4\n\nReasons:\n"
     )
     result = read_dry_run(said, 1.0)
-    assert result.rules == {"score": 1, "score_checkpoints": 1, "retrieve": 1}
-    assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra")}
+    assert result.rules == dict.fromkeys(("score", "score_checkpoints", "answer", "retrieve"), 1)
+    answered = ("gpt2 (answers)", "multi")
+    assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra"), answered}
     assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
     # Jobs that Snakemake does not name are not guessed.
     assert read_dry_run(said[said.index("Job stats") :], 1.0).scored is None
@@ -230,6 +218,21 @@ def test_the_demo_is_planned_for_this_machine_without_a_site(tmp_path):
     assert "No cluster is described" in text
     assert re.search(r"ngram-5 +kenlm fp32 .* none ", text)
     assert "GPU-hours" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("at_root")
+def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(tmp_path, monkeypatch):
+    monkeypatch.setattr("blimpworks.cluster.plan.dry_run", lambda *_: None)
+    site = tmp_path / "site.yaml"
+    site.write_text(
+        "gpus: [{label: L4, memory_gb: 24, per_node: 1, host_memory_gb: 64, teraflops: 121}]"
+    )
+    done = CliRunner().invoke(app, ["plan", "--site", str(site)])
+    assert done.exit_code == 2
+    said = " ".join(done.stdout.split())
+    assert "model 'llama-3.1-70b' fits no configured GPU: on 1 × L4 it needs" in said
+    assert "on the cluster of " in said
 
 
 @pytest.mark.usefixtures("at_root")

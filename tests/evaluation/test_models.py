@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from blimpworks.models.retrieve import take_local
 from support import tiny
 from support.hostile import edit
-from support.hub_kit import COMMIT, call, serving
+from support.hub_kit import COMMIT, Client, serving
 from support.ngram_kit import ARPA
 
 CATALOGUE = repository_catalogue().models
@@ -269,25 +270,38 @@ def test_a_table_of_models_is_read_back_as_it_was(trained, folder, tmp_path):
 
 ONE_AFTER_ANOTHER = """
 import json, sys
+from transformers import PreTrainedModel
+from blimpworks.cli import main as command
 from blimpworks.errors import UserError
 from blimpworks.evaluation.models import resolve_model
 from blimpworks.evaluation.request import repository_catalogue
 catalogue = repository_catalogue().models
-for argument in sys.argv[1:]:
-    try:
-        model = resolve_model(argument, catalogue)
-        row = model.row.model_dump() | {"weights_gb": model.weights_gb, "says": model.described}
-        print("=" + json.dumps(row))
-    except UserError as error:
-        print("=" + json.dumps(str(error)))
+def main():
+    if sys.argv[1] == "retrieve-model":
+        command()
+    for argument in sys.argv[1:]:
+        try:
+            model = resolve_model(argument, catalogue)
+            row = model.row.model_dump() | {"weights_gb": model.weights_gb, "says": model.described}
+            print("=" + json.dumps(row))
+        except UserError as error:
+            print("=" + json.dumps(str(error)))
 """
 
 
-def ask_hub(server, store, *arguments, **environment):
-    """Rows of models, or what is said of them: in a process, which reads HF_ENDPOINT at start."""
-    done = call(["-c", ONE_AFTER_ANOTHER, *arguments], server, store, **environment)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line[1:]) for line in done.stdout.splitlines() if line[0] == "="]
+@pytest.fixture(scope="module")
+def ask_hub(hub, tmp_path_factory):
+    """Ask for rows of models, or what is said of them, by the hub's own library."""
+    with closing(Client(hub, tmp_path_factory.mktemp("home"), ONE_AFTER_ANOTHER)) as client:
+
+        def ask(store, *arguments, **environment):
+            done = client(arguments, store, **environment)
+            assert done.returncode == 0, done.stderr
+            return [
+                json.loads(line[1:]) for line in done.stderr.splitlines() if line.startswith("=")
+            ]
+
+        yield ask
 
 
 @pytest.fixture(scope="module")
@@ -309,11 +323,13 @@ def hub(trained):
 
 
 @pytest.mark.slow
-def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(hub, trained, tmp_path):
+def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(
+    hub, ask_hub, trained, tmp_path
+):
     ours = resolved(trained("causal").parent).row
     hub.asked.clear()
     arguments = ("lab/Tiny_1", f"lab/Tiny_1@{COMMIT}", "lab/shards")
-    plain, pinned, shards = ask_hub(hub, tmp_path, *arguments)
+    plain, pinned, shards = ask_hub(tmp_path, *arguments)
     same = ("architecture", "engine", "dtype", "first_token", "parameters", "tuning")
     assert {name: plain[name] for name in same} == {name: getattr(ours, name) for name in same}
     assert (plain["hf_id"], plain["revision"], plain["label"]) == ("lab/Tiny_1", COMMIT, "Tiny_1")
@@ -334,28 +350,26 @@ REFUSED = {
 
 
 @pytest.mark.slow
-def test_what_cannot_be_had_from_the_hub_is_one_sentence(hub, tmp_path):
-    said = ask_hub(hub, tmp_path, *REFUSED)
+def test_what_cannot_be_had_from_the_hub_is_one_sentence(ask_hub, tmp_path):
+    said = ask_hub(tmp_path, *REFUSED)
     for sentence, expected in zip(said, REFUSED.values(), strict=True):
         assert expected in sentence
-    (said,) = ask_hub(hub, tmp_path, "lab/Tiny_1", HF_ENDPOINT="http://127.0.0.1:1")
+    (said,) = ask_hub(tmp_path, "lab/Tiny_1", HF_ENDPOINT="http://127.0.0.1:1")
     assert "cannot be had: the hub http://127.0.0.1:1 cannot be reached" in said
 
 
 @pytest.mark.slow
-def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(hub, tmp_path):
+def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(hub, ask_hub, tmp_path):
     store, output = tmp_path / "store", tmp_path / "model" / FILE_NAME
-    (online,) = ask_hub(hub, store, "lab/Tiny_1")
-    command = ["-m", "blimpworks", *tiny.retrieve_words(output, "lab/Tiny_1", "main")]
-    done = call(command, hub, store)
-    assert done.returncode == 0, done.stderr
+    (online,) = ask_hub(store, "lab/Tiny_1")
+    ask_hub(store, *tiny.retrieve_words(output, "lab/Tiny_1", "main"))
     hub.asked.clear()
-    (offline,) = ask_hub(hub, store, "lab/Tiny_1", BLIMPWORKS_OFFLINE="1")
+    (offline,) = ask_hub(store, "lab/Tiny_1", BLIMPWORKS_OFFLINE="1")
     assert offline == online
     cache = {"HF_HUB_OFFLINE": "1", "BLIMPWORKS_CACHE": str(store / "hub")}
-    assert ask_hub(hub, tmp_path / "other", "lab/Tiny_1", **cache) == [online]
+    assert ask_hub(tmp_path / "other", "lab/Tiny_1", **cache) == [online]
     assert hub.asked == []
-    (absent,) = ask_hub(hub, store, "lab/absent", HF_HUB_OFFLINE="1")
+    (absent,) = ask_hub(store, "lab/absent", HF_HUB_OFFLINE="1")
     assert "is not complete in the cache" in absent
 
 

@@ -8,7 +8,6 @@ from blimpworks.audit.evidence import spread
 from blimpworks.audit.explain import item_lines
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.parts import Part
-from blimpworks.cluster.plan import read_dry_run
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 
@@ -75,14 +74,6 @@ def test_the_campaigns_variant_is_the_first_of_both_methods(variant):
     methods = LmentryOptions(variant=variant).methods
     assert methods[0] == variant
     assert sorted(methods) == ["corrected", "published"]
-
-
-def test_a_dry_run_tells_answering_from_scoring():
-    said = (
-        "Job 1: Answer with m (multi)\nJob 2: Score with m (multi)\nJob stats:\njob count\n"
-        "--- ---\nanswer 1\nscore 1\ntotal 2\n\n"
-    )
-    assert read_dry_run(said, 1.0).scored == {("m", "multi"), ("m (answers)", "multi")}
 
 
 def test_an_answer_is_shown_with_prompt_verdict_rule_and_pattern():

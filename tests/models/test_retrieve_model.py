@@ -14,7 +14,7 @@ from blimpworks.campaign.table_files import LockedModel, read_lock, record
 from blimpworks.models import retrieve
 from blimpworks.models.own_code import ModelCode
 from support import tiny
-from support.hub_kit import COMMIT, EXPIRED, GOOD, Client, call, serving
+from support.hub_kit import COMMIT, EXPIRED, GOOD, Client, serving
 
 pytestmark = pytest.mark.slow
 LATER = "fedcba9876543210fedcba9876543210fedcba98"
@@ -305,10 +305,8 @@ def test_chunks_that_cannot_be_had_are_replaced_by_the_whole_file(fetch, hub):
     assert "by HTTP" in done.stderr
 
 
-def test_no_hub_and_no_cache(fetch, tmp_path):
-    nowhere = type("Nowhere", (), {"server_port": 1})
-    command = tiny.retrieve_words(tmp_path / "model" / "checkpoint.json", "lab/good", "main")
-    done = call(["-m", "blimpworks", *command], nowhere, tmp_path / "store")
+def test_no_hub_and_no_cache(fetch):
+    _, done = fetch(HF_ENDPOINT="http://127.0.0.1:1")
     assert "the hub http://127.0.0.1:1 cannot be reached" in sentence_of(done)
     _, done = fetch(BLIMPWORKS_OFFLINE="1")
     assert "BLIMPWORKS_OFFLINE forbids the network" in sentence_of(done)

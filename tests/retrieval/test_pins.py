@@ -6,7 +6,6 @@ import json
 import lzma
 import socket
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -122,31 +121,10 @@ def test_a_new_version_in_the_catalogue_is_recorded_beside_the_old(pin, server):
     )
 
 
-def test_jobs_that_record_at_once_lose_nothing(tmp_path):
-    rows = [locked(f"file{n:02}", "git blob id 0", "", f"{n:064x}", n) for n in range(40)]
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(sources.record_file, rows, [TABLE] * len(rows)))
-    lines = LOCK.read_text().splitlines()
-    assert lines[1:] == [f"file{n:02}\tgit blob id 0\t\t{n:064x}\t{n}" for n in range(40)]
-
-
 def test_two_jobs_that_received_different_files_are_not_both_believed():
     sources.record_file(locked("x", "MD5 0", "u", "a" * 64, 1), TABLE)
     with pytest.raises(UserError, match="both with MD5 0; one of them is not the file"):
         sources.record_file(locked("x", "MD5 0", "u", "b" * 64, 1), TABLE)
-
-
-def test_beside_a_catalogue_of_another_directory_nothing_is_written(pin, server, tmp_path):
-    other = tmp_path.with_name(f"{tmp_path.name}-repository") / "config"
-    other.mkdir(parents=True)
-    sources.retrieve(replace(pin, catalogue=str(other / "sources.tsv")), OUTPUT, None)
-    assert list(other.iterdir()) == []
-    assert DIGEST in LOCK.read_text()
-    # What was recorded there counts.
-    LOCK.replace(other / LOCK.name)
-    server.body = b"x"
-    known = sources.locked_file(other / "sources.tsv", "x.txt", pin.url)
-    assert known.sha256 == DIGEST
 
 
 def test_a_record_that_cannot_be_written_stops_no_retrieval(pin, caplog):
@@ -154,12 +132,6 @@ def test_a_record_that_cannot_be_written_stops_no_retrieval(pin, caplog):
     sources.retrieve(pin, OUTPUT, None)
     assert OUTPUT.read_bytes() == DATA
     assert f"not recorded that x.txt has SHA-256 {DIGEST}" in caplog.text
-
-
-def test_a_damaged_record_is_refused(pin):
-    LOCK.parent.mkdir()
-    LOCK.write_text("no table at all\n")
-    assert "a lock file of LockedFile" in refuse(pin)
 
 
 def test_pinning_checks_the_blob_id(server, tmp_path):

@@ -246,19 +246,10 @@ def environment_of(endpoint, store):
     return kept | {"HF_HOME": str(store), "NO_PROXY": "*", "HF_ENDPOINT": endpoint}
 
 
-def call(command, hub, store, **environment):
-    """Run Python in a process of its own: the hub library reads its settings on import."""
-    env = environment_of(f"http://127.0.0.1:{hub.server_port}", store) | environment
-    # Importing alone takes a minute on a loaded machine.
-    how = {"capture_output": True, "text": True, "timeout": 600}
-    return subprocess.run([sys.executable, *command], env=env, check=False, **how)
-
-
 WORKER = """
 import json, os, sys, time
 from huggingface_hub import constants
 import blimpworks.models.retrieve
-from blimpworks.cli import main
 
 sleep = time.sleep
 time.sleep = lambda seconds: sleep(min(seconds, 0.02))
@@ -269,6 +260,7 @@ for line in sys.stdin:
         os.environ.update(environment)
         os.chdir(folder)
         constants.HF_HUB_CACHE = os.path.join(store, "hub")
+        constants.ENDPOINT = environment.get("HF_ENDPOINT", constants.ENDPOINT)
         constants.HF_HUB_OFFLINE = environment.get("HF_HUB_OFFLINE") == "1"
         target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(target, 1), os.dup2(target, 2)
@@ -300,13 +292,14 @@ class Client:
     """The command line, in forks of one process that has imported the hub's library.
 
     Each fork has a cache of its own, and the working directory of the test. Pauses before the
-    library tries again are cut short.
+    library tries again are cut short. ``program`` defines another ``main`` than the command line's.
     """
 
-    def __init__(self, hub, home):
+    def __init__(self, hub, home, program="from blimpworks.cli import main"):
         self.home = home
         how = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        command, env = [sys.executable, "-c", WORKER], environment_of(hub.url, home)
+        command = [sys.executable, "-c", f"{program}\n{WORKER}"]
+        env = environment_of(hub.url, home)
         self.process = subprocess.Popen(command, env=env, **how)
 
     def __call__(self, arguments, store, **environment):

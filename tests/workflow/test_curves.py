@@ -11,7 +11,6 @@ from support.blimp_kit import write_release
 from support.checkout import fresh, output_of
 
 pytestmark = [pytest.mark.xdist_group("curves"), pytest.mark.long]
-HEAD = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
 # One paradigm of each phenomenon, and a second of one: a file is a job.
 UIDS = [uid for uids in PARADIGMS.values() for uid in uids[:1]] + [PARADIGMS["binding"][1]]
 LSTM = {"kind": "lstm", "layers": 1, "hidden": 8, "embedding": 8, "batch": 4, "epochs": 1}

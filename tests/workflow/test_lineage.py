@@ -13,9 +13,11 @@ import pytest
 
 from blimpworks.audit.explain import explain as explain_cell
 from support.checkout import copy_of, output_of
+from support.forgery import alter_a_byte
 
 RESULTS = "results/demo"
 EXHIBITS = f"{RESULTS}/exhibits/multiblimp"
+SAMPLING = "src/blimpworks/papers/multiblimp/items/sampling.py"
 GERMAN = ("--row", "German", "--column", "5-gram")
 pytestmark = pytest.mark.xdist_group("workflow")
 
@@ -32,13 +34,6 @@ def findings(checkout, *arguments):
     """What check finds, as (problem, path, detail)."""
     problems = json.loads(check(checkout, "--json", *arguments).stdout)["findings"]
     return [(f["problem"], f["path"], f["detail"]) for f in problems]
-
-
-def alter(path):
-    """Change one byte in the middle of a file."""
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
 
 
 # explain
@@ -94,25 +89,23 @@ def test_one_item_can_be_asked_for(built):
     assert "item 'nothing' is not among the" in done.stderr
 
 
-def test_explain_lists_the_rows_there_are(built):
-    done = explain(built, "--row", "Klingon", "--column", "5-gram")
-    assert done.returncode == 2
-    assert "no row 'Klingon'; there are: " in done.stderr
-
-
 def test_without_row_and_column_explain_lists_the_cells(built):
     done = explain(built, table=f"{EXHIBITS}/fig6.svg")
     assert re.search(r"^German / 5-gram = \d+\.\d$", done.stdout, re.MULTILINE)
 
 
-def test_every_cell_of_every_exhibit_can_be_computed_again(built, monkeypatch):
+def test_each_kind_of_cell_of_every_exhibit_can_be_computed_again(built, monkeypatch):
+    """A cell by each formula of an exhibit, or of what a paper prints; the crate's test has all."""
     monkeypatch.chdir(built.path)
-    for source in sorted(Path(RESULTS).glob("exhibits/*/*.cells.parquet")):
-        cells = pq.read_table(source).to_pylist()
-        assert cells
-        for cell in cells:
-            explanation = explain_cell(source, cell["row"], cell["column"], 0)
-            assert explanation.recomputed == pytest.approx(cell["value"], abs=1e-9), (source, cell)
+    kinds = {}
+    for source in sorted(Path(RESULTS).glob("*/*/*.cells.parquet")):
+        place = source.parent if "published" in source.parts else source
+        for cell in pq.read_table(source).to_pylist():
+            kinds[place, cell["source"], cell["formula"]] = (source, cell["row"], cell["column"])
+    assert len(kinds) > 150
+    for cell in kinds.values():
+        explanation = explain_cell(*cell, 0)
+        assert explanation.recomputed == pytest.approx(explanation.cell["value"], abs=1e-9), cell
 
 
 TOKENS, SENTENCES = ("table5", "table3", "fig7", "tableb2"), ("fig3", "table1", "fig8")
@@ -210,43 +203,32 @@ def test_a_printed_number_that_nothing_recomputes_says_why(printed):
     assert "not recomputable\n      needs the models' judgements" in done.stdout
 
 
-def test_a_row_that_several_numbers_share_lists_them(printed):
-    table = f"{RESULTS}/reproduction/published.csv"
-    done = explain(printed, "--row", "deu", table=table)
-    assert done.returncode == 2
-    assert re.search(r"\d+ numbers are meant: multiblimp \w+ deu / ", done.stderr)
-
-
 # check
 
 
-def test_check_passes_on_an_untouched_tree(built):
-    done = check(built)
-    assert done.returncode == 0, done.stdout
-    assert "all as recorded" in done.stdout
-
-
-def test_check_names_the_file_with_one_altered_byte(scratch):
-    victim = f"{RESULTS}/scores/multiblimp/ngram-5/eng.parquet"
-    alter(scratch.path / victim)
+def test_check_names_the_files_with_one_altered_byte(scratch):
+    names = ("scores/multiblimp/ngram-5/eng.parquet", "models/ngram-5/eng/model.bin")
+    for name in names:
+        alter_a_byte(scratch.path / RESULTS / name)
     done = check(scratch)
     assert done.returncode == 1
-    assert f"altered: {victim}: SHA-256 is " in done.stdout
+    altered = re.findall(r"^altered: (\S+): SHA-256 is ", done.stdout, re.MULTILINE)
+    assert {*altered} == {f"{RESULTS}/{name}" for name in names}
     assert re.search(
         r"^Made from these, and sound themselves: \d+ products", done.stdout, re.MULTILINE
     )
 
 
-def test_check_names_an_altered_input_outside_the_results(scratch):
-    victim = "results/demo/models/ngram-5/eng/model.bin"
-    alter(scratch.path / victim)
-    assert [(p, path) for p, path, _ in findings(scratch)] == [("altered", victim)]
+def check_that_items_are_sampled_again(checkout):
+    planned = checkout.planned()
+    assert "build_multiblimp_items" in planned
+    assert not planned & {"retrieve", "build_tokens", "build_lexicon"}
 
 
 def test_one_edited_function_makes_its_own_products_stale_and_is_named(scratch):
-    module = "src/blimpworks/papers/multiblimp/items/sampling.py"
-    scratch.edit(module, "digest_size=8", "digest_size=7")
-    scratch.edit(module, "import math\n", "import math  # logarithms\n")
+    scratch.edit(SAMPLING, "digest_size=8", "digest_size=7")
+    scratch.edit(SAMPLING, "import math\n", "import math  # logarithms\n")
+    check_that_items_are_sampled_again(scratch)
     problems = findings(scratch)
     assert {path for _, path, _ in problems} == {
         f"{RESULTS}/items/multiblimp/{lang}.parquet" for lang in ("deu", "eng", "fra")
@@ -257,13 +239,17 @@ def test_one_edited_function_makes_its_own_products_stale_and_is_named(scratch):
     assert re.fullmatch(f"the code of sample_items has changed: {sampling}", detail)
 
 
-def test_a_comment_makes_nothing_stale(scratch):
-    scratch.edit("src/blimpworks/files.py", "import hashlib\n", "import hashlib  # sums\n")
+def test_a_comment_or_a_touched_file_makes_nothing_stale(scratch):
+    scratch.edit(SAMPLING, "import math\n", "import math  # logarithms\n")
+    for file in (scratch.path / "src").rglob("*.py"):
+        file.touch()
     assert findings(scratch) == []
+    assert scratch.planned() == set()
 
 
 def test_one_changed_parameter_makes_its_products_stale_and_is_named(scratch):
     scratch.change(multiblimp={"sampling": {"per_condition": 20}})
+    check_that_items_are_sampled_again(scratch)
     assert findings(scratch) == []
     problems = findings(scratch, "--configfile", "config/test.yaml")
     detail = "parameters have changed: options.sampling.per_condition is now 20, was 100"
@@ -298,14 +284,13 @@ def test_a_language_less_makes_what_was_made_of_it_stale(scratch):
 # diff
 
 
-def diff(first, second):
-    done = first.run("blimpworks", "diff", RESULTS, str(second.path / RESULTS), "--json")
+def test_a_run_does_not_differ_from_its_copy_also_where_that_was_moved_away(
+    built, scratch, tmp_path
+):
+    (scratch.path / RESULTS).rename(tmp_path / "kept")
+    done = built.run("blimpworks", "diff", RESULTS, str(tmp_path / "kept"), "--json")
     assert done.returncode == 0, output_of(done)
-    return json.loads(done.stdout)
-
-
-def test_a_run_does_not_differ_from_its_copy(built, scratch):
-    report = diff(built, scratch)
+    report = json.loads(done.stdout)
     assert (report["causes"], report["moved"], report["only"]) == ([], [], {"A": {}, "B": {}})
     assert report["same"] > 100
 
@@ -327,7 +312,9 @@ def rerun(built, tmp_path_factory):
 
 
 def test_diff_names_the_parameter_and_the_numbers_that_moved_for_it(built, rerun):
-    report = diff(built, rerun)
+    done = built.run("blimpworks", "diff", RESULTS, str(rerun.path / RESULTS), "--json")
+    assert done.returncode == 0, output_of(done)
+    report = json.loads(done.stdout)
     text = "sample_items options.sampling.per_condition: 100 → 20"
     (number,) = [n for n, c in enumerate(report["causes"]) if c["text"] == text]
     cause = report["causes"][number]
@@ -352,18 +339,3 @@ def test_diff_tells_code_that_moved_nothing(built, rerun):
     assert done.returncode == 0, output_of(done)
     assert "Done differently:" in done.stdout
     assert re.search(r"^ +\d+ because of parameter: sample_items ", done.stdout, re.MULTILINE)
-
-
-def test_a_tree_that_was_moved_away_can_still_be_compared(built, scratch, tmp_path):
-    moved = tmp_path / "kept"
-    (scratch.path / RESULTS).rename(moved)
-    done = built.run("blimpworks", "diff", RESULTS, str(moved), "--json")
-    assert done.returncode == 0, output_of(done)
-    report = json.loads(done.stdout)
-    assert (report["moved"], report["causes"]) == ([], [])
-
-
-def test_a_directory_that_is_no_run_is_refused(built):
-    done = built.run("blimpworks", "diff", RESULTS, "config")
-    assert done.returncode == 2
-    assert "config holds no job records" in done.stderr

@@ -37,12 +37,8 @@ def usual(untouched):
     return planned
 
 
-def test_by_its_own_file(untouched, usual):
-    assert jobs(untouched.snakemake("-n", "-s", "workflow/Snakefile", campaign=DEMO)) == usual
-
-
-def test_in_another_directory(untouched, usual, tmp_path):
-    arguments = ("-n", "--directory", str(tmp_path))
+def test_by_its_own_file_in_another_directory(untouched, usual, tmp_path):
+    arguments = ("-n", "-s", "workflow/Snakefile", "--directory", str(tmp_path))
     assert jobs(untouched.snakemake(*arguments, campaign=str(untouched.path / DEMO))) == usual
 
 
