@@ -8,6 +8,7 @@ import pytest
 
 from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.exhibits.shared import read_printed
+from blimpworks.reproduction.comparisons import DEVIATES, recomputations, status_of
 
 SOURCES = {
     "margins": "regressions",
@@ -47,3 +48,14 @@ def check_cells(cells, rows):
         where = json.loads(json.dumps(dict(cell.where)))
         again = formula_of(cell.formula.sentence)(select_rows(rows[cell.source], where))
         assert again == pytest.approx(cell.value, abs=1e-9), cell
+
+
+def check_that_it_deviates(paper, place, text):
+    """A printed number that its recomputation confirms, printed as another text, deviates."""
+    (number,) = [row for row in paper.numbers if (row.exhibit, row.row, row.column) == place]
+    value = float(text.replace(",", "").rstrip("%"))
+    assert value != number.value
+    changed = number.model_copy(update={"text": text, "value": value})
+    recomputed = recomputations(paper)[place]
+    assert status_of(number, recomputed, paper) != DEVIATES
+    assert status_of(changed, recomputed, paper) == DEVIATES

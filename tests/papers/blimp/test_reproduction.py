@@ -27,7 +27,7 @@ from blimpworks.papers.blimp.released_results import (
 )
 from blimpworks.reproduction.printed import read_printed_numbers
 from support import blimp_kit
-from support.cells_kit import by_place
+from support.cells_kit import by_place, check_that_it_deviates
 
 pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once
 
@@ -121,6 +121,18 @@ def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
     assert all(percent[r.row, r.column] == r.corrected != r.value for r in wrong)
     right = [r for r in printed if not r.fault and (r.row, r.column) not in SAME_BY_CHANCE]
     assert all(percent[r.row, r.column] == r.value for r in right)
+
+
+@pytest.mark.slow
+def test_a_changed_digit_deviates(tmp_path):
+    paper = blimp_kit.published(tmp_path)
+    for place, changed in {
+        ("table2", "binding", "N"): "6",
+        ("table3", "lstm-gulordava", "binding"): "74.5",
+        ("table3", "blimp-5gram", "overall"): "61.2",
+        ("text", "gpt2-large", "attractor"): "25",
+    }.items():
+        check_that_it_deviates(paper, place, changed)
 
 
 @pytest.mark.parametrize(

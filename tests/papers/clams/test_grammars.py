@@ -244,6 +244,10 @@ def test_a_file_that_is_not_utf_8_is_told_by_line_and_column(tmp_path):
     assert sentence.startswith(f"{path}:2:7: found the byte 0xe8, which is not UTF-8")
 
 
+def test_a_grammar_that_does_not_exist_is_told(tmp_path):
+    assert "is not a file" in mistake(lambda: kit.lines(tmp_path / "case.avg"))
+
+
 GRAMMARS = [p for p in sorted(REPOSITORY.glob("config/grammars/*/*.avg")) if p.stem != "common"]
 LANGUAGES = ("eng", "ita")
 

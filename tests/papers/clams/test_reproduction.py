@@ -12,7 +12,7 @@ from blimpworks.papers.clams.items.build import count_sets
 from blimpworks.papers.clams.morphology import build_morphology
 from blimpworks.reproduction.comparisons import Paper, recomputed_rows
 from blimpworks.reproduction.printed import read_published
-from support.cells_kit import check_cells, sources_of
+from support.cells_kit import check_cells, check_that_it_deviates, sources_of
 from support.mirror_kit import fetch, rows_of
 from support.paths import REPOSITORY
 
@@ -68,6 +68,11 @@ def reproduce(directory, more):
             built[spec.name] = build_exhibit(spec, tables, LABELS, cells[spec.name], [])
     paper = Paper("clams", printed, FOLDER / "reasons.tsv", cells, accuracies)
     return built, paper, sources_of(tables)
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    return reproduce(tmp_path_factory.mktemp("printed"), {})
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +141,15 @@ def test_every_cell_can_be_computed_again_from_its_rows(released):
     cells = [cell for exhibit in exhibits.values() for cell in exhibit.cells]
     assert {cell.source for cell in cells} == set(tables)
     check_cells(cells, tables)
+
+
+@pytest.mark.parametrize(
+    ("place", "changed"),
+    [
+        (("table1", "average", "eng clams-lstm-mono"), ".75"),
+        (("table3", "subj_rel", "bert-base-multilingual-cased"), ".84"),
+        (("table7", "prep", "rus bert-base-multilingual-cased"), "1690"),
+    ],
+)
+def test_a_changed_digit_deviates(printed, place, changed):
+    check_that_it_deviates(printed[1], place, changed)
