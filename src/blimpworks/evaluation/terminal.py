@@ -14,6 +14,8 @@ from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row, Suite
 from blimpworks.items import ALL
 from blimpworks.scoring.tokens import AlignedWords
 
+LONGEST_NAME = 20
+"""Characters of the longest name that is not broken into lines."""
 LINE_WIDTH = 80
 INDENT = 2
 MOST_LANGUAGES = 12
@@ -348,8 +350,10 @@ class _Terminal:
         self.rule(suite["label"])
         headings, lines = self.text.suite_table(suite)
         shown = table(headings, lines)
-        for column in shown.columns:
-            column.no_wrap = False  # Long names of models would leave no space for the tasks.
+        # Long headings would leave no space for the first column, and the other way round.
+        longest = max(len(cells[0]) for cells in lines)
+        for column in shown.columns[longest <= LONGEST_NAME :]:
+            column.no_wrap = False
         self.console.print(shown)
         for note in self.text.suite_notes(suite):
             self.say(note, "dim")
