@@ -80,6 +80,17 @@ def test_long_names_of_models_leave_space_for_the_tasks(tmp_path):
     table = console.file.getvalue().partition("\nTry ─")[2]
     assert "\nAgreement " in table
     assert "71.2" in table
+    # Of many models and tasks, six columns stand beside each other and the others below.
+    suite = card["suite"]
+    card["models"]["third"] = card["models"]["small"]
+    (row,) = suite["rows"]
+    row["models"]["third"] = row["models"]["small"]
+    suite["rows"] = [row | {"label": f"Task {number}"} for number in range(8)]
+    console = Console(width=80, file=StringIO(), force_terminal=False)
+    print_card(card, console)
+    table = console.file.getvalue().partition("\nTry ─")[2]
+    assert all(f"Task {number}" in table for number in range(8))
+    assert table.count("71.2") == 8
 
 
 def test_a_model_that_skipped_a_whole_paradigm_has_no_number(tmp_path):

@@ -14,8 +14,8 @@ from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row, Suite
 from blimpworks.items import ALL
 from blimpworks.scoring.tokens import AlignedWords
 
-LONGEST_NAME = 20
-"""Characters of the longest name that is not broken into lines."""
+MOST_COLUMNS = 6
+"""Most columns of numbers in a suite's table."""
 LINE_WIDTH = 80
 INDENT = 2
 MOST_LANGUAGES = 12
@@ -349,12 +349,14 @@ class _Terminal:
         self.console.print()
         self.rule(suite["label"])
         headings, lines = self.text.suite_table(suite)
-        shown = table(headings, lines)
-        # Long headings would leave no space for the first column, and the other way round.
-        longest = max(len(cells[0]) for cells in lines)
-        for column in shown.columns[longest <= LONGEST_NAME :]:
-            column.no_wrap = False
-        self.console.print(shown)
+        # More columns do not fit: they follow in a table below.
+        for first in range(1, len(headings), MOST_COLUMNS):
+            rows = [headings, *lines]
+            rows = [[cells[0], *cells[first : first + MOST_COLUMNS]] for cells in rows]
+            shown = table(rows[0], rows[1:])
+            for column in shown.columns:
+                column.no_wrap = False  # Long names of models would leave no space for the tasks.
+            self.console.print(shown)
         for note in self.text.suite_notes(suite):
             self.say(note, "dim")
 
