@@ -11,7 +11,8 @@ from blimpworks.benchmarks.verdicts import judge_designs
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations
 from blimpworks.evaluation.request import repository_catalogue, write_models
-from blimpworks.evaluation.submission import export_submission
+from blimpworks.evaluation.sides import read_side
+from blimpworks.evaluation.submission import export_submission, read_submission
 from blimpworks.items import APART
 from blimpworks.judging.judge import Rules
 from support.evaluation_kit import BENCHMARK, PAIRS, Evaluation
@@ -180,12 +181,27 @@ def test_a_checkpoint_of_this_machine_is_a_revision(run):
     [
         ({"margins": [*MARGINS[:7], math.nan]}, "1 of 8 items of Agreement have no verdict"),
         ({"suite": SUITE | {"submission": None}}, "the suite Try has no submission"),
-        ({"architecture": "encoder-decoder"}, "small is encoder-decoder; expected causal"),
+        ({"architecture": "encoder-decoder"}, "small is scored as 'encoder-decoder masked'; exp"),
+        ({"architecture": "masked"}, "small is scored as 'masked original'; expected causal"),
+        ({"suite": SUITE | {"first_token": "eos"}}, "first_token 'model', and a submission has"),
     ],
 )
 def test_what_cannot_be_submitted_is_refused(run, changes, message):
     with pytest.raises(UserError, match=message):
         [*export_submission(run(**changes), Path("out"))]
+
+
+def test_a_revision_is_what_the_user_named_not_its_commit(run):
+    run(hf_id="org/small", revision="ab" * 20, label="small@chck_1M")
+    lines = [*export_submission(Path("run"), Path("out"))]
+    assert lines[0].startswith("small, chck_1M: no whole submission without")
+    assert Path("out/small/chck_1M/left/a/plain/predictions.json").is_file()
+
+
+def test_an_evaluation_with_its_submission_below_it_is_compared_as_an_evaluation(run):
+    run()
+    [*export_submission(Path("run"), Path("run/submission"))]
+    assert read_submission(Path("run"), read_side(Path("run"))) is None
 
 
 def test_a_sample_is_refused(run):

@@ -10,12 +10,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 from statsmodels.formula.api import ols
 
-from blimpworks.analysis.acquisition import age_of_acquisition
+from blimpworks.analysis.acquisition import age_of_acquisition, training_of_acquisition
 from blimpworks.benchmarks.build import named_files, read_items
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design
@@ -201,7 +202,7 @@ def sigmoid(x, height, steepness, middle):
     return height / (1 + np.exp(-steepness * (np.asarray(x, float) - middle)))
 
 
-def written_words(root, checkpoints):
+def written_words(root, checkpoints, *, curves=True):
     """Tables of eight words in two contexts at some checkpoints, and when each is known."""
     draw, words, known = np.random.default_rng(5), [], {}
     for number in range(8):
@@ -221,7 +222,7 @@ def written_words(root, checkpoints):
         rows.assign(effect_names=[["surprisal"]] * len(rows)).to_parquet(root / f"{name}.parquet")
     return SimpleNamespace(
         name="words",
-        facts={"models": {name: {"label": name} for name in checkpoints}},
+        facts={"models": {name: {"label": name} for name in checkpoints}, "curves": curves},
         benchmark={"languages": checkpoints, "items": {"eng": root / "items.parquet"}},
         methods=dict.fromkeys(checkpoints, "region"),
         path=lambda _folder, _lang, model: root / f"{model}.parquet",
@@ -248,7 +249,17 @@ def test_an_age_of_acquisition_needs_three_checkpoints(tmp_path):
     tables, _ = written_words(tmp_path, ["chck_1M", "chck_64M"])
     assert acquired(tables, ACQUISITION)["chck_64M"]["value"] is None
     tables, _ = written_words(tmp_path, ["final"])
-    assert acquired(tables, ACQUISITION) == {}
+    assert acquired(tables, ACQUISITION)["final"]["value"] is None
+
+
+def test_models_that_are_no_checkpoints_have_no_age_of_acquisition(tmp_path):
+    names = [f"model-{size}m" for size in (70, 160, 410, 1000)]
+    tables, _ = written_words(tmp_path, names, curves=False)
+    assert acquired(tables, ACQUISITION)["model-1000m"]["value"] is None
+
+
+def test_a_curve_of_three_points_has_no_age():
+    assert training_of_acquisition(np.array([1e6, 2e6, 4e6]), np.array([9.0, 7, 5]), 12) is None
 
 
 @pytest.mark.parametrize(
@@ -256,6 +267,23 @@ def test_an_age_of_acquisition_needs_three_checkpoints(tmp_path):
 )
 def test_words_that_children_never_learn_between_the_ages_have_no_age(shares):
     assert age_of_acquisition(np.array(AGES, float), np.array(shares)) is None
+
+
+def test_a_benchmark_without_effects_is_one_sentence(tmp_path):
+    with pytest.raises(UserError, match=r"parquet has no effects, which the suite measures"):
+        table(write_evaluation(tmp_path), measure="variance", regression=REGRESSION)
+
+
+def test_times_that_are_all_equal_have_no_number(tmp_path):
+    root = write_evaluation(tmp_path)
+    write_words(root)
+    for lang in MARGINS:
+        path = root / f"items/pairs/{lang}.parquet"
+        items = pd.read_parquet(path).assign(first="1.0", second="2.0")
+        write_table(pa.Table.from_pandas(items, preserve_index=False), ITEMS, path)
+    shown, text = table(root, measure="variance", regression=REGRESSION)
+    assert shown["rows"][0]["models"]["small"]["value"] is None
+    assert "or all values are equal" in str(text.suite_notes(shown))
 
 
 def test_a_benchmark_without_ratings_is_one_sentence(tmp_path):
@@ -285,6 +313,11 @@ def test_a_shipped_suite_names_benchmarks_that_exist(path):
         (
             "label: A\ntasks: [{benchmark: b, label: B, measure: variance}]\n",
             "measure 'variance' and regression need each other",
+        ),
+        (
+            "label: A\ntasks: [{benchmark: b, label: B, measure: variance, regression: "
+            "{outcomes: [t], predictor: s, controls: [s], groups: g}}]\n",
+            "outcomes, controls and predictor must name distinct columns",
         ),
     ],
 )

@@ -255,8 +255,14 @@ def test_consent_is_to_the_models_classes_alone(own, file):
 
 def test_a_configuration_inside_names_no_classes_either(own):
     edit(own / "config.json", text_config={"auto_map": {"AutoConfig": "modeling_own.OwnConfig"}})
-    with pytest.raises(UserError, match=r"config\.json names code of its own"):
-        sealed(own, digest_of(own))
+    with pytest.raises(UserError, match=r"config\.json names code below its top level too"):
+        digest_of(own)
+
+
+def test_names_that_terminals_do_not_show_are_refused(own):
+    (own / "modeling_\u202eyp.py").write_text("")
+    with pytest.raises(UserError, match=r"has a character that terminals do not show"):
+        read_code(own)
 
 
 def test_pickled_weights_stay_refused(own):

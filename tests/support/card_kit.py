@@ -69,6 +69,7 @@ def facts(root, **changes):
         "benchmarks": {"pairs": benchmark(root, **changes)},
         "printed": printed,
         "suite": None,
+        "curves": False,
     }
 
 

@@ -12,7 +12,9 @@ from scipy.optimize import OptimizeWarning, curve_fit
 from blimpworks.scoring.tokens import Floats
 
 FEWEST = 3
-"""Number of points that a curve needs, and of words that a correlation needs."""
+"""Number of ages and of checkpoints that a curve needs, and of words that a correlation needs."""
+PARAMETERS = 4
+"""Number of a sigmoid's parameters, and thus of the points that one without bounds needs."""
 CHILDREN = 0.5
 """Share of children who know a word from its age of acquisition on."""
 
@@ -56,6 +58,8 @@ def training_of_acquisition(training: Floats, surprisals: Floats, chance: float)
     numbers in checkpoints' names, never falling, and ``surprisals`` [n] are in nats. None if a
     curve cannot be fitted, or does not reach the middle between the first and the last checkpoint.
     """
+    if len(surprisals) < PARAMETERS:
+        return None
     steps = np.log10(training + 1)
     start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]
     try:

@@ -16,8 +16,8 @@ def _unexplained(products: Floats, terms: int) -> Floats:
 
     ``products`` [..., columns, columns] are the sums of products of columns.
     """
-    known, last = products[..., :terms, :terms], products[..., :terms, -1]
-    weights = np.linalg.pinv(known, rcond=1e-10, hermitian=True) @ last[..., None]
+    inputs, last = products[..., :terms, :terms], products[..., :terms, -1]
+    weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ last[..., None]
     return np.asarray(products[..., -1, -1] - (last * weights[..., 0]).sum(-1))
 
 
@@ -29,7 +29,7 @@ def explained_variance(
     ``outcomes`` are [n, k] times; the share is the mean over the k of them. For each, a regression
     on ``controls`` [n, c] and all their products of two is compared with one that has ``predictor``
     [n] too: the share is (R² - R²₀) / (1 - R²₀). The interval is of a bootstrap over ``groups`` [n]
-    of dependent rows, such as sentences. No cell may be empty.
+    of dependent rows, such as sentences. No cell may be empty. NaN if nothing is left to explain.
     """
     pairs = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
     terms = pd.concat([controls, *pairs, predictor, outcomes], axis=1).to_numpy(float)
@@ -55,5 +55,7 @@ def explained_variance(
             share = 1 - _unexplained(products, width) / _unexplained(products, width - 1)
         shares.append(np.clip(share, 0, 1))
     means = np.mean(shares, axis=0)
+    if np.isnan(means[0]):
+        return dict.fromkeys(("value", "low", "high"), np.nan)
     low, high = np.nanquantile(means[1:], [0.025, 0.975])
     return {"value": float(means[0]), "low": float(low), "high": float(high)}

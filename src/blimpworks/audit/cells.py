@@ -194,8 +194,8 @@ def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
     for name, form in EXHIBITS_OF.items():
         path = folder.parent / REPRODUCTION / name
         if folder.name == form and path.is_file():
-            found = read_rows_with_lines(path, **position)
-            rows += [row | printed_place(path, row) for row in found]
+            numbers = read_rows_with_lines(path, **position)
+            rows += [row | printed_place(path, row) for row in numbers]
     return rows
 
 

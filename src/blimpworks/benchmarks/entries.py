@@ -371,8 +371,8 @@ class Designs(Predictions):
     def _conditions(self) -> "Designs":
         if not {*self.critical} <= {*self.sentences}:
             raise ValueError("critical must name conditions of sentences")
-        if {*self.apart} & {*self.sentences} or len(self.apart) + len(self.sentences) < 2:
-            raise ValueError("sentences and apart must name two or more distinct conditions")
+        if {*self.apart} & {*self.sentences} or not (self.apart or self.sentences):
+            raise ValueError("sentences and apart must name distinct conditions")
         if not self.predictions:
             raise ValueError("predictions must be given")
         return self

@@ -382,9 +382,10 @@ def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[R
         return
     tables = [(lookup, *_read_lookup(lookup, folder)) for lookup in entry.lookup]
     used: list[set[tuple[str, ...]]] = [set() for _ in tables]
+    blank = [dict.fromkeys(next(iter(table.values()))[1], "") for _, _, table in tables]
     for row in rows:
         cells = dict(row.cells)
-        for (lookup, path, table), keys in zip(tables, used, strict=True):
+        for (lookup, path, table), keys, empty in zip(tables, used, blank, strict=True):
             key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
             if key not in table and not lookup.partial:
                 raise UserError(
@@ -392,8 +393,7 @@ def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[R
                     "leave such rows out with 'where'."
                 )
             keys.add(key)
-            first = next(iter(table.values()))
-            _, added = table.get(key, (0, dict.fromkeys(first[1], "")))
+            _, added = table.get(key, (0, empty))
             if twice := added.keys() & cells.keys():
                 raise UserError(
                     f"{path}: column {min(twice)!r} stands in {row.file} too; rename it."

@@ -87,6 +87,8 @@ class Facts(TypedDict):
     """``label`` and ``parameters`` (billions, or None) of models in tables of printed numbers."""
     suite: Record | None
     """Fields of a ``suites.Suite``; None without a suite."""
+    curves: bool
+    """Whether the models are checkpoints of a training run."""
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]
@@ -243,6 +245,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
             for name, row in layout.complete.models.items()
         },
         "suite": read_suite(suite).model_dump(mode="json") if suite else None,
+        "curves": campaign.report_card.curves,
     }
 
 

@@ -249,6 +249,8 @@ class Evaluation:
             arguments = [
                 name for model in arguments for name in checkpoints_of(model, self.checkpoints)
             ]
+        if not arguments:
+            raise UserError("no model is named, whose code could be shown; name one or more.")
         listed: dict[str, list[str]] = {}
         for argument in arguments:
             folder, code = code_of_model(argument)
@@ -363,12 +365,13 @@ class Evaluation:
                 )
         settings["catalogue"]["models"] = f"{path}/{MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
-        found = [*dict.fromkeys(model.row.architecture for model in self.models)]
+        architectures = [*dict.fromkeys(model.row.architecture for model in self.models)]
         for section, architecture in (("masked", "masked"), ("seq2seq", "encoder-decoder")):
-            if section in self.scoring and architecture not in found:
+            if section in self.scoring and architecture not in architectures:
                 raise UserError(
                     f"--scoring sets {section}, for models of architecture {architecture!r}, and "
-                    f"the named ones are {', '.join(found)}; leave it out, or set --architecture."
+                    f"the named ones are {', '.join(architectures)}; leave it out, or set "
+                    "--architecture."
                 )
         if self.suite is not None and "first_token" in self.overrides:
             self.notes.append("The suite's printed numbers may be with another first token.")

@@ -124,8 +124,9 @@ NOT_JUDGED = "no number, since nothing was judged of a paradigm or language"
 NO_NUMBER = {
     "accuracy": NOT_JUDGED,
     "correlation": f"{NOT_JUDGED}, or all values are equal",
-    "variance": f"{NOT_JUDGED}, or too few words have all values",
-    "acquisition": "no number; it needs three checkpoints, and three words with both ages",
+    "variance": f"{NOT_JUDGED}, too few words have all values, or all values are equal",
+    "acquisition": "no number; it needs three checkpoints of one run (--checkpoints), and three "
+    "words with both ages",
 }
 """Reasons why a suite has no number, by measure."""
 

@@ -25,7 +25,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.checkpoints import training_of
 from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS
-from blimpworks.evaluation.request import MODELS_FILE
+from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.evaluation.sides import BorrowedSide, Side, read_side
 from blimpworks.evaluation.suites import Predictions, Suite, Task, read_suite
 from blimpworks.exhibits.shared import counted
@@ -148,8 +148,8 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
         keys = zip(judged["item_id"], judged["paradigm"], strict=True)
         margins = dict(zip(keys, judged["margin"], strict=True))
         questions = read_questions(path, form)
-        several = [q for group in questions.values() for q in group if len(q.rows) > 1]
-        sums = _option_sums(side, table, several) if several else {}
+        choices = [q for group in questions.values() for q in group if len(q.rows) > 1]
+        sums = _option_sums(side, table, choices) if choices else {}
         for name, group in questions.items():
             predictions = []
             for number, question in enumerate(group):
@@ -188,8 +188,13 @@ def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.D
 
     Raises UserError for a sample of the items, and for items without the ``needed`` effect.
     """
-    (lang,) = (lang for name, lang in side.judged(model) if name == task.benchmark)
-    table = (task.benchmark, lang, model)
+    languages = [lang for name, lang in side.judged(model) if name == task.benchmark]
+    if len(languages) > 1:
+        raise UserError(
+            f"{task.label} has several languages ({', '.join(languages)}), and a file of "
+            "surprisals has one; leave the key 'predictions' of the task out of the suite."
+        )
+    table = (task.benchmark, languages[0], model)
     items = pd.read_parquet(_all_items(side, task, table)).drop_duplicates("item")
     items = items.sort_values(["file", "line"], kind="stable")
     judged = pd.read_parquet(side.table("judgements", *table))
@@ -228,8 +233,8 @@ def _curves(side: Side, task: Task, revisions: Mapping[str, str]) -> dict[str, A
     for model in order:
         revision = revisions[model]
         items = _items_with_effects(side, task, model, task.acquisition.surprisal)
-        words = items[task.acquisition.word].astype(str)
-        items = items[words.str.len() >= task.acquisition.shortest]
+        lengths = items[task.acquisition.word].astype(str).str.len()
+        items = items[lengths >= task.acquisition.shortest]
         numbers = items.groupby(task.acquisition.word, sort=False).cumcount()
         for number, row in zip(numbers, items.to_dict("records"), strict=True):
             results.append(
@@ -259,7 +264,8 @@ def _suite_of(side: Side) -> Suite:
 def _names(row: ModelRow, *, checkpoints: bool) -> tuple[str, str]:
     """Return the names of a model and its revision. Checkpoints of this machine are folders."""
     if not is_local(row.hf_id):
-        return Path(row.hf_id or row.name).stem, row.revision or "main"
+        # The row has the commit, and its label the revision that the user named.
+        return Path(row.hf_id or row.name).stem, row.label.partition("@")[2] or "main"
     folder = Path(row.hf_id).expanduser().resolve()
     return (folder.parent.stem, folder.name) if checkpoints else (folder.stem, "main")
 
@@ -287,14 +293,22 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     revisions = set()
     for model in side.models:
         row = rows[model]
-        if row.architecture not in form.backends:
+        scoring = side.campaign.scoring
+        forms = {"masked": scoring.masked.pll, "encoder-decoder": scoring.seq2seq.form}
+        scoring_way = " ".join(filter(None, (row.architecture, forms.get(row.architecture))))
+        if scoring_way not in form.backends:
             raise UserError(
-                f"{model} is {row.architecture}; expected {' or '.join(form.backends)}, which "
-                "alone can be submitted."
+                f"{model} is scored as {scoring_way!r}; expected {', '.join(form.backends)}, "
+                "which alone can be submitted. Evaluate it with another --scoring."
+            )
+        if row.architecture == "causal" and suite.first_token not in (None, scoring.first_token):
+            raise UserError(
+                f"{run} is evaluated with first_token {scoring.first_token!r}, and a submission "
+                f"has {suite.first_token!r}; evaluate without --first-token."
             )
         name, revision = _names(row, checkpoints=side.campaign.report_card.curves)
         revisions.add(revision)
-        names = {"model": name, "revision": revision, "backend": form.backends[row.architecture]}
+        names = {"model": name, "revision": revision, "backend": form.backends[scoring_way]}
         paths = {
             label: below(output, path.format(**names), label) for label, path in form.more.items()
         }
@@ -409,7 +423,8 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
     they do not match the items of ``reference``.
     """
     files = sorted(path.rglob("predictions.json"))
-    if not files and not path.is_file():
+    # An evaluation may have a submission below it.
+    if (path / CAMPAIGN_FILE).is_file() or (not files and not path.is_file()):
         return None
     sections: Mapping[str, Any] = {}
     if path.is_file():
@@ -421,17 +436,17 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
         tables = [table for table in reference.judged_tables if table[0] == task.benchmark]
         if form is None or form.numbers or not tables:
             continue
-        found = [file for file in files if file.parent.match(form.folder)]
-        if len(found) > 1:
+        matching = [file for file in files if file.parent.match(form.folder)]
+        if len(matching) > 1:
             raise UserError(
-                f"{path} has several predictions on {task.label} ({', '.join(map(str, found))}); "
-                "name the directory of one model and revision."
+                f"{path} has several predictions on {task.label} "
+                f"({', '.join(map(str, matching))}); name the directory of one model and revision."
             )
-        if not found and form.section not in sections:
+        if not matching and form.section not in sections:
             continue
-        origin = found[0] if found else path
+        origin = matching[0] if matching else path
         with reading(origin, EXPECTED, REMEDY):
-            content = load_json(text_of(origin)) if found else sections[form.section]
+            content = load_json(text_of(origin)) if matching else sections[form.section]
             groups = FILE.validate_python(content)
         (_, lang, model), *_ = tables
         items = reference.results / "items" / task.benchmark / f"{lang}.parquet"

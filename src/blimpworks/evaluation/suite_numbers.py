@@ -58,11 +58,18 @@ def _items_with_effects(tables: Tables, model: str) -> pd.DataFrame:
     for lang, items in tables.benchmark["items"].items():
         path = tables.path("judgements", lang, model)
         rows = read_parquet(path, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()
+        if EFFECTS not in rows:
+            raise UserError(
+                f"{path} has no effects, which the suite measures; declare 'effects' in the "
+                f"benchmark {tables.name}, or let the suite measure accuracy."
+            )
         rows = rows[(rows["method"] == tables.methods[model]) & rows[EFFECTS].notna()]
         pairs = zip(rows[EFFECT_NAMES], rows[EFFECTS], strict=True)
         values = [dict(zip(*pair, strict=True)) for pair in pairs]
         effects = pd.DataFrame(values, index=rows["item_id"], dtype=float)
         stated = read_parquet(Path(items)).to_pandas().drop_duplicates("item").set_index("item")
+        # An effect goes before a column of items of the same name.
+        stated = stated.drop(columns=effects.columns, errors="ignore")
         frames.append(stated.join(effects, how="inner"))
     return pd.concat(frames, ignore_index=True)
 
@@ -99,27 +106,30 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
     names = [*regression.outcomes, *regression.controls, regression.predictor]
     complete = _numbers(table, names, regression.groups, tables).dropna()
     controls = len(regression.controls)
+    nothing: Record = {"value": None, "low": None, "high": None, "n": len(complete)}
     if len(complete) <= controls * (controls + 1) // 2 + 2:
-        return {"value": None, "low": None, "high": None, "n": len(complete)}
-    return {"n": len(complete)} | explained_variance(
+        return nothing
+    share = explained_variance(
         complete[[*regression.outcomes]],
         complete[[*regression.controls]],
         complete[regression.predictor],
         table.loc[complete.index, regression.groups],
     )
+    return nothing if any(map(math.isnan, share.values())) else nothing | share
 
 
 def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     """Return the correlation of models' and children's ages of acquisition, by the last checkpoint.
 
     ``n`` counts the words with both ages. Without three checkpoints, or words, there is no number.
+    Models that are no checkpoints of one run have none either, at the last of them.
     """
     labels = {name: tables.facts["models"][name]["label"] for name in tables.benchmark["languages"]}
     trainings = {name: training_of(label) for name, label in labels.items()}
     training = {name: number for name, number in trainings.items() if number is not None}
     checkpoints = sorted(training, key=lambda name: training[name])
-    if not checkpoints:
-        return {}
+    if not tables.facts["curves"] or not checkpoints:
+        return {[*labels][-1]: {"value": None, "low": None, "high": None, "n": 0}}
     frames = [_items_with_effects(tables, name).assign(model=name) for name in checkpoints]
     points = pd.concat(frames, ignore_index=True)
     columns = [acquisition.surprisal, *map(str, acquisition.ages)]
@@ -141,9 +151,11 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
             pairs.append((children, trained))
     result: Record = {"value": None, "low": None, "high": None, "n": len(pairs)}
     if len(checkpoints) >= FEWEST and len(pairs) >= FEWEST:
-        value = float(np.corrcoef(np.array(pairs).T)[0, 1])
-        low, high = correlation_interval(value, len(pairs))
-        result |= {"value": value, "low": low, "high": high}
+        children_ages, trainings_needed = zip(*pairs, strict=True)
+        if len({*children_ages}) > 1 and len({*trainings_needed}) > 1:
+            value = float(np.corrcoef(children_ages, trainings_needed)[0, 1])
+            low, high = correlation_interval(value, len(pairs))
+            result |= {"value": value, "low": low, "high": high}
     return {checkpoints[-1]: result}
 
 

@@ -35,6 +35,13 @@ class Regression(Strict):
     groups: str
     """Column with equal values in dependent rows, such as the sentence of a word."""
 
+    @model_validator(mode="after")
+    def _distinct(self) -> "Regression":
+        names = (*self.outcomes, *self.controls, self.predictor)
+        if len({*names}) < len(names):
+            raise ValueError("outcomes, controls and predictor must name distinct columns")
+        return self
+
 
 class Acquisition(Strict):
     """Curves of the surprisals of words over checkpoints, and of children who know them.
@@ -75,7 +82,8 @@ class Submission(Strict):
     file: str
     """Path of a task's predictions, with {model}, {revision}, {backend} and {folder}."""
     backends: Mapping[str, str]
-    """Names of the architectures that can be submitted."""
+    """Names of the ways of scoring that can be submitted: an architecture, and of masked models
+    and encoder-decoders ``scoring.masked.pll`` or ``scoring.seq2seq.form`` after it."""
     curves: str = ""
     """Path of words' surprisals at all checkpoints, with {model} and {backend}; empty: none."""
     more: Mapping[Label, str] = Field(default={})

@@ -353,10 +353,10 @@ class _Terminal:
         for first in range(1, len(headings), MOST_COLUMNS):
             rows = [headings, *lines]
             rows = [[cells[0], *cells[first : first + MOST_COLUMNS]] for cells in rows]
-            shown = table(rows[0], rows[1:])
-            for column in shown.columns:
+            block = table(rows[0], rows[1:])
+            for column in block.columns:
                 column.no_wrap = False  # Long names of models would leave no space for the tasks.
-            self.console.print(shown)
+            self.console.print(block)
         for note in self.text.suite_notes(suite):
             self.say(note, "dim")
 

@@ -10,11 +10,14 @@ import importlib
 import json
 import re
 import sys
+import unicodedata
 from collections.abc import Collection
 from importlib.abc import ExecutionLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
+
+from pydantic import model_validator
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
@@ -37,6 +40,14 @@ class ModelCode(Strict):
     """Module and class by the class of transformers that they stand for (``auto_map``)."""
     files: dict[Within, str]
     """Text of each Python file by relative path."""
+
+    @model_validator(mode="after")
+    def _visible(self) -> "ModelCode":
+        # Names are shown on terminals, where other characters could hide lines.
+        for name in (*self.classes, *self.classes.values(), *self.files):
+            if any(unicodedata.category(character) in ("Cc", "Cf") for character in name):
+                raise ValueError(f"the name {name!r} has a character that terminals do not show")
+        return self
 
     @property
     def text(self) -> str:
@@ -86,11 +97,18 @@ def read_code(folder: Path) -> ModelCode:
                 raise ValueError("it is not written as blimpworks writes it")
         return code
     path = folder / "config.json"
-    classes = checkpoint.read_json(path, "a model's configuration").get("auto_map")
+    config = checkpoint.read_json(path, "a model's configuration")
+    classes = config.pop("auto_map", None)
+    if any(checkpoint.values_of(config, "auto_map")):
+        raise UserError(
+            f"{path} names code below its top level too (auto_map), which is never run; take it "
+            "out, or name another model."
+        )
     files = {}
     for program in sorted(folder.rglob("*.py")):
         name = program.relative_to(folder)
-        if program.is_file() and not any(part.startswith(".") for part in name.parts):
+        is_hidden = any(folder_name.startswith(".") for folder_name in name.parts)
+        if program.is_file() and not is_hidden:
             with reading(program, "Python code", "Name another model."):
                 files[name.as_posix()] = program.read_bytes().decode("utf-8")
     if not isinstance(classes, dict) or not classes:
@@ -102,14 +120,14 @@ def read_code(folder: Path) -> ModelCode:
         if name == "AutoTokenizer":
             raise UserError(
                 f"{path}: auto_map names code of a tokenizer, which is never run because no file "
-                "could confirm its ids; name a model with a tokenizer.json."
+                "could confirm its ids; add its tokenizer.json, and take AutoTokenizer out of "
+                "auto_map."
             )
         if "--" in str(address):
             raise UserError(
                 f"{path}: auto_map names {address!r}, which is code of another repository, and no "
                 "digest covers it; copy the code beside the model, and name it without '--'."
             )
-        # Both are shown on terminals, where control characters could hide lines.
         if not name.isidentifier() or not CLASS.fullmatch(str(address)):
             raise UserError(
                 f"{path}: auto_map has {name!r}: {address!r}; expected the name of a class, and "

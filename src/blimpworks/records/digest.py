@@ -300,10 +300,10 @@ def _code(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "0d569bf3c3d9e57c": "301aa942822323ee",  # kenlm ngram
     "778afa0b13f81bb1": "0e2ba6cd296f855a",  # lstm lstm
-    "e2b7b029d91ad89e": "e8532865d0f0cd72",  # transformers causal
-    "da46e07675c9480e": "937def9329af31bc",  # transformers encoder-decoder
-    "93f8dcd035b0e79e": "99c66cf510640024",  # transformers masked
-    "1a591f19499e015c": "cf22ff34dc257724",  # vllm causal
+    "806d77f13e53854f": "e8532865d0f0cd72",  # transformers causal
+    "3f11f6f6ca44f542": "937def9329af31bc",  # transformers encoder-decoder
+    "5fd3999aac8cfffd": "99c66cf510640024",  # transformers masked
+    "984c34b181c0f946": "cf22ff34dc257724",  # vllm causal
     "447c838decb2e418": "1657f03a30de3586",  # transformers, answers
     "3d20ac76413397a3": "26cd7f834c988002",  # vllm, answers
 }

@@ -28,9 +28,7 @@ from blimpworks.scoring.hub_loading import (
     target_logprobs,
 )
 from blimpworks.scoring.hub_model import FramedTokenizer, HubEngine, T, V, halving
-from blimpworks.scoring.selftest import (
-    gap_behind,
-)
+from blimpworks.scoring.selftest import gap_behind
 from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import make_batches, once
 

@@ -285,7 +285,9 @@ class HubTokenizer:
         steps, read = [], context
         for number, token in enumerate(after.ids.tolist()):
             text = str(self.hub.decode(token))
-            target = self.encode([text])[0].ids[:1] if number else after.ids[:1]
+            again = self.encode([text])[0].ids[:1] if number else after.ids[:1]
+            # Some tokens have no text of their own, such as a space at the start of a word.
+            target = again if len(again) else [token]
             read_ids = self.encode([read])[0].ids if number else before.ids
             ids = np.array([*read_ids, *target, *self.after_target], dtype=np.int32)
             steps.append(Encoded(ids, np.zeros_like(ids), np.arange(len(ids)) == len(read_ids)))

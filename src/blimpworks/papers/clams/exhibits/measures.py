@@ -70,8 +70,8 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
 
 def _gain(rows: pd.DataFrame) -> float:
     phenomena = sorted(rows["phenomenon"].astype(str).unique())
-    parts = (rows[rows["phenomenon"] == phenomenon] for phenomenon in phenomena)
-    before, after = (accuracies_by(part, CONSTRUCTION).mean() for part in parts)
+    by_phenomenon = (rows[rows["phenomenon"] == phenomenon] for phenomenon in phenomena)
+    before, after = (accuracies_by(group, CONSTRUCTION).mean() for group in by_phenomenon)
     return float(after - before)
 
 

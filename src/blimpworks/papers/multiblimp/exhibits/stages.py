@@ -153,12 +153,12 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     for source, lookup in zip(SOURCES, trace.lookups, strict=True):
         if lookup is None:
             continue
-        found = [Entry(row, source, matches=True) for row in lookup.matches]
+        entries = [Entry(row, source, matches=True) for row in lookup.matches]
         for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == new
-            found.append(Entry(row, source, matches=False, chosen=chosen, objection=objection))
-        for entry in found:
+            entries.append(Entry(row, source, matches=False, chosen=chosen, objection=objection))
+        for entry in entries:
             key = (source, entry.row.form, entry.row.bundle, entry.matches)
             by_key.setdefault(key, entry)
     # The entries of the word itself come first, then those of the form that the pair has.
