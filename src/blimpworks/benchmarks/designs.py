@@ -325,8 +325,8 @@ def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str
     else:
         column, answer = right.column, as_text(cell(row, right.column)).strip()
         if right.labels is None:
-            numbers = range(right.counts_from, right.counts_from + len(options))
-            answer, names = compared(answer), [str(n) for n in numbers]
+            answer = compared(answer)
+            names = [str(n) for n in range(right.counts_from, right.counts_from + len(options))]
         else:
             labels = right.labels
             listed = _list_in(row, labels, None) if isinstance(labels, str) else labels

@@ -137,10 +137,7 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
 
 
 def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
-    """Return whether a value is the correction of a fault, or near it and in the note.
-
-    ``input_error``: how far rounding of its inputs can have moved the value.
-    """
+    """Return whether a value is the correction of a fault, or near it and in the note."""
     if row.corrected is None:
         return True
     corrected = float(row.corrected)
@@ -169,7 +166,7 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     value, input_error = cell["value"], 0.0
     agrees = agreement(value, row)
     if agrees != EXACT:
-        # The numbers that the cell is computed from may be rounded in print.
+        # Rounding of the printed numbers that the value is computed from may have moved it.
         formula = formula_of(cell["formula"])
         inputs = None if formula.takes_as_printed else paper.tables.get(cell["source"])
         if inputs is not None:

@@ -53,13 +53,11 @@ def _cells(
         fields: dict[str, Any] = {"n": int(rows["n"].sum())}
         if stands_for:
             fields["stands_for"] = (stands_for, measure)
+        formula, interval = UNWEIGHTED, 100 * rows[["low", "high"]]  # in percent, unlike kappa
         if measure == "kappa":
+            formula, interval = formulas.KAPPA, rows[["kappa_low", "kappa_high"]]
             if rows["kappa"].isna().any():
                 continue
-            formula, interval = formulas.KAPPA, rows[["kappa_low", "kappa_high"]]
-        else:
-            # Cells show percentages; the table has shares.
-            formula, interval = UNWEIGHTED, 100 * rows[["low", "high"]]
         if len(rows) == 1 and interval.notna().all(axis=None):
             fields["low"], fields["high"] = interval.iloc[0]
         cell_key = (row, column)
@@ -195,10 +193,8 @@ VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
-"""By the two lines of a column's heading: its formula, and the reasons whose rows it sums up.
-
-Rows with the reason ``all`` count all verdicts; others count those that changed for the reason.
-"""
+"""By the two lines of a column's heading: its formula, and the reasons whose rows it sums up: those
+of verdicts that changed for a reason, or ``all``, of all verdicts."""
 OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}
 """Columns that are left out if the verdicts table has no numbers for them."""
 SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)

@@ -216,7 +216,7 @@ class ChoiceJudge:
             if arguments.get("distractor") == arguments.get("query", ""):
                 changed = (*changed, TWINS)
         else:
-            named, substitutes = self._in_masking_order(named, gold)
+            named, substitutes = self._for_masking(named, gold)
         forms = [argument.text for argument in named if argument.role in self._gold_roles]
         article, difference = "", 1
         if not published and not self._numbers:
@@ -234,9 +234,7 @@ class ChoiceJudge:
         )
         return partial(self._published if published else self._corrected, question)
 
-    def _in_masking_order(
-        self, named: list[Argument], gold: str
-    ) -> tuple[list[Argument], Substitutes]:
+    def _for_masking(self, named: list[Argument], gold: str) -> tuple[list[Argument], Substitutes]:
         """Return arguments with distinct texts, the longest first, and their ``Substitutes``."""
         # Equal texts have the first one's role.
         role_of = {argument.text: argument.role for argument in reversed(named)}
@@ -386,13 +384,12 @@ class YesNoJudge:
         self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
         self._patterns = {}
         for gold, forms in self._forms.items():
-            expressions = {}
+            bare = {}
             if published:
-                # The release puts bare yes or no into its sentences, without articles or marks.
-                expressions["answer"] = literal(forms[0], answers.PASSED)
-                expressions["category"] = "|".join(map(answers.between, _CATEGORY_ROLES))
-            patterns = Compiled(declared, task, variant, expressions, brackets=published)
-            self._patterns[gold] = patterns
+                # The release puts yes or no into its sentences without articles or marks.
+                bare["answer"] = literal(forms[0], answers.PASSED)
+                bare["category"] = "|".join(map(answers.between, _CATEGORY_ROLES))
+            self._patterns[gold] = Compiled(declared, task, variant, bare, brackets=published)
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
         self._statements: dict[bool, Compiled] = {}
         statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}

@@ -65,11 +65,7 @@ def words_of(patterns: Iterable[str]) -> frozenset[str]:
 
 
 def role_expressions(
-    task: str,
-    texts: Mapping[str, str],
-    articles: Mapping[str, str],
-    endings: Mapping[str, str] | None,
-    keyed: Roles,
+    task: str, texts: Roles, articles: dict[str, str], endings: dict[str, str] | None, keyed: Roles
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
@@ -317,7 +313,7 @@ def _bracketed(declared: AnswerPatterns, task: str, variant: str, bare: Roles) -
     either = f"(?:{argument_of['answer']}|{argument_of['distractor']})"
     argument_of |= dict.fromkeys(answers.CLASSES, either)
 
-    def with_marks(marks: str, articles: Mapping[str, str]) -> Roles:
+    def with_marks(marks: str, articles: dict[str, str]) -> Roles:
         """Add an expression of marks on both sides of each argument, and its article."""
         texts = {}
         for name, argument in argument_of.items():
@@ -340,8 +336,5 @@ def _bracketed(declared: AnswerPatterns, task: str, variant: str, bare: Roles) -
     # The release looks for wrong differences in the lower-case answer, where no article with a
     # capital is.
     uncased = {k: article for k, article in articles.items() if article.upper() == article}
-    return RoleExpressions(
-        sentences=with_marks(around, articles),
-        exact_answers=exact_answers,
-        wrong_differences=with_marks(around, uncased),
-    )
+    sentences, wrong_differences = with_marks(around, articles), with_marks(around, uncased)
+    return RoleExpressions(sentences, exact_answers, wrong_differences)
