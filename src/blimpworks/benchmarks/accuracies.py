@@ -29,8 +29,8 @@ MODEL_PERPLEXITIES = read_schema(__file__, "schemas/model_perplexities.tsv")
 HUMAN, RELEASED = "human", "released"
 """Name of people in the column ``model``, and of released decisions in ``method``."""
 LABELS = ["lang", "phenomenon", "paradigm"]
-COUNTS = {"correct": 0.0, "n": 1, "skipped": 0}
-"""Default counts of a judgement; n is 0 for an unknown number and for an empty (skipped) cell."""
+COUNTS = {"correct": 0.0, "n": 1, "skipped": 0, "unknown_n": False}
+"""Default counts of a judgement: n is 0 for an empty cell, and 1 for an accuracy of unknown n."""
 Judgement = dict[str, Any]
 """A row with ``LABELS`` and ``COUNTS``, of one or several judgements."""
 
@@ -109,31 +109,33 @@ def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterat
                 f"1, or in percent, and no negative number. Correct the file, or "
                 f"{entry.accuracy!r}."
             )
-        yield {**_labels(row, entry, declared), "correct": value / highest * (n or 1), "n": n}
+        counts = {"correct": value / highest * (n or 1), "n": n or 1, "unknown_n": not n}
+        yield {**_labels(row, entry, declared), **counts}
 
 
 def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     """Yield each person's rating of each sentence, from rows with one or several ratings."""
-    # Cells were renamed while they were read, but headings were not.
+    # Cells have their new values from the reader, but columns in headings have not.
     entry = with_new_names(entry, declared.folder)
+    new_values = {c: names for c, names in entry.rename.items() if isinstance(names, Mapping)}
     for row in rows:
         person = as_text(cell(row, entry.person)) if entry.person else row.place
-        cells: list[dict[str, Any]] = []
+        ratings: list[dict[str, Any]] = []
         if entry.headings is None:
             assert entry.side is not None
             assert entry.rating is not None
-            cells.append({"side": cell(row, entry.side), "rating": cell(row, entry.rating)})
+            ratings.append({"side": cell(row, entry.side), "rating": cell(row, entry.rating)})
         else:
+            # Cell "" has pairs of all headings and values, because headings may be repeated.
             for heading, value in row.cells[""]:
-                named = columns_in([entry.headings], as_text(heading).strip())
-                if named is None or not as_text(value).strip():
+                columns = columns_in([entry.headings], as_text(heading).strip())
+                if columns is None or not as_text(value).strip():
                     continue
-                for column, names in entry.rename.items():
-                    if isinstance(names, Mapping) and column in named:
-                        named[column] = names.get(named[column], named[column])
-                cells.append({**named, "rating": value})
-        for added in cells:
-            rating = replace(row, cells={**row.cells, **added})
+                for column in columns.keys() & new_values.keys():
+                    columns[column] = new_values[column].get(columns[column], columns[column])
+                ratings.append({**columns, "rating": value})
+        for cells in ratings:
+            rating = replace(row, cells={**row.cells, **cells})
             side = as_text(rating.cells["side"]).strip()
             if side not in SIDES:
                 raise UserError(
@@ -218,7 +220,7 @@ def _people_judgements(
     if entry.kind == "choices" and not entry.answer:
         _check_any_right(rows, entry, entry.correct or entry.headings or "")
     rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
-    numbers = rows["n"].clip(lower=1).groupby(rows["name"]).sum()
+    numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
     for name in entry.without:
         if name not in numbers:
             raise UserError(
@@ -258,21 +260,18 @@ def _summary(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFr
             f"{benchmark}: the files of {'people' if method == HUMAN else method} have no rows; "
             "retrieve them again, or correct 'where' and 'files' of their entry."
         )
-    printed = (judgements["n"] == 0) & (judgements["skipped"] == 0)
-    with_printed = judgements.assign(printed=printed, n=judgements["n"] + printed)
     # Rows of paradigm "all" are sums over a phenomenon already.
-    phenomena = with_printed[with_printed["paradigm"] != ALL].assign(paradigm=ALL)
+    phenomena = judgements[judgements["paradigm"] != ALL].assign(paradigm=ALL)
     rows = (
-        pd.concat([with_printed, phenomena, with_printed.assign(paradigm=ALL, phenomenon=ALL)])
+        pd.concat([judgements, phenomena, judgements.assign(paradigm=ALL, phenomenon=ALL)])
         .groupby(["model", *LABELS], sort=False, as_index=False)
-        .agg({"correct": "sum", "n": "sum", "skipped": "sum", "printed": "any"})
+        .agg({"correct": "sum", "n": "sum", "skipped": "sum", "unknown_n": "any"})
     )
     rows = rows[rows["n"] > 0].reset_index(drop=True)
     rows["accuracy"] = rows["correct"] / rows["n"]
     bounds = [wilson(c, n) for c, n in zip(rows["correct"], rows["n"], strict=True)]
     rows["low"], rows["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
-    # The number of judgements of a printed accuracy is unknown.
-    rows.loc[rows["printed"], ["low", "high"]] = None
+    rows.loc[rows["unknown_n"], ["low", "high"]] = None
     constants = {"ties": 0, "near_ties": 0, "rounding": None, "origin": None}
     return rows.assign(benchmark=benchmark, method=method, **constants)
 

@@ -286,13 +286,14 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
                 start = text(row, data.context) + joiner_in(row, data, declared)
         options = {RIGHT: texts[right]} | {f"wrong {n}": o for n, o in enumerate(wrong, start=1)}
         labels["more"] = {**labels["more"], "alternatives": len(options)}
-        names, better = (SENTENCE, OPTION), f"({region};%{RIGHT}%) < ({region};"
         group = []
         for name, option in options.items():
             end = len(start + option)
             spans = ((0, end), (len(start), end))
-            group.append(Condition(name, names, (start + option,), "", row, spans))
-        predictions = tuple(f"{better}%{name}%)" for name in options if name != RIGHT)
+            group.append(Condition(name, (SENTENCE, OPTION), (start + option,), "", row, spans))
+        predictions = tuple(
+            f"({region};%{RIGHT}%) < ({region};%{name}%)" for name in options if name != RIGHT
+        )
         yield Design(conditions=tuple(group), predictions=predictions, **labels)
 
 
@@ -319,12 +320,14 @@ def _list_in(row: Row, column: str, separator: str | None) -> Sequence[object]:
 def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str]) -> int:
     """Return the position of the right option, from 0. Raises UserError for none or several."""
     if isinstance(right, str):
-        column, names, answer = right, [*options], text(row, right)
+        # The column has the option's text.
+        column, answer, names = right, text(row, right), [*options]
     else:
         column, answer = right.column, as_text(cell(row, right.column)).strip()
-        answer = compared(answer) if right.labels is None else answer
-        names = [str(n) for n in range(right.counts_from, right.counts_from + len(options))]
-        if right.labels is not None:
+        if right.labels is None:
+            answer = compared(answer)
+            names = [str(n) for n in range(right.counts_from, right.counts_from + len(options))]
+        else:
             labels = right.labels
             listed = _list_in(row, labels, None) if isinstance(labels, str) else labels
             names = [as_text(label).strip() for label in listed][: len(options)]

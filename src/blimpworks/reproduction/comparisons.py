@@ -137,7 +137,7 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
 
 
 def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
-    """Return whether a value is the correction of an erratum, or near it and in the note."""
+    """Return whether a value is the correction of a fault, or near it and in the note."""
     if row.corrected is None:
         return True
     corrected = float(row.corrected)
@@ -150,27 +150,31 @@ def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
-    """Return the status of a printed number from the cell that recomputes it, if there is one."""
+    """Return the status of a printed number from the cell that recomputes it, if there is one.
+
+    A fault in print is the status if the cell differs from print and has the noted correction.
+    """
     if cell is not None and row.textual:
         # The cell has the text that the authors released.
-        reading, same = cell["text"], same_wording(row.text, cell["text"])
+        released, same = cell["text"], same_wording(row.text, cell["text"])
         if row.fault == ERRATUM:
-            right = row.corrected is None or same_wording(str(row.corrected), reading)
-            return ERRATUM if right and not same else DEVIATES
+            is_noted = row.corrected is None or same_wording(str(row.corrected), released)
+            return ERRATUM if is_noted and not same else DEVIATES
         return row.fault or (EXACT if same else DEVIATES)
     if cell is None or row.value is None:
         return row.fault or NOT_RECOMPUTABLE
     value, input_error = cell["value"], 0.0
     agrees = agreement(value, row)
     if agrees != EXACT:
+        # Rounding of the printed numbers that the value is computed from may have moved it.
         formula = formula_of(cell["formula"])
-        table = None if formula.takes_as_printed else paper.tables.get(cell["source"])
-        if table is not None:
-            input_error = slack(formula, table.select(json.loads(cell["filter"])))
+        inputs = None if formula.takes_as_printed else paper.tables.get(cell["source"])
+        if inputs is not None:
+            input_error = slack(formula, inputs.select(json.loads(cell["filter"])))
             agrees = agreement(value, row, input_error)
-    if row.fault:  # it stays the status while the value is the noted one
-        as_noted = not math.isnan(value) and _is_corrected(row, value, input_error)
-        return row.fault if as_noted and not agrees else DEVIATES
+    if row.fault:
+        is_noted = not math.isnan(value) and _is_corrected(row, value, input_error)
+        return row.fault if is_noted and not agrees else DEVIATES
     if agrees and cell["formula"] == COMPLEMENT_FORMULA.sentence:
         return COMPLEMENT
     return agrees or DEVIATES
@@ -287,11 +291,10 @@ def _languages(where: Mapping[str, Any]) -> list[str] | None:
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
     """Return why a measured cell and the printed number are not about the same; "" if they are.
 
-    A printed mean that lists no languages is taken as over all languages of the paper, or else
-    over the ``legible`` ones.
+    A printed mean that lists no languages is over all languages of the paper. If these are unknown,
+    it is over the ``legible`` ones, which have accuracies in print.
     """
     where = json.loads(cell["filter"])
-    of_print = json.loads(printed["filter"]) if printed else {}
     evaluated = not {*where}.isdisjoint(EVALUATED)
     languages = _languages(where) or basis["languages"]
 
@@ -299,15 +302,18 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
         texts = list(dict.fromkeys(reasons[lang] for lang in languages if lang in reasons))
         return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
 
-    in_print, ours = set(_languages(of_print) or ()), set(languages)
-    if not in_print:
-        in_print = set(basis["paper_languages"] or legible)
-        ours = set(basis["languages"] or languages)
+    of_print = json.loads(printed["filter"]) if printed else {}
+    measured_langs, printed_langs = {*languages}, {*(_languages(of_print) or ())}
+    if not printed_langs:
+        printed_langs = {*(basis["paper_languages"] or legible)}
+        measured_langs = {*(basis["languages"] or languages)}
     reasons = []
-    if not isinstance(where.get("lang"), str) and ours and in_print and ours != in_print:
-        added = len(ours - in_print)
+    is_mean = not isinstance(where.get("lang"), str)
+    if is_mean and measured_langs and printed_langs and measured_langs != printed_langs:
+        added = len(measured_langs - printed_langs)
         addition = f" and {counted(added, 'other')}" if added else ""
-        reasons.append(f"{len(ours & in_print)} of {len(in_print)} languages{addition}")
+        both = measured_langs & printed_langs
+        reasons.append(f"{len(both)} of {len(printed_langs)} languages{addition}")
     reasons.append(of_languages(basis["data"]))
     if evaluated:
         models = []

@@ -95,25 +95,25 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     spans = _spans(text, ends)
     if not spans:
         return []
-    after = np.asarray(ends, np.int64)
+    word_ends = np.array([end for _, end in spans])
+    token_ends = np.asarray(ends, np.int64)
+    starts = token_starts(token_ends)
     # A token belongs to the word in which it ends, without white space at its end. White space
     # alone, and a token without a character (the first bytes of one), belong to the next word.
-    edges = np.array([end for _, end in spans])
-    starts = token_starts(after)
-    empty = starts == after
-    bare = np.array([len(text[:end].rstrip()) for end in after])
-    last = np.where(bare > starts, bare, after)
-    first_with = np.searchsorted(edges, last, side="left")
-    behind = np.searchsorted(edges, after, side="right")
-    word_of_token: Offsets = np.minimum(np.where(empty, behind, first_with), len(spans) - 1)
+    stripped_ends = np.array([len(text[:end].rstrip()) for end in token_ends])
+    token_ends_in_words = np.where(stripped_ends > starts, stripped_ends, token_ends)
+    ending_word = np.searchsorted(word_ends, token_ends_in_words, side="left")
+    next_word = np.searchsorted(word_ends, token_ends, side="right")
+    word_of_token: Offsets = np.where(starts == token_ends, next_word, ending_word)
+    word_of_token = np.minimum(word_of_token, len(spans) - 1)
     values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
-    closing = len(after) > 1 and after[-1] == after[-2] == len(text)
-    inside = slice(None, -1) if closing else slice(None)
+    has_end_token = len(ends) > 1 and ends[-1] == ends[-2] == len(text)
+    in_words = slice(None, -1) if has_end_token else slice(None)
     word_scores = [
-        _word(text[start:end], values[inside][word_of_token[inside] == number])
+        _word(text[start:end], values[in_words][word_of_token[in_words] == number])
         for number, (start, end) in enumerate(spans)
     ]
-    return [*word_scores, _word(END, values[-1:])] if closing else word_scores
+    return [*word_scores, _word(END, values[-1:])] if has_end_token else word_scores
 
 
 def _word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> ScoredWord:

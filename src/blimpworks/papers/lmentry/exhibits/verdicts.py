@@ -43,21 +43,25 @@ def _cells(
     where: Mapping[str, Any],
     stands_for: str | None = None,
 ) -> Iterator[Cell]:
-    """Yield cells of agreement and kappa: means over several rows, or one row with intervals."""
+    """Yield cells of agreement and kappa: means over several rows, or one row with intervals.
+
+    ``columns``: that of agreement, and that of kappa. ``stands_for``: key of the printed row.
+    """
     if rows.empty:
         return
-    for cell_key, key, formula, scale, prefix in (
-        ((row, columns[0]), "agreement", UNWEIGHTED, 100, ""),
-        ((row, columns[1]), "kappa", formulas.KAPPA, 1, "kappa_"),
-    ):
-        if key == "kappa" and rows["kappa"].isna().any():
-            continue
-        more: dict[str, Any] = {"n": int(rows["n"].sum())}
-        more |= {"stands_for": (stands_for, key)} if stands_for else {}
-        ends = scale * rows[[f"{prefix}low", f"{prefix}high"]]
-        if len(rows) == 1 and ends.notna().all(axis=None):
-            more |= dict(zip(("low", "high"), ends.iloc[0], strict=True))
-        yield formula_cell(rows, cell_key, formula, "annotation_agreement", where, ".2f", **more)
+    for column, measure in zip(columns, ("agreement", "kappa"), strict=True):
+        fields: dict[str, Any] = {"n": int(rows["n"].sum())}
+        if stands_for:
+            fields["stands_for"] = (stands_for, measure)
+        formula, interval = UNWEIGHTED, 100 * rows[["low", "high"]]  # in percent, unlike kappa
+        if measure == "kappa":
+            formula, interval = formulas.KAPPA, rows[["kappa_low", "kappa_high"]]
+            if rows["kappa"].isna().any():
+                continue
+        if len(rows) == 1 and interval.notna().all(axis=None):
+            fields["low"], fields["high"] = interval.iloc[0]
+        cell_key = (row, column)
+        yield formula_cell(rows, cell_key, formula, "annotation_agreement", where, ".2f", **fields)
 
 
 def _tasks_in(tasks: pd.Series) -> list[str]:
@@ -178,6 +182,7 @@ VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Accuracy", CORRECTED): (formulas.BY_CORRECTED, ALL),
     ("Accuracy", "change"): (formulas.CHANGE, ALL),
     ("Verdicts", "changed"): (formulas.CHANGED, [*verdicts.CAUSES]),
+    # Parts of the change in accuracy, with "Prompts counted".
     ("No ASCII word", "right"): (formulas.SHARE_OF_CHANGE, verdicts.VACUOUS),
     ("No ASCII word", "wrong"): (formulas.SHARE_OF_CHANGE, verdicts.SCRIPT),
     ("Capital", "letters"): (formulas.SHARE_OF_CHANGE, verdicts.CASE),
@@ -188,7 +193,8 @@ VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
-"""Formula and reasons for a change of each column, by the two lines of its heading."""
+"""By the two lines of a column's heading: its formula, and the reasons whose rows it sums up: those
+of verdicts that changed for a reason, or ``all``, of all verdicts."""
 OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}
 """Columns that are left out if the verdicts table has no numbers for them."""
 SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)

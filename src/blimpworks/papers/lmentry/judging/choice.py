@@ -24,7 +24,7 @@ from blimpworks.papers.lmentry.judging.answers import (
     Arguments,
     mask,
 )
-from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
+from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, Substitutes, literal
 from blimpworks.papers.lmentry.judging.declared import (
     RULES_OF,
     TWINS,
@@ -38,6 +38,7 @@ from blimpworks.papers.lmentry.judging.declared import (
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
 ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
+MARKS = compiling.MARKS["corrected"]
 COUNTED = ("more_letters", "less_letters")
 """Tasks in which answers may state the difference of two words' lengths."""
 _WORD_CASES: dict[str, Case] = {
@@ -149,36 +150,40 @@ class ChoiceJudge:
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile the patterns. Raises UserError for a faulty one."""
-        self._rules, self._variant, published = RULES_OF[task], variant, variant == "published"
-        self._marks, self._particles = compiling.MARKS[variant], declared.particles
-        self._language, wrong = declared.number_words, declared.wrong_numerals
-        if published:
-            self._marks, self._particles = declared.published_marks.get(task, self._marks), ()
-            self._language = declared.published_number_words or self._language
-        else:
-            numerals = "|".join(declared.numerals).split("|")
-            wrong = tuple(word for word in wrong if word not in numerals)
+        published = variant == "published"
+        self._rules, self._variant, self._particles = RULES_OF[task], variant, declared.particles
         self._numbers = "number" in self._rules.role_types.values()
-        self._anywhere = published and task in declared.published_unbounded
         self._asks_letter = self._rules.role_types.get("answer") == "letter" and not published
-        self._without_accents = answers.plain_letters(declared.accents)
         self._states_difference = task in COUNTED
-
-        @lru_cache(maxsize=512)
-        def compiled(number: int, special: Changed, *, brackets: bool) -> Compiled:
-            written = None
-            if self._language != declared.number_words:
-                written = number_forms(number, self._language)[1:]
-            counts = compiling.counts_of(number, declared.numerals, written, wrong)
-            return Compiled(declared, task, variant, counts, special, brackets=brackets)
-
-        self._compiled = compiled
-        usual = compiled(1, (), brackets=published)
-        self._words = usual.words
-        self._articles = self._words | frozenset(declared.single if self._asks_letter else "")
+        self._without_accents = answers.plain_letters(declared.accents)
+        # What the release does otherwise: search inside words, replace texts, spell numbers.
+        self._anywhere = published and task in declared.published_unbounded
         self._rewrites: dict[str, str] = {}
         for family in declared.families:
             self._rewrites |= family.rewrites.get(task, {})
+        self._language, wrong_numerals = declared.number_words, declared.wrong_numerals
+        if published:
+            self._language = declared.published_number_words or self._language
+        else:
+            numerals = "|".join(declared.numerals).split("|")
+            wrong_numerals = tuple(word for word in wrong_numerals if word not in numerals)
+
+        @lru_cache(maxsize=512)
+        def compiled(
+            difference: int, substitutes: Substitutes, changed: Changed, *, brackets: bool
+        ) -> Compiled:
+            spelled = None
+            if self._language != declared.number_words:
+                spelled = number_forms(difference, self._language)[1:]
+            counts = compiling.counts_of(difference, declared.numerals, spelled, wrong_numerals)
+            return Compiled(
+                declared, task, variant, counts, substitutes, changed, brackets=brackets
+            )
+
+        self._compiled = compiled
+        usual = compiled(1, (), (), brackets=published)
+        self._words = usual.words
+        self._articles = self._words | frozenset(declared.single if self._asks_letter else "")
         exact = task_patterns(declared, task, variant).exact
         inflected_roles = {ROLE[name] for name in answers.INFLECTED if f"{{{name}}}" in exact}
         self._gold_roles = {ANSWER, *inflected_roles}
@@ -201,27 +206,17 @@ class ChoiceJudge:
                 named += [Argument(form, ROLE[name]) for form in number_texts]
         else:
             named = arguments_of(arguments, self._variant)
+        substitutes: Substitutes = ()
+        changed: Changed = ()
         if published:
             if self._anywhere:
                 named += inflected(arguments, prompt)
-            special, results = exchanged(named, self._rewrites)
-            named += results
+            changed, rewritten = exchanged(named, self._rewrites)
+            named += rewritten
             if arguments.get("distractor") == arguments.get("query", ""):
-                special = (*special, TWINS)
+                changed = (*changed, TWINS)
         else:
-            # The longest text first; equal texts have the first one's role.
-            role_of = {argument.text: argument.role for argument in reversed(named)}
-            texts = sorted(role_of, key=lambda text: (-len(text), text))
-            ordered = [Argument(text, role_of[text]) for text in texts]
-            if self._asks_letter:
-                ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
-            # ``special``: arguments that are also words of patterns, such as the first word "the";
-            # and roles that share their text with another role, with that role.
-            role_of = {argument.text: argument.role for argument in reversed(ordered)}
-            word_roles = [argument[:2] for argument in ordered if argument.text in self._words]
-            new_roles = [(a.role, role_of.get(a.text, a.role)) for a in named]
-            shared = [(role, new_role) for role, new_role in new_roles if new_role != role]
-            named, special = ordered, tuple(dict.fromkeys((*word_roles, *shared)))
+            named, substitutes = self._for_masking(named, gold)
         forms = [argument.text for argument in named if argument.role in self._gold_roles]
         article, difference = "", 1
         if not published and not self._numbers:
@@ -233,11 +228,24 @@ class ChoiceJudge:
             forms=forms,
             hidden=self._rules.absent != "any" and gold != gold.lower(),
             sentence=str(arguments.get("sentence", "")).lower(),
-            patterns=self._compiled(difference, special, brackets=published),
+            patterns=self._compiled(difference, substitutes, changed, brackets=published),
             article=article,
             difference=difference,
         )
         return partial(self._published if published else self._corrected, question)
+
+    def _for_masking(self, named: list[Argument], gold: str) -> tuple[list[Argument], Substitutes]:
+        """Return arguments with distinct texts, the longest first, and their ``Substitutes``."""
+        # Equal texts have the first one's role.
+        role_of = {argument.text: argument.role for argument in reversed(named)}
+        texts = sorted(role_of, key=lambda text: (-len(text), text))
+        ordered = [Argument(text, role_of[text]) for text in texts]
+        if self._asks_letter:
+            ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
+        # Masking also replaces words of patterns, such as the first word "the".
+        words = [(text, role) for text, role, *_ in ordered if text in self._words]
+        twins = [(a.role, role_of[a.text]) for a in named if a.role != role_of[a.text]]
+        return ordered, tuple(dict.fromkeys((*words, *twins)))
 
     def _published(self, question: Question, text: str) -> Verdict:
         """Judge by the tests of the authors' scorer, in their order."""
@@ -296,7 +304,7 @@ class ChoiceJudge:
         if not verdict and self._words & compiling.words_of(texts):
             # Arguments are words of a pattern: in "L'última lletra és l" the first l is no answer.
             marked = answers.bracketed(answer, question.named, self._particles)
-            verdict = self._compiled(question.difference, (), brackets=True).whole(marked)
+            verdict = self._compiled(question.difference, (), (), brackets=True).whole(marked)
         if verdict:
             return verdict
         if not LETTER_OR_DIGIT.search(answer):
@@ -312,12 +320,12 @@ class ChoiceJudge:
         """Replace arguments by roles, except articles that are spelt like the gold answer."""
         form, named = question.article, question.named
         if not form:
-            return mask(answer, named, self._marks, self._particles)
+            return mask(answer, named, MARKS, self._particles)
         longer = [argument for argument in named if len(argument.text) > len(form)]
         shorter = [argument for argument in named if len(argument.text) <= len(form)]
-        masked = mask(answer, longer, self._marks, self._particles)
+        masked = mask(answer, longer, MARKS, self._particles)
         masked = answers.article_uses(form, self._follow).sub(answers.HIDDEN, masked)
-        return mask(masked, shorter, self._marks, self._particles).replace(answers.HIDDEN, form)
+        return mask(masked, shorter, MARKS, self._particles).replace(answers.HIDDEN, form)
 
 
 def _line(masked: str, patterns: Compiled) -> Verdict | None:
@@ -376,13 +384,12 @@ class YesNoJudge:
         self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
         self._patterns = {}
         for gold, forms in self._forms.items():
-            expressions = {}
+            bare = {}
             if published:
-                # The release puts bare yes or no into its sentences, without articles or marks.
-                expressions["answer"] = literal(forms[0], answers.PASSED)
-                expressions["category"] = "|".join(map(answers.between, _CATEGORY_ROLES))
-            patterns = Compiled(declared, task, variant, expressions, brackets=published)
-            self._patterns[gold] = patterns
+                # The release puts yes or no into its sentences without articles or marks.
+                bare["answer"] = literal(forms[0], answers.PASSED)
+                bare["category"] = "|".join(map(answers.between, _CATEGORY_ROLES))
+            self._patterns[gold] = Compiled(declared, task, variant, bare, brackets=published)
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
         self._statements: dict[bool, Compiled] = {}
         statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}

@@ -17,6 +17,7 @@ from blimpworks.papers.lmentry.judging.answers import BRACKETS, PASSED, ROLE, SP
 from blimpworks.papers.lmentry.judging.declared import (
     RULES_OF,
     AnswerPatterns,
+    Changed,
     Verdict,
     task_patterns,
 )
@@ -29,8 +30,12 @@ END = {"published": r"\.?", "corrected": r"[.!。]*"}
 MARKS = {"published": answers.PUBLISHED_MARKS, "corrected": answers.CORRECTED_MARKS}
 NOTHING = Verdict(False, False, "none")
 Roles = Mapping[str, str]
-"""Expressions by role. Key ``=word``: expression of a pattern's word that is also an argument;
-``~``: expression that may follow each character."""
+"""Expressions by role, and by keys that are no roles: ``AFTER_EACH``, and ``=text`` for a text of
+patterns that has a substitute."""
+AFTER_EACH = "~"
+"""Key of the expression that may follow each character."""
+Substitutes = Sequence[tuple[str, str]]
+"""Texts of patterns (words, or roles), each with the role that answers may have in its place."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 GAP = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
@@ -60,26 +65,22 @@ def words_of(patterns: Iterable[str]) -> frozenset[str]:
 
 
 def role_expressions(
-    task: str,
-    texts: Mapping[str, str],
-    articles: Mapping[str, str],
-    endings: Mapping[str, str] | None,
-    shared: Roles,
+    task: str, texts: Roles, articles: dict[str, str], endings: dict[str, str] | None, keyed: Roles
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
     ``texts``: expressions of the roles without articles. ``articles``: by type of role.
-    ``endings``: patterns of case endings; None if ``texts`` has the declined arguments. ``shared``:
-    expressions of words of patterns that are also arguments.
+    ``endings``: patterns of case endings; None if ``texts`` has the declined arguments.
+    ``keyed``: expressions by keys that are no roles.
     """
     role_types = RULES_OF[task].role_types
     expressions = {
-        name: introduced(articles.get(role_types.get(name, "word"), "{}"), text, shared)
+        name: introduced(articles.get(role_types.get(name, "word"), "{}"), text, keyed)
         for name, text in texts.items()
     }
     if endings is not None:
         for name, (base, case) in answers.INFLECTED.items():
-            expressions[name] = expressions[base] + _translate(f"({endings.get(case, '')})", shared)
+            expressions[name] = expressions[base] + _translate(f"({endings.get(case, '')})", keyed)
     return expressions
 
 
@@ -120,7 +121,7 @@ def counts_of(
 
 def _translate(pattern: str, roles: Roles) -> str:
     """Return the RE2 expression of a pattern."""
-    fragments, passed = [], roles.get("~", "")
+    fragments, passed = [], roles.get(AFTER_EACH, "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
         if token == r"\s":
@@ -152,7 +153,7 @@ def expression_of(pattern: str, roles: Roles) -> str:
         raise UserError(
             f"pattern {pattern!r} has the role {{{unknown[0]}}}; expected one of {role_names}."
         )
-    if "~" not in roles and _TOUCHED.search(pattern):
+    if AFTER_EACH not in roles and _TOUCHED.search(pattern):
         raise UserError(
             f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: marks "
             "there are taken off answers; leave it out."
@@ -203,21 +204,21 @@ class Compiled:
         task: str,
         variant: str,
         expressions: dict[str, str],
-        arguments: Sequence[tuple[str, str]] = (),
+        substitutes: Substitutes = (),
+        changed: Changed = (),
         *,
         brackets: bool,
     ) -> None:
         """Compile the patterns. Raises UserError for a faulty one.
 
-        ``expressions``: of other roles, such as the numbers of ``counts_of``. ``arguments``: for
-        corrected patterns, arguments that are also words of patterns, each with its role; for
-        published patterns, changed roles, each with the exchanged text. ``brackets``: answers have
+        ``expressions``: of other roles, such as the numbers of ``counts_of``. ``substitutes``: for
+        answers without brackets. ``changed``: for published patterns. ``brackets``: answers have
         brackets around arguments; otherwise characters of roles in their place.
         """
         rules, published = RULES_OF[task], variant == "published"
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
-        patterns = task_patterns(declared, task, variant, arguments if published else ())
+        patterns = task_patterns(declared, task, variant, changed)
         sentences = [sentence for f in patterns.accept for sentence in (f.pattern, *f.after)]
         self.followers = answers.followers([*patterns.exact, *patterns.reject, *sentences])
         sentences += [sentence for framed in patterns.accept for sentence in framed.before]
@@ -226,7 +227,7 @@ class Compiled:
         if brackets:
             roles = _bracketed(declared, task, variant, expressions)
         else:
-            usual = {**_masked(declared, task, arguments), **expressions}
+            usual = {**_masked(declared, task, substitutes), **expressions}
             roles = RoleExpressions(usual, usual, usual)
         full_answers = []
         for pattern in patterns.reject:
@@ -258,26 +259,26 @@ class Compiled:
 
 def compiled_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
     """Return a pattern with its expression. Raises UserError for a faulty one."""
-    return Pattern(pattern, roles.get("~", "") + expression_of(pattern, roles), rule)
+    return Pattern(pattern, roles.get(AFTER_EACH, "") + expression_of(pattern, roles), rule)
 
 
-def _masked(declared: AnswerPatterns, task: str, arguments: Sequence[tuple[str, str]]) -> Roles:
+def _masked(declared: AnswerPatterns, task: str, substitutes: Substitutes) -> Roles:
     """Return the expression of each role, for answers with roles in place of arguments.
 
     A role may then replace a word of a pattern ("the first word is *the*"), or another role with
-    the same text: ``arguments`` are such words and roles.
+    the same text.
     """
-    shared = {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
+    either = {text: f"(?:{re2.escape(text)}|{role})" for text, role in substitutes}
     roles = (ROLE | answers.CLASSES).items()
-    texts = {name: shared.get(f"={text}", text) for name, text in roles if name != "other"}
-    conjunction = declared.conjunction
-    joined = shared.get(f"={conjunction}", re.escape(conjunction))
+    texts = {name: either.get(text, text) for name, text in roles if name != "other"}
+    joined = either.get(declared.conjunction, re.escape(declared.conjunction))
+    keyed = {f"={text}": expression for text, expression in either.items()}
     listed = f"[{ROLE['answer']}{ROLE['other']}]"
     return {
-        **role_expressions(task, texts, declared.article, declared.endings, shared),
+        **role_expressions(task, texts, declared.article, declared.endings, keyed),
         "words": f"{GAP}*(?:{listed}{GAP}*(?:{joined}{GAP}+)?)+",
         "any": ANY_CHARACTER["corrected"],
-        **shared,
+        **keyed,
     }
 
 
@@ -289,49 +290,51 @@ class RoleExpressions(NamedTuple):
     wrong_differences: Roles
 
 
-def _bracketed(declared: AnswerPatterns, task: str, variant: str, more: Roles) -> RoleExpressions:
+def _bracketed(declared: AnswerPatterns, task: str, variant: str, bare: Roles) -> RoleExpressions:
     """Return the expressions of roles, for answers with brackets around arguments.
 
-    ``more``: expressions of other roles.
+    ``bare``: those of roles without articles and marks, such as numbers.
     """
-    published = variant == "published"
-    joined = f"(?:{_translate(declared.conjunction, {'~': PASSED})}{SPACE}+)?"
-    either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"
+    published, keyed = variant == "published", {AFTER_EACH: PASSED}
+    argument_of = {name: between(role) for name, role in ROLE.items()}
+    conjunction = f"(?:{_translate(declared.conjunction, keyed)}{SPACE}+)?"
     if published:
-        *before, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in answers.LISTED_ROLES]
-        listed = "".join([f"{PASSED}{SPACE}*", *before, joined, last])
+        # The release expects the words of a list in their order.
+        *firsts, last = [f"{argument_of[name]}{PASSED}{SPACE}+" for name in answers.LISTED_ROLES]
+        words = "".join([f"{PASSED}{SPACE}*", *firsts, conjunction, last])
     else:
-        named = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
-        listed = f"{PASSED}{SPACE}*(?:{named}{PASSED}{SPACE}+{joined})+"
-    usual = {"words": listed, "any": ANY_CHARACTER[variant] + PASSED, "~": PASSED}
-    for name, expression in more.items():
+        word = f"(?:{argument_of['answer']}|{argument_of['other']})"
+        words = f"{PASSED}{SPACE}*(?:{word}{PASSED}{SPACE}+{conjunction})+"
+    without_marks = {"words": words, "any": ANY_CHARACTER[variant] + PASSED, **keyed}
+    for name, expression in bare.items():
         spaced = expression.replace("\\ ", f"{PASSED}\\ {PASSED}")
-        usual[name] = f"(?:{spaced}){PASSED}"
-    bare = {name: between(role) for name, role in ROLE.items() if name != "other"}
-    bare |= dict.fromkeys(answers.CLASSES, either)
+        without_marks[name] = f"(?:{spaced}){PASSED}"
+    del argument_of["other"]  # no pattern names it
+    either = f"(?:{argument_of['answer']}|{argument_of['distractor']})"
+    argument_of |= dict.fromkeys(answers.CLASSES, either)
 
-    def expressions(articles: Mapping[str, str], marks: str, *, once: bool = False) -> Roles:
-        # With ``once`` at most one of the marks surrounds an argument.
-        around = f"{PASSED}[{marks}]?{PASSED}" if once and marks else f"[{marks}{BRACKETS}]*"
-        unmarked = {*answers.INFLECTED} - {"category_absolutive"}
-        texts = {
-            name: f"{PASSED}{text}{PASSED}" if name in unmarked else f"{around}{text}{around}"
-            for name, text in bare.items()
-        }
+    def with_marks(marks: str, articles: dict[str, str]) -> Roles:
+        """Add an expression of marks on both sides of each argument, and its article."""
+        texts = {}
+        for name, argument in argument_of.items():
+            # Declined arguments have no marks, except a category in the absolutive.
+            declined = name in answers.INFLECTED and name != "category_absolutive"
+            edge = PASSED if declined else marks
+            texts[name] = f"{edge}{argument}{edge}"
         endings = None if published else declared.endings
-        return role_expressions(task, texts, articles, endings, {"~": PASSED}) | usual
+        return role_expressions(task, texts, articles, endings, keyed) | without_marks
 
-    marks, articles = MARKS[variant], declared.article
+    articles = declared.article
+    exact_answers = with_marks(f"[{MARKS[variant]}{BRACKETS}]*", articles)
     if not published:
-        return RoleExpressions(*[expressions(articles, marks)] * 3)
-    in_sentence = declared.published_marks.get(task, marks)
-    once = task in declared.published_unbounded
-    introductions = {} if once else articles
+        return RoleExpressions(exact_answers, exact_answers, exact_answers)
+    marks = declared.published_marks.get(task, MARKS[variant])
+    around = f"[{marks}{BRACKETS}]*"
+    if task in declared.published_unbounded:
+        articles = {}
+        around = f"{PASSED}[{marks}]?{PASSED}" if marks else PASSED
     # The release looks for wrong differences in the lower-case answer, where no article with a
     # capital is.
-    uncased = {k: article for k, article in introductions.items() if article.upper() == article}
-    return RoleExpressions(
-        sentences=expressions(introductions, in_sentence, once=once),
-        exact_answers=expressions(articles, marks),
-        wrong_differences=expressions(uncased, in_sentence, once=once),
-    )
+    uncased = {k: article for k, article in articles.items() if article.upper() == article}
+    sentences, wrong_differences = with_marks(around, articles), with_marks(around, uncased)
+    return RoleExpressions(sentences, exact_answers, wrong_differences)

@@ -125,7 +125,7 @@ class EdgeJudge:
         expressions: dict[str, str] = {}
         if variant == "published":
             role, gap = answers.between(WORD_ROLE), answers.SPACE
-            expressions["~"] = answers.PASSED
+            expressions[compiling.AFTER_EACH] = answers.PASSED
         else:
             role, gap = WORD_ROLE, BREAK
             valid_words.append(WORD_ROLE)
@@ -139,7 +139,8 @@ class EdgeJudge:
         else:
             text = f"[^\n]*{valid}{answers.PASSED}{gap}+{word}{gap}*"
         self._sentence = re2.compile(text)
-        expressions["any"] = compiling.ANY_CHARACTER[variant] + expressions.get("~", "")
+        passed = expressions.get(compiling.AFTER_EACH, "")
+        expressions["any"] = compiling.ANY_CHARACTER[variant] + passed
         if variant == "published":
             # In the patterns of all tasks ("the answer is {answer}") the sentence is the answer.
             with_answer = {**expressions, "answer": text}
