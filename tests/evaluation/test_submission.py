@@ -5,6 +5,8 @@ import math
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.benchmarks.verdicts import judge_designs
@@ -15,6 +17,7 @@ from blimpworks.evaluation.sides import read_side
 from blimpworks.evaluation.submission import export_submission, read_submission
 from blimpworks.items import APART
 from blimpworks.judging.judge import Rules
+from blimpworks.tables import ITEMS, JUDGEMENTS, write_table
 from support.evaluation_kit import BENCHMARK, PAIRS, Evaluation
 from support.judging_kit import Condition, write_designs, write_scores
 
@@ -112,17 +115,23 @@ def test_a_file_has_what_is_preferred_of_each_item_in_the_order_of_the_source(ru
 def with_words(folder, surprisals):
     """Make the items with options words, each after two contexts, with effects."""
     evaluation = Evaluation(folder, OPTIONS)
-    items = pd.read_parquet(evaluation.items)
-    number = pd.factorize(items["item"])[0]
-    items["line"] = number + 2
-    items["word"] = pd.Series(["I", "dog", "dog"])[number].to_numpy()
-    items["good"] = [f"it {n}{APART}{w}" for n, w in zip(number, items["word"], strict=True)]
-    items.to_parquet(evaluation.items)
+    items = pq.read_table(evaluation.items)
+    number = pd.factorize(items["item"].to_pandas())[0].tolist()
+    spoken = [("I", "dog", "dog")[n] for n in number]
+    for name in {"line", "word"} & {*items.column_names}:
+        items = items.drop_columns(name)
+    items = items.append_column("line", [pa.array([n + 2 for n in number], pa.int32())])
+    good = [f"it {n}{APART}{word}" for n, word in zip(number, spoken, strict=True)]
+    items = items.set_column(items.column_names.index("good"), "good", [good])
+    write_table(items.append_column("word", [spoken]), ITEMS, evaluation.items)
     path = evaluation.table("judgements", "small")
-    judged = pd.read_parquet(path)
-    judged["effects"] = surprisals
-    judged["effect_names"] = [["now", "then"][: len(row)] for row in surprisals]
-    judged.to_parquet(path)
+    judged = pq.read_table(path)
+    for name in {"effects", "effect_names"} & {*judged.column_names}:
+        judged = judged.drop_columns(name)
+    names = [["now", "then"][: len(row)] for row in surprisals]
+    judged = judged.append_column("effects", [pa.array(surprisals, pa.list_(pa.float64()))])
+    judged = judged.append_column("effect_names", [pa.array(names, pa.list_(pa.string()))])
+    write_table(judged, JUDGEMENTS, path)
 
 
 def test_surprisals_of_words_are_numbers_and_nan_where_there_is_none(run):

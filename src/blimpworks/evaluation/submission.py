@@ -27,6 +27,7 @@ from blimpworks.evaluation.checkpoints import training_of
 from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.evaluation.sides import BorrowedSide, Side, read_side
+from blimpworks.evaluation.suite_numbers import items_with_effects
 from blimpworks.evaluation.suites import Predictions, Suite, Task, read_suite
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import below, load_json, text_of, write_text
@@ -195,20 +196,16 @@ def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.D
             "surprisals has one; leave the key 'predictions' of the task out of the suite."
         )
     table = (task.benchmark, languages[0], model)
-    items = pd.read_parquet(_all_items(side, task, table)).drop_duplicates("item")
-    items = items.sort_values(["file", "line"], kind="stable")
-    judged = pd.read_parquet(side.table("judgements", *table))
-    judged = judged[judged["method"] == judged["method"].iloc[0]]
-    pairs = zip(judged["effect_names"], judged["effects"], strict=True)
-    values = [{} if row is None else dict(zip(names, row, strict=True)) for names, row in pairs]
-    effects = pd.DataFrame(values, index=judged["item_id"], dtype=float)
-    lost = int(effects[needed].isna().sum())
+    method = str(side.judgements(*table)["method"].iloc[0])
+    path = side.table("judgements", *table)
+    items = items_with_effects(_all_items(side, task, table), path, method)
+    lost = int(items[needed].isna().sum())
     if lost:
         raise UserError(
-            f"{lost} of {len(effects)} items of {task.label} have no {needed} by {model}, and a "
+            f"{lost} of {len(items)} items of {task.label} have no {needed} by {model}, and a "
             f"submission has one of each; the report card of {side.folder} says why."
         )
-    return items.join(effects.loc[items["item"]].set_index(items.index))
+    return items.sort_values(["file", "line"], kind="stable")
 
 
 def _surprisals(side: Side, task: Task, form: Predictions, model: str) -> dict[str, Any]:

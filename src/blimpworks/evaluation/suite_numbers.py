@@ -19,6 +19,8 @@ from blimpworks.evaluation.suites import Acquisition, Regression, Suite
 from blimpworks.items import ALL
 from blimpworks.tables import count_rows, read_parquet
 
+MISSING = ["", "NA", "NaN", "nan"]
+"""Texts of cells without a number."""
 EFFECTS, EFFECT_NAMES = "effects", "effect_names"
 """Columns of judgements: sums of surprisals [nats], and their names."""
 
@@ -52,25 +54,36 @@ def _rank_correlation(tables: Tables, model: str) -> Record:
     return {"value": value, "low": low, "high": high, "n": len(rated)}
 
 
-def _items_with_effects(tables: Tables, model: str) -> pd.DataFrame:
-    """Return the items of all languages, with a model's effects as columns [nats]."""
-    frames: list[pd.DataFrame] = []
-    for lang, items in tables.benchmark["items"].items():
-        path = tables.path("judgements", lang, model)
-        rows = read_parquet(path, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()
-        if EFFECTS not in rows:
-            raise UserError(
-                f"{path} has no effects, which the suite measures; declare 'effects' in the "
-                f"benchmark {tables.name}, or let the suite measure accuracy."
-            )
-        rows = rows[(rows["method"] == tables.methods[model]) & rows[EFFECTS].notna()]
-        pairs = zip(rows[EFFECT_NAMES], rows[EFFECTS], strict=True)
-        values = [dict(zip(*pair, strict=True)) for pair in pairs]
-        effects = pd.DataFrame(values, index=rows["item_id"], dtype=float)
-        stated = read_parquet(Path(items)).to_pandas().drop_duplicates("item").set_index("item")
-        # An effect goes before a column of items of the same name.
-        stated = stated.drop(columns=effects.columns, errors="ignore")
-        frames.append(stated.join(effects, how="inner"))
+def items_with_effects(items: Path, judgements: Path, method: str) -> pd.DataFrame:
+    """Return a table's items with a model's effects as columns [nats], NaN where there is none.
+
+    Raises UserError if the judgements have no effects.
+    """
+    rows = read_parquet(judgements, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()
+    if EFFECTS not in rows:
+        raise UserError(
+            f"{judgements} has no effects, which the suite measures; declare 'effects' in the "
+            "benchmark, or let the suite measure accuracy."
+        )
+    rows = rows[(rows["method"] == method) & rows[EFFECTS].notna()]
+    pairs = zip(rows[EFFECT_NAMES], rows[EFFECTS], strict=True)
+    values = [dict(zip(*pair, strict=True)) for pair in pairs]
+    effects = pd.DataFrame(values, index=rows["item_id"], dtype=float)
+    stated = read_parquet(items).to_pandas().drop_duplicates("item").set_index("item")
+    # An effect goes before a column of items of the same name.
+    stated = stated.drop(columns=effects.columns, errors="ignore")
+    joined: pd.DataFrame = stated.join(effects)
+    return joined
+
+
+def _all_items(tables: Tables, model: str) -> pd.DataFrame:
+    """Return the items of all languages, with a model's effects as columns."""
+    frames = [
+        items_with_effects(
+            Path(items), tables.path("judgements", lang, model), tables.methods[model]
+        )
+        for lang, items in tables.benchmark["items"].items()
+    ]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -88,7 +101,7 @@ def _numbers(table: pd.DataFrame, names: Sequence[str], label: str, tables: Tabl
             "suite."
         )
     try:
-        numbers: pd.DataFrame = table[[*names]].replace("", np.nan).astype(float)
+        numbers: pd.DataFrame = table[[*names]].replace(MISSING, np.nan).astype(float)
     except ValueError as error:
         raise UserError(
             f"a column of {tables.name} that the suite names has a cell that is no number "
@@ -102,7 +115,7 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
 
     ``n`` counts the items with all values.
     """
-    table = _items_with_effects(tables, model)
+    table = _all_items(tables, model)
     names = [*regression.outcomes, *regression.controls, regression.predictor]
     complete = _numbers(table, names, regression.groups, tables).dropna()
     controls = len(regression.controls)
@@ -130,7 +143,7 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     checkpoints = sorted(training, key=lambda name: training[name])
     if not tables.facts["curves"] or not checkpoints:
         return {[*labels][-1]: {"value": None, "low": None, "high": None, "n": 0}}
-    frames = [_items_with_effects(tables, name).assign(model=name) for name in checkpoints]
+    frames = [_all_items(tables, name).assign(model=name) for name in checkpoints]
     points = pd.concat(frames, ignore_index=True)
     columns = [acquisition.surprisal, *map(str, acquisition.ages)]
     numbers = _numbers(points, columns, acquisition.word, tables)
