@@ -328,6 +328,10 @@ def test_a_wrong_suite_is_one_sentence(text, says, tmp_path):
         read_suite("babylm-strickt" if text is None else str(path))
 
 
+def test_a_suite_has_further_names():
+    assert read_suite("babylm-strict-small") == read_suite("babylm-strict")
+
+
 # Files in the layout of the challenge's data, with items of our own.
 EWOK = {
     "Domain": "social-relations", "ContextType": "direct", "ContextDiff": "antonym",

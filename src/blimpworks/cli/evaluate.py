@@ -30,6 +30,7 @@ def evaluate(
         "Suite of benchmarks with a table of its own: a name in config/suites, or a YAML file.",
         default=None,
     ),
+    fast: bool = option("Run the suite's fast sets: the suite NAME-fast.", default=False),
     languages: str = option(
         "Languages, by code (ISO 639) or English name; by default those of the benchmarks named.",
         default="all",
@@ -108,8 +109,14 @@ def evaluate(
         parse_names,
     )
     from blimpworks.evaluation.session import Evaluation
-    from blimpworks.evaluation.suites import read_suite
+    from blimpworks.evaluation.suites import read_suite, suite_file
 
+    if fast:
+        if suite is None:
+            raise UserError("--fast is of a suite; name it by --suite, or leave --fast out.")
+        path = suite_file(suite)
+        is_path = suite.endswith(".yaml")
+        suite = str(path.with_name(f"{path.stem}-fast.yaml")) if is_path else f"{path.stem}-fast"
     if suite_data is not None and (suite is None or not suite_data.expanduser().is_dir()):
         raise UserError(
             f"--suite-data is {suite_data}; expected a directory with data of the suite that "

@@ -17,6 +17,8 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.strict import Label, Part, Strict, Within
 
 FOLDER = "config/suites"
+KIND = "suite of benchmarks"
+"""Phrase for a suite in messages about its file."""
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -69,7 +71,7 @@ class Predictions(Strict):
     section: str = ""
     """Key of the task in a file with all tasks; empty if there is none."""
     answer: str = Field("{sentence}", pattern=r"^ ?\{(sentence|option)\}$")
-    """What a prediction has of the preferred text: all, or its critical region (``option``)."""
+    """Text of a prediction: the preferred one, or its critical region (``option``)."""
     numbers: Mapping[str, str] = Field(default={})
     """Effects by key in the file, for surprisals in place of texts."""
     groups: Mapping[str, str] = Field(default={})
@@ -136,6 +138,8 @@ class Suite(Strict):
     """Benchmarks that together give a table of numbers, as a shared task prints it."""
 
     label: Label = Field(min_length=1)
+    names: tuple[str, ...] = ()
+    """Further names of the suite, besides that of its file."""
     address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
     """Address of the printed numbers."""
     first_token: FirstToken | None = None
@@ -160,8 +164,12 @@ def suite_file(name: str) -> Path:
     path = Path(name) if name.endswith(".yaml") else Path(FOLDER, f"{name}.yaml")
     # Relative paths are looked up in the current directory, then in the repository.
     path = path if path.is_file() else REPOSITORY / path
+    files = sorted((REPOSITORY / FOLDER).glob("*.yaml"))
     if not path.is_file():
-        names = sorted(file.stem for file in (REPOSITORY / FOLDER).glob("*.yaml"))
+        named = [file for file in files if name in parse_yaml(Suite, file, KIND).names]
+        path = next(iter(named), path)
+    if not path.is_file():
+        names = sorted(file.stem for file in files)
         close = get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f"Did you mean {close[0]!r}?" if close else "Correct it."
         raise UserError(
@@ -173,4 +181,4 @@ def suite_file(name: str) -> Path:
 
 def read_suite(name: str) -> Suite:
     """Read a suite by its name or the path of its file. Raises UserError as ``suite_file``."""
-    return parse_yaml(Suite, suite_file(name), "suite of benchmarks")
+    return parse_yaml(Suite, suite_file(name), KIND)

@@ -56,7 +56,7 @@ class ModelCode(Strict):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text, which is also that of the file in a checkpoint."""
+        """Digest of the code: the SHA-256 of its text, and of the file in a checkpoint."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def listing(self) -> str:
