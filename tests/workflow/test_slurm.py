@@ -99,9 +99,16 @@ def compare_trees(one: Checkout, other: Checkout) -> None:
 
 
 @pytest.mark.slurm
-def test_a_job_that_scores_gives_the_same_as_without_slurm(campaign):
-    campaign.start(JUDGED).finish()
-    campaign.check({})
+def test_a_job_gives_the_same_as_without_slurm_and_a_second_run_does_not_disturb_it(campaign):
+    campaign.start(JUDGED)
+    _, kept = campaign.wait_until_scoring()
+    first, output = campaign.process, campaign.output
+    campaign.output = campaign.path / "second.txt"
+    assert campaign.start(JUDGED).end() != 0
+    assert "lock" in campaign.said().lower()
+    campaign.process, campaign.output = first, output
+    campaign.finish()
+    campaign.check(kept, last=False)
     [job] = campaign.jobs()
     assert job["state"] == "COMPLETED"
     assert campaign.causes() == ["done"]
@@ -266,17 +273,3 @@ def test_a_campaign_goes_on_without_the_accounting(campaign):
         campaign.cluster.start_accounting()
     campaign.check(kept)
     assert [job["state"] for job in campaign.jobs()] == ["CANCELLED", "COMPLETED"]
-
-
-@pytest.mark.slurm
-def test_a_second_run_in_the_same_directory_is_told_so_and_the_first_is_not_disturbed(campaign):
-    campaign.start(JUDGED)
-    _, kept = campaign.wait_until_scoring()
-    first, output = campaign.process, campaign.output
-    campaign.output = campaign.path / "second.txt"
-    assert campaign.start(JUDGED).end() != 0
-    assert "lock" in campaign.said().lower()
-    campaign.process, campaign.output = first, output
-    campaign.finish()
-    campaign.check(kept, last=False)
-    assert [job["state"] for job in campaign.jobs()] == ["COMPLETED"]
