@@ -1,4 +1,4 @@
-"""An engine of another distribution: what docs/adding.md shows is all that it takes."""
+"""An engine of another distribution: what docs/adding_engine.md shows is all that it takes."""
 
 import json
 import os
@@ -41,7 +41,7 @@ print(json.dumps(digests))
 @pytest.fixture
 def installed(tmp_path):
     """A site directory with the package, as pip would install it."""
-    text = (REPOSITORY / "docs/adding.md").read_text(encoding="utf-8")
+    text = (REPOSITORY / "docs/adding_engine.md").read_text(encoding="utf-8")
     section = text.partition("## An engine\n")[2].partition("\n## ")[0]
     project, row, engine = re.findall(r"```(?:toml|python)\n(.*?)```", section, re.S)
     declared = tomllib.loads(project)["project"]

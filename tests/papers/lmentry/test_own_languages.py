@@ -1,6 +1,6 @@
 """Languages of Multi-LMentry that are no part of the release: resources of our own, such as French.
 
-A language added as docs/adding.md says is tested here without a further line.
+A language added as docs/adding_lmentry.md says is tested here without a further line.
 """
 
 import json
