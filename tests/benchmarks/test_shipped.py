@@ -12,7 +12,7 @@ from support.mirror_kit import fetch
 from support.paths import REPOSITORY
 
 FOLDER = REPOSITORY / "config" / "benchmarks"
-# How many items the papers, or the files where these say nothing, have: docs/benchmarks.md.
+# How many items the papers, or the files where these say nothing, have: docs/benchmarks_shipped.md.
 SHIPPED = {
     "babylm_blimp": "59,875 pairs from 67 files",
     "babylm_entity_tracking": "9,483 items from 3 files",
