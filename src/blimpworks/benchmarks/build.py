@@ -234,7 +234,7 @@ def _with_ratings(
     for item in items:
         if isinstance(item, Design):
             raise UserError(
-                f"{item.place}: grades of sentences are of pairs and single sentences, "
+                f"{item.location}: grades of sentences are of pairs and single sentences, "
                 "and this is an item of several conditions; name a column as 'rating'."
             )
         good, bad = (means.get(sentence) for sentence in (item.good, item.bad))

@@ -99,7 +99,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     first = [item for item in items if item is first_of[item.lang, item.paradigm]]
     further = [item for item in items if item is not first_of[item.lang, item.paradigm]]
     for item in [*evenly(first, show), *evenly(further, max(show - len(first), 0))]:
-        yield f"  {item.place}  id {item.id}  {item.paradigm}"
+        yield f"  {item.location}  id {item.id}  {item.paradigm}"
         if isinstance(item, Design):
             for condition in item.conditions:
                 texts = " ".join(f"[{text}]" for text in condition.texts if text)
@@ -252,7 +252,7 @@ class Check:
 
 def _line(items: Sequence[Pair | Design]) -> str:
     """Write the locations of items with the same sentences, and these."""
-    locations = [item.place for item in items[:MOST_LOCATIONS]]
+    locations = [item.location for item in items[:MOST_LOCATIONS]]
     if len(items) > MOST_LOCATIONS:
         locations.append(f"{len(items) - MOST_LOCATIONS} more")
     return f"{', '.join(locations)}: {' | '.join(items[0].sentences)}"
@@ -291,13 +291,13 @@ def _duplicate_findings(items: Sequence[Pair | Design], unit: str) -> Iterator[F
 
 
 def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
-    same = [f"{item.place}: {item.good}" for item in pairs if item.good == item.bad]
+    same = [f"{item.location}: {item.good}" for item in pairs if item.good == item.bad]
     yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
     differ: dict[str, list[str]] = {}
     for item in pairs:
         reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
         if reason:
-            differ.setdefault(reason, []).append(f"{item.place}: {item.good!r} | {item.bad!r}")
+            differ.setdefault(reason, []).append(f"{item.location}: {item.good!r} | {item.bad!r}")
     for reason, locations in differ.items():
         severity = WARNING if reason == "where words are parted" else ERROR
         yield _finding(severity, locations, "pair", f"whose sentences differ only in {reason}")
@@ -313,7 +313,7 @@ def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
             key = item.lang, frozenset((item.good, item.bad))
             swapped.setdefault(key, _line([item, opposite]))
         elif conflict is not None:
-            both.append(f"bad in {item.place}, good in {conflict.place}: {item.bad}")
+            both.append(f"bad in {item.location}, good in {conflict.location}: {item.bad}")
     text = "swapped elsewhere, so that good is bad there"
     yield _finding(ERROR, [*swapped.values()], "pair", text)
     yield _finding(WARNING, both, "bad sentence", "good in another pair")
@@ -346,7 +346,7 @@ def _length_findings(
     most = float("inf")
     for limit in CONTEXT_LENGTHS:
         locations = [
-            f"{item.place}: {size:,} tokens"
+            f"{item.location}: {size:,} tokens"
             for (item, _), size in zip(numbered, sizes, strict=True)
             if limit < size <= most
         ]
@@ -365,7 +365,7 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
             # White space in the text of a template is not the file's.
             texts = {column: row.cells[column] for column in columns if column in row.cells}
             locations += [
-                f"{row.place}: {column} {text!r}"
+                f"{row.location}: {column} {text!r}"
                 for column, text in texts.items()
                 if isinstance(text, str) and text != text.strip()
             ]

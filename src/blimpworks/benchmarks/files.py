@@ -362,8 +362,8 @@ def _join_aligned(
                 twice = (row.cells.keys() & beside.cells.keys()) - captures.keys()
                 if twice:
                     raise UserError(
-                        f"{beside.place}: column {min(twice)!r} stands in {row.file} too; name the "
-                        "columns of one of them with 'columns'."
+                        f"{beside.location}: column {min(twice)!r} stands in {row.file} too; name "
+                        "the columns of one of them with 'columns'."
                     )
                 joined.append(replace(row, cells={**beside.cells, **row.cells}))
         yield from joined
@@ -389,7 +389,7 @@ def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[R
             key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
             if key not in table and not lookup.partial:
                 raise UserError(
-                    f"{row.place}: {path} has no row for {_key_text(lookup, key)}; add it, or "
+                    f"{row.location}: {path} has no row for {_key_text(lookup, key)}; add it, or "
                     "leave such rows out with 'where'."
                 )
             keys.add(key)

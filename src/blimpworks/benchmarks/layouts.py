@@ -44,7 +44,7 @@ class Item:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """File and line of the item."""
         return f"{self.file}:{self.line}"
 
@@ -76,12 +76,12 @@ def text(row: Row, column: str) -> str:
     value = cell(row, column)
     if not isinstance(value, str) or not value.strip():
         raise UserError(
-            f"{row.place}: column {column!r} is {value!r:.60}; expected text. Correct the file, or "
-            "name another column."
+            f"{row.location}: column {column!r} is {value!r:.60}; expected text. Correct the file, "
+            "or name another column."
         )
     if APART in value:
         raise UserError(
-            f"{row.place}: column {column!r} has the control character U+001F; expected text. "
+            f"{row.location}: column {column!r} has the control character U+001F; expected text. "
             "Take it out."
         )
     stripped = value.strip()
@@ -97,7 +97,7 @@ def number(row: Row, column: str) -> float:
         if math.isfinite(parsed := float(value)):
             return parsed
     raise UserError(
-        f"{row.place}: column {column!r} is {value!r}; expected a number. Correct the file, or "
+        f"{row.location}: column {column!r} is {value!r}; expected a number. Correct the file, or "
         "name another column."
     )
 
@@ -130,12 +130,12 @@ def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> d
     try:
         phenomenon = phenomenon or declared.phenomenon_of(paradigm) or ""
     except UserError as error:
-        raise UserError(f"{row.place}: {error}") from error
+        raise UserError(f"{row.location}: {error}") from error
     phenomenon = phenomenon or label_in(row, None, "phenomenon")
     lang = label_in(row, data.lang, "lang") or declared.only_language
     if lang not in declared.languages:
         raise UserError(
-            f"{row.place}: the language is {lang!r}; expected one of "
+            f"{row.location}: the language is {lang!r}; expected one of "
             f"{', '.join(declared.languages)}. Correct 'lang', map its values with 'rename', or "
             "add the language to 'languages'."
         )
@@ -155,7 +155,7 @@ def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
         return joined_by
     if {*joined_by} - {*declared.languages} or lang not in joined_by:
         raise UserError(
-            f"{row.place}: 'joined_by' is for {', '.join(joined_by)}; expected the languages "
+            f"{row.location}: 'joined_by' is for {', '.join(joined_by)}; expected the languages "
             f"of the benchmark, {', '.join(declared.languages)}. Correct it."
         )
     return str(joined_by[lang])
@@ -175,8 +175,8 @@ def not_empty(row: Row, column: str) -> str:
     value = as_text(cell(row, column)).strip()
     if not value:
         raise UserError(
-            f"{row.place}: column {column!r} is empty; expected a value in each row. Fill it in, "
-            "name another column, or leave such rows out with 'where'."
+            f"{row.location}: column {column!r} is empty; expected a value in each row. Fill it "
+            "in, name another column, or leave such rows out with 'where'."
         )
     return value
 
@@ -197,8 +197,8 @@ def region_in(
     span = _span_of(sentence, region_text, near)
     if span is None:
         raise UserError(
-            f"{row.place}: the critical region {region_text!r} (column {critical!r}) is no part of "
-            f"{sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
+            f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
+            f"of {sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
             "sentences differ."
         )
     return span
@@ -217,13 +217,14 @@ def regions_of(
             value = as_text(cell(row, column)).strip()
             if not value.isdecimal():
                 raise UserError(
-                    f"{row.place}: column {column!r} is {value!r}; expected a number of characters."
+                    f"{row.location}: column {column!r} is {value!r}; expected a number of "
+                    "characters."
                 )
             offsets.append(int(value))
         good_start, good_end, bad_start, bad_end = offsets
         if not (good_start < good_end <= len(good) and bad_start < bad_end <= len(bad)):
             raise UserError(
-                f"{row.place}: the critical regions {offsets} are not inside sentences of "
+                f"{row.location}: the critical regions {offsets} are not inside sentences of "
                 f"{len(good)} and {len(bad)} characters; expected half-open spans in characters. "
                 f"Correct the columns {', '.join(columns)}."
             )
@@ -243,7 +244,7 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Pa
             for column in (data.good, data.bad):
                 if cell(row, column)[0].isspace():
                     raise UserError(
-                        f"{row.place}: column {column!r} begins with white space, which is left "
+                        f"{row.location}: column {column!r} begins with white space, which is left "
                         "out, so that spans of characters would be wrong; correct the file, or "
                         "'critical'."
                     )
@@ -270,7 +271,7 @@ def _is_first(row: Row, column: str, first: entries.Values, second: entries.Valu
     if is_first == is_one_of(value, second):
         listed = " or ".join(", ".join(map(repr, values)) for values in (first, second))
         raise UserError(
-            f"{row.place}: the label {column!r} is {value!r}; expected one of {listed}. Correct "
+            f"{row.location}: the label {column!r} is {value!r}; expected one of {listed}. Correct "
             "the values in the declaration, or the file."
         )
     return is_first
@@ -296,20 +297,20 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                 sides[is_good].append(row)
             if not data.item and len(group) == 1:
                 raise UserError(
-                    f"{group[0].place}: the last row has no other to make a pair with; without "
+                    f"{group[0].location}: the last row has no other to make a pair with; without "
                     "'item' each two rows of a file, paradigm and language are one. Correct the "
                     "file, or name 'item'."
                 )
             if not data.item and data.where and group[1].line != group[0].line + 1:
                 raise UserError(
-                    f"{group[0].place}: its pair would be with line {group[1].line}, and 'where' "
-                    "may have left out the row between; name 'item'."
+                    f"{group[0].location}: its pair would be with line {group[1].line}, and "
+                    "'where' may have left out the row between; name 'item'."
                 )
             if not all(sides.values()):
                 lacking = "good" if sides[False] else "bad"
                 raise UserError(
-                    f"{group[0].place}: the item has {len(group)} rows and no {lacking} sentence; "
-                    "expected both. Correct 'item', 'good' and 'bad', or the file."
+                    f"{group[0].location}: the item has {len(group)} rows and no {lacking} "
+                    "sentence; expected both. Correct 'item', 'good' and 'bad', or the file."
                 )
             for good, bad in product(sides[True], sides[False]):
                 first, second = (text(row, data.sentence) for row in (good, bad))

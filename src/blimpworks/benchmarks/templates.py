@@ -27,7 +27,7 @@ class Row:
     account: Account
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """File and line, for messages."""
         return f"{self.file}:{self.line}"
 
@@ -42,7 +42,7 @@ def has_column(row: Row, name: str, key: str, advice: str) -> bool:
     is_there = name in row.cells
     if row.account.columns.setdefault(key, is_there) != is_there:
         raise UserError(
-            f"{row.place} has {'a' if is_there else 'no'} column {name!r}, and rows before have "
+            f"{row.location} has {'a' if is_there else 'no'} column {name!r}, and rows before have "
             f"{'none' if is_there else 'one'}; correct the file, or {advice}."
         )
     return is_there
@@ -111,15 +111,15 @@ def cell(row: Row, column: str) -> Any:
     if len(pieces) > 1:
         if re.search(r"[{}]", "".join(pieces[::2])):
             raise UserError(
-                f"{row.place}: the template {column!r} has a brace too many; expected columns in "
-                "braces, each with one at both ends. Correct the declaration."
+                f"{row.location}: the template {column!r} has a brace too many; expected columns "
+                "in braces, each with one at both ends. Correct the declaration."
             )
         filled = (_fill(row, text) if n % 2 else text for n, text in enumerate(pieces))
         return "".join(filled)
     names = ", ".join(repr(n) for n, v in row.cells.items() if not isinstance(v, dict | list))
     raise UserError(
-        f"{row.place} has no column {column!r}; its columns are {names}. Correct the declaration, "
-        "or name the headings with 'header_row' or 'columns'."
+        f"{row.location} has no column {column!r}; its columns are {names}. Correct the "
+        "declaration, or name the headings with 'header_row' or 'columns'."
     )
 
 
@@ -130,7 +130,7 @@ def _fill(row: Row, inside: str) -> str:
     expression = _parse(inside)
     if expression is None:
         raise UserError(
-            f"{row.place}: {{{inside}}} is no column and no template; expected one such as "
+            f"{row.location}: {{{inside}}} is no column and no template; expected one such as "
             "{column}, {column[3]=form}, {column['___']=form} or {column|filter}, with text in "
             "quotes where it has any of ' \" = [ ] | in it."
         )
@@ -143,8 +143,8 @@ def _fill(row: Row, inside: str) -> str:
             n = len([*occurrences(text, blank)]) if blank else 0
             if n != 1:
                 raise UserError(
-                    f"{row.place}: {blank!r} stands {n} times in {text!r}; expected once. Correct "
-                    "the file, or the template."
+                    f"{row.location}: {blank!r} stands {n} times in {text!r}; expected once. "
+                    "Correct the file, or the template."
                 )
             start = text.index(blank)
             end = start + len(blank)
@@ -165,14 +165,14 @@ def _column_text(row: Row, column: str) -> str:
     value = cell(row, column)
     if isinstance(value, dict | list):
         raise UserError(
-            f"{row.place}: column {column!r} is {value!r:.60}, and a template needs text; name "
+            f"{row.location}: column {column!r} is {value!r:.60}, and a template needs text; name "
             f"a field of it, such as {column}.0."
         )
     text = as_text(value)
     if not text.strip() and column not in row.account.allow_empty:
         raise UserError(
-            f"{row.place}: column {column!r} is empty, and a template needs it; correct the file, "
-            f"or add 'allow_empty: [{column}]' to the entry."
+            f"{row.location}: column {column!r} is empty, and a template needs it; correct the "
+            f"file, or add 'allow_empty: [{column}]' to the entry."
         )
     return text
 
@@ -220,7 +220,7 @@ def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Sp
         last = len(spans) - 1 + row.account.words_from
         number = "" if length == 1 else f" with {length} words"
         raise UserError(
-            f"{row.place}: the word at index {index}{number} is not in {text!r}, whose "
+            f"{row.location}: the word at index {index}{number} is not in {text!r}, whose "
             f"{len(spans)} words count from {row.account.words_from} to {last}; correct {first!r}, "
             "or say 'words_from'."
         )
@@ -233,7 +233,8 @@ def _number(row: Row, name: str | int) -> int:
         figures = compared(cell(row, figures))
     if not figures.isdecimal():
         raise UserError(
-            f"{row.place}: column {name!r} is {figures!r}; expected the index or number of words."
+            f"{row.location}: column {name!r} is {figures!r}; expected the index or number of "
+            "words."
         )
     return int(figures)
 
@@ -246,7 +247,7 @@ def _named_or_literal(row: Row, name: str) -> str:
     if similar or "_" in name:
         but = f", but {similar[0]!r}" if similar else ""
         raise UserError(
-            f"{row.place} has no column {name!r}{but}; correct the template, or quote what is "
+            f"{row.location} has no column {name!r}{but}; correct the template, or quote what is "
             f"text: ='{name}'."
         )
     return name
