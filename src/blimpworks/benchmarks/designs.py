@@ -24,7 +24,7 @@ from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.layouts import Item, item_key, joiner_in, labels_of, region_in, text
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction, Region
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import Row, Rows, cell, compared
+from blimpworks.benchmarks.templates import Row, Rows, cell, comparable
 from blimpworks.errors import UserError
 from blimpworks.files import load_json
 from blimpworks.items import APART
@@ -372,7 +372,7 @@ def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str
     else:
         column, answer = right.column, as_text(cell(row, right.column)).strip()
         if right.labels is None:
-            answer = compared(answer)
+            answer = comparable(answer)
             names = [str(right.counts_from + position) for position in range(len(options))]
         else:
             labels = right.labels

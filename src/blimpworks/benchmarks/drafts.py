@@ -19,7 +19,7 @@ from blimpworks.benchmarks.files import ARCHIVES, local_files, plain_name, rows_
 from blimpworks.benchmarks.layouts import units
 from blimpworks.benchmarks.paper import NAME
 from blimpworks.benchmarks.readers import SUFFIXES, Account, as_text
-from blimpworks.benchmarks.templates import compared
+from blimpworks.benchmarks.templates import comparable
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.registry import benchmarks, paper_of
@@ -118,8 +118,8 @@ class Columns:
         labels = {}
         for name, texts in self.values.items():
             distinct = sorted({*texts})
-            right = [text for text in distinct if compared(text) in RIGHT]
-            wrong = [text for text in distinct if compared(text) in WRONG]
+            right = [text for text in distinct if comparable(text) in RIGHT]
+            wrong = [text for text in distinct if comparable(text) in WRONG]
             if right and wrong and len(right) + len(wrong) == len(distinct):
                 labels[name] = (right, wrong)
         return labels

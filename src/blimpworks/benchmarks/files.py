@@ -19,7 +19,7 @@ from blimpworks import errors
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles
 from blimpworks.benchmarks.readers import BLANK, Account, Table, as_text, is_wide
-from blimpworks.benchmarks.templates import Row, cell, compared, is_one_of
+from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, below, relative, table_rows
 
@@ -318,9 +318,9 @@ def _check_values(
     account: Account, key: str, expected: Sequence[str], values: set[str], *, fold: bool = True
 ) -> None:
     """Raise UserError for an expected value that no row has; ``fold`` ignores case."""
-    seen = {*map(compared, values)} if fold else values
+    seen = {*map(comparable, values)} if fold else values
     for value in expected:
-        if (compared(value) if fold else value) not in seen:
+        if (comparable(value) if fold else value) not in seen:
             listed = ", ".join(map(repr, sorted(values)[:6]))
             finding = f"values of rows are {listed}" if values else "no row has such a column"
             raise UserError(
