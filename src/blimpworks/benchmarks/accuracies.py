@@ -1,12 +1,10 @@
 """Compute accuracies of people, and of models from decisions that authors released.
 
 Three keys of a benchmark's declaration name the files: ``people``, ``released`` (decisions of
-models) and ``perplexities``. Each has a function here, which the workflow's command of that name
-calls. Rows of files become judgements such as ::
+models) and ``perplexities``. Each has a function here. Rows become judgements, which are summed for
+each paradigm, phenomenon and language. A judgement is a dictionary such as ::
 
     {"lang": "eng", "phenomenon": "agreement", "paradigm": "subject", "correct": 1.0, "n": 1}
-
-They are then summed for each paradigm, phenomenon and language.
 """
 
 import logging
@@ -266,11 +264,6 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
     """Yield each person's rating of each sentence, from rows with one or several ratings."""
     # Cells have their new values from the reader, but columns in headings have not.
     entry = with_new_names(entry, declared.folder)
-    new_values_by_column = {
-        column: new_values
-        for column, new_values in entry.rename.items()
-        if isinstance(new_values, Mapping)
-    }
     for row in rows:
         person = as_text(cell(row, entry.person)) if entry.person else row.location
         ratings: list[dict[str, Any]] = []
@@ -284,9 +277,10 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
                 columns = columns_in([entry.headings], as_text(heading).strip())
                 if columns is None or not as_text(value).strip():
                     continue
-                for column in columns.keys() & new_values_by_column.keys():
-                    old_value = columns[column]
-                    columns[column] = new_values_by_column[column].get(old_value, old_value)
+                for column, old_value in columns.items():
+                    new_values = entry.rename.get(column)
+                    if isinstance(new_values, Mapping):
+                        columns[column] = new_values.get(old_value, old_value)
                 ratings.append({**columns, "rating": value})
         for cells in ratings:
             rating = replace(row, cells={**row.cells, **cells})

@@ -1,4 +1,9 @@
-"""Preview the items of a benchmark, find faults in them, and write both as one page."""
+"""Preview the items of a benchmark, find faults in them, and write both as one page.
+
+``preview`` yields lines for the command ``show-benchmark``. ``check``, of ``check-benchmark``,
+returns measures such as mean lengths, and findings such as "error: 2 pairs of the same sentence
+twice" with the locations of the pairs in the files.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -35,11 +40,11 @@ from blimpworks.items import evenly
 
 ERROR, WARNING, NOTE = SEVERITIES = ("error", "warning", "note")
 OUTLIER_SHARE, OUTLIER_PAIRS = 0.1, 10
-"""Share of a change below which it is an outlier, in a paradigm of so many pairs or more."""
+"""Share of a change below which it is an outlier; fewest pairs of a paradigm with outliers."""
 DECISIVE_SHARE, DECISIVE_PAIRS = 0.75, 20
-"""Share of pairs from which one measure decides a paradigm of so many pairs or more."""
-CONTEXT_LENGTHS = (1024, 512)
-TOKENS_PER_WORD = 1.5
+"""Share of pairs from which one measure decides a paradigm; fewest pairs of the paradigm."""
+CONTEXT_LENGTHS, TOKENS_PER_WORD = (1024, 512), 1.5
+"""Most tokens that common models take; estimate without a tokenizer."""
 MOST_LOCATIONS, MOST_FORMATS = 6, 5
 """Most locations in a line of a finding, and most formats of files in a preview."""
 SENTENCE_KEYS = ("good", "bad", "first", "second", "sentence")
@@ -53,6 +58,7 @@ LEGEND = (
 Segments = list[tuple[str, str | None]]
 """Parts of a sentence, each with the name of its region, or None outside of regions."""
 CountTokens = Callable[[Sequence[str]], list[int]]
+"""Function that returns the number of tokens of each sentence."""
 counted = partial(shared.counted, form=",")
 
 
@@ -61,13 +67,14 @@ def _marked(sentence: str, start: int, end: int) -> str:
 
 
 def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
-    """Yield lines about a benchmark: how its files are read, items by paradigm, and examples."""
+    """Yield lines about a benchmark: how its files are read, numbers of items, and some items."""
     named = local_files(declared.folder) | declared.source_files(sources)
     accounts: list[Account] = []
     items = read_items(declared, named, accounts)
     unit = declared.unit
     for lang in declared.languages:
-        declared.check_number(lang, sum(i.lang == lang for i in items))
+        declared.check_number(lang, sum(item.lang == lang for item in items))
+
     formats: dict[str, str] = {}
     for account in accounts:
         formats |= account.files
@@ -80,10 +87,11 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     rows = declared.rows_of(declared.data)
     licences = dict.fromkeys([declared.licence, *(row.licence for row in rows)])
     yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
-    phenomena: dict[tuple[str, str], dict[str, int]] = {}
+
+    counts: dict[tuple[str, str], dict[str, int]] = {}
     for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
-        phenomena.setdefault((lang, phenomenon), {})[paradigm] = len(group)
-    for (lang, phenomenon), numbers in phenomena.items():
+        counts.setdefault((lang, phenomenon), {})[paradigm] = len(group)
+    for (lang, phenomenon), numbers in counts.items():
         more = ", ".join(f"{paradigm} {n:,}" for paradigm, n in numbers.items())
         total = f"{phenomenon} {sum(numbers.values()):,}"
         yield f"  {lang}  {total}" + (f": {more}" if more != total else "")
@@ -93,6 +101,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     if unit == "sentence":
         good = sum(isinstance(item, Pair) and item.more["acceptable"] for item in items)
         yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
+
     yield "such as"
     # The first item of as many paradigms as possible, then further ones.
     first_of = {(item.lang, item.paradigm): item for item in reversed(items)}
@@ -141,9 +150,11 @@ def token_counter(path: Path) -> CountTokens:
 def _measures(
     rows: pd.DataFrame, lang: str, count: CountTokens | None
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield a paradigm's measures: name, means, and the direction if the measure decides alone.
+    """Yield a paradigm's measures: name, means of good and bad sentences, and a reason.
 
-    A measure decides by the share of pairs whose good sentence has more; equal ones count half.
+    The reason, such as "fewer words 90.0 % [80.0, 95.0]", says how the measure could replace a
+    model: in that share of pairs (equal ones count half) the good sentence has fewer. It is empty
+    for a measure that decides too few pairs.
     """
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]
@@ -166,6 +177,7 @@ def _measures(
         if paired:
             right = ahead(good, bad)
         else:
+            # Ranks give the share over all pairs of a good and a bad sentence.
             ranks = pd.concat([good, bad]).rank()[: len(good)]
             right = float(ranks.sum() - len(good) * (len(good) + 1) / 2) / max(len(good), len(bad))
         share, (low, high), reason = right / n, wilson(right, n), ""
@@ -191,9 +203,10 @@ def _chance(item: Design) -> float | None:
 def measures(
     items: Sequence[Pair | Design], patterns: Sequence[str], count: CountTokens | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Measure each paradigm; return a row each, and a line for those that one measure decides.
+    """Measure each paradigm; return its row, and a line if one measure decides the paradigm.
 
-    ``patterns`` name the change between the sentences of each pair; without pairs they are empty.
+    ``patterns`` has the change between the sentences of each pair, such as "exchanged 1"; it is
+    empty if items are not pairs.
     """
     frame = pd.DataFrame(
         {
@@ -215,11 +228,12 @@ def measures(
         if patterns:
             change, n = Counter(patterns[i] for i in group.index).most_common(1)[0]
             row |= {"mostly": change, "share": f"{100 * n / len(group):.0f} %"}
-        compared = [*_measures(group, lang, count)]
-        row |= {name: means for name, means, _ in compared}
-        row |= {str(name): f"{100 * s:.1f} %" for name, s in shares.get_group(key).items()}
+        measured = [*_measures(group, lang, count)]
+        row |= {name: means for name, means, _ in measured}
+        for name, share in shares.get_group(key).items():
+            row[str(name)] = f"{100 * share:.1f} %"
         rows.append(row)
-        reasons = "; ".join(reason for _, _, reason in compared if reason)
+        reasons = "; ".join(reason for _, _, reason in measured if reason)
         if reasons:
             decisive.append(f"{lang} {paradigm}, {len(group):,}: {reasons}")
     return rows, decisive
@@ -251,7 +265,7 @@ class Check:
 
 
 def _line(items: Sequence[Pair | Design]) -> str:
-    """Write the locations of items with the same sentences, and these."""
+    """Write the locations of items with the same sentences, then the sentences."""
     locations = [item.location for item in items[:MOST_LOCATIONS]]
     if len(items) > MOST_LOCATIONS:
         locations.append(f"{len(items) - MOST_LOCATIONS} more")
@@ -271,6 +285,7 @@ def _finding(severity: str, locations: Sequence[str], noun: str, text: str) -> F
 def _equal_groups(
     items: Sequence[Pair | Design], key: Callable[[Pair | Design], Hashable]
 ) -> Iterator[list[Pair | Design]]:
+    """Return the groups of two or more items with the same key."""
     groups: dict[Hashable, list[Pair | Design]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -374,7 +389,10 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items. Without ``count`` tokens are estimated. UserError if malformed."""
+    """Check a benchmark's items. Without ``count`` numbers of tokens are estimated.
+
+    Raises UserError for malformed files.
+    """
     named = local_files(declared.folder) | declared.source_files(sources)
     items = read_items(declared, named, [])
     unit = declared.unit
@@ -408,7 +426,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
 
 
 def report(result: Check, show: int) -> Iterator[str]:
-    """Yield lines about a check: findings with at most ``show`` locations, then measures."""
+    """Yield lines about a check: each finding with at most ``show`` locations, then measures."""
     yield f"{result.label}: {counted(len(result.items), result.unit)}"
     for finding in result.findings:
         yield f"{finding.severity}: {finding.text}"
@@ -422,6 +440,7 @@ def report(result: Check, show: int) -> Iterator[str]:
 
 
 def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
+    """Divide a sentence at spans, each with the name of its region."""
     segments: Segments = []
     end = 0
     for start, after, region in sorted(spans):
@@ -432,19 +451,18 @@ def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
 
 def _condition_segments(condition: Condition, item: Design) -> Segments:
     """Divide a condition's sentence by the regions that predictions name."""
-    named = set()
-    for formula in item.predictions:
-        regions_of = Prediction.parse(formula).regions
-        named |= {region for region, name in regions_of if name == condition.name} - {SENTENCE}
+    formulas = map(Prediction.parse, item.predictions)
+    named = {region for formula in formulas for region in formula.regions}
     spans = [
         (start, end, region)
         for region, (start, end) in zip(condition.regions, condition.region_spans(), strict=True)
-        if region in named and start < end
+        if (region, condition.name) in named and region != SENTENCE and start < end
     ]
     return _segments(condition.sentence, spans)
 
 
 def _signed_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
+    """Yield a sign (+, −, or a condition's name) and the segments of each sentence."""
     if isinstance(item, Design):
         for condition in item.conditions:
             yield condition.name, _condition_segments(condition, item)

@@ -1,4 +1,7 @@
-"""Write declarations, guessed from files or of any benchmark's pairs; pin data sets of the hub."""
+"""Draft ``benchmark.yaml`` from files, or from a benchmark's pairs; pin data sets of the hub.
+
+What the headings and values of files leave unclear becomes a comment in the draft.
+"""
 
 import json
 import re
@@ -47,11 +50,11 @@ USUAL_HEADINGS: Mapping[str, set[str]] = {
     "item": {"item", "item_id", "pair", "pair_id", "item_number", "group", "set"},
     "condition": {"condition", "cond", "condition_name"},
 }
-"""Usual headings of columns, by key of an entry of ``data``."""
+"""Usual headings of the column for each key of an entry of ``data``."""
 SIDE_VALUES = (["1", "2"], ["a", "b"], ["first", "second"], ["sentence1", "sentence2"])
 """Pairs of values that name the right one of two sentences."""
 SENTENCE_UNITS = 2
-"""Number of words (or characters without spaces) that sentences exceed in the mean."""
+"""Mean number of words (or characters without spaces) that texts of sentences exceed."""
 EXPORTED = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
 PAIRS_FILE = "pairs.jsonl"
 
@@ -68,12 +71,13 @@ class Guess:
 
 
 def _name(column: str) -> str:
+    """Return a heading such as ``pairId`` in lower case, with underscores: ``pair_id``."""
     return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)).strip("_").lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Texts of some rows by column, without columns of lists and objects."""
+    """Texts of the columns of some rows, without columns of lists and objects."""
 
     values: Mapping[str, list[str]]
 
@@ -114,7 +118,7 @@ class Columns:
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
-        """Values that mean right and wrong, by column that has only such values."""
+        """Values that mean right, and that mean wrong, of each column with no other values."""
         labels = {}
         for name, texts in self.values.items():
             distinct = sorted({*texts})
@@ -128,8 +132,8 @@ class Columns:
     def two_valued(self) -> dict[str, list[str]]:
         """Values of the columns that have two values."""
         texts = {*self.texts}
-        few = {name: sorted({*v}) for name, v in self.values.items() if name not in texts}
-        return {name: values for name, values in few.items() if len(values) == 2}
+        distinct = {name: sorted({*v}) for name, v in self.values.items() if name not in texts}
+        return {name: values for name, values in distinct.items() if len(values) == 2}
 
 
 def _either_of(names: Sequence[str]) -> str:
@@ -198,10 +202,10 @@ def _labelled_sentences(columns: Columns) -> Guess:
     entry = {"sentence": columns.sentences[0], "label": label}
     item = columns.called("item")
     if item is not None:
-        sides: dict[str, set[bool]] = {}
-        for key, value in zip(columns.values[item], columns.values[label], strict=True):
-            sides.setdefault(key, set()).add(value in right)
-        if any(len(both) < 2 for both in sides.values()):
+        is_right = [value in right for value in columns.values[label]]
+        sides = {*zip(columns.values[item], is_right, strict=True)}
+        # Each item must have both a right and a wrong row.
+        if len(sides) < 2 * len({*columns.values[item]}):
             item = None
     if item or _alternates(columns, label, right):
         named = {"item": item} if item else {}
@@ -276,12 +280,11 @@ def _guess_entry(name: str, folder: Path) -> Guess:
     taken = {value for value in guess.entry.values() if isinstance(value, str)}
     for key in ("paradigm", "phenomenon", "id"):
         column = columns.called(key)
-        if column is None or column in taken or (column == key != "id"):
-            continue
-        # Each row has another id, but several rows share a paradigm.
-        values = columns.values[column]
-        if (len({*values}) == len(values)) == (key == "id"):
-            guess.entry[key] = column
+        if column and column not in taken and (column != key or key == "id"):
+            # Each row has another id, but several rows share a paradigm.
+            values = columns.values[column]
+            if (len({*values}) == len(values)) == (key == "id"):
+                guess.entry[key] = column
     lang = columns.called("lang")
     codes = _languages(columns.values[lang]) if lang else None
     if lang and codes:
@@ -352,15 +355,15 @@ def guess_declaration(
     unnamed = [lang for lang in named if lang not in table]
     head: dict[str, Any] = {"label": folder.name, "title": folder.name, "authors": authors}
     if named:
-        names_of = {lang: table.get(lang, lang) for lang in named}
-        head["languages"] = names_of if unnamed or any(titles.values()) else named
+        must_name = unnamed or any(titles.values())
+        head["languages"] = {lang: table.get(lang, lang) for lang in named} if must_name else named
     lines = [f"{key}: {_inline_yaml(value)}" for key, value in head.items()]
     if not named:
         lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
     lines.append("data:")
     for guess in guesses:
-        entry = [f"    {key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
-        lines += [f"  - {entry[0].strip()}", *entry[1:]]
+        first, *others = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
+        lines += [f"  - {first}", *(f"    {line}" for line in others)]
         lines += [f"    # {key}: {choices}" for key, choices in guess.open.items()]
     write_text(path, "".join(f"{line}\n" for line in lines))
     for guess in guesses:
@@ -369,15 +372,15 @@ def guess_declaration(
         yield from (f"  not clear: {key}: {choices}" for key, choices in guess.open.items())
     if unnamed:
         yield f"{path}: write the names of languages that tables show: {', '.join(unnamed)}."
-    open_keys = [key for guess in guesses for key in guess.open]
-    open_keys += [] if named else ["languages"]
+    undecided = [] if named else ["languages"]
+    open_keys = [*(key for guess in guesses for key in guess.open), *undecided]
     if open_keys:
         keys = ", ".join(dict.fromkeys(open_keys))
         yield f"{path} is not complete: set what stands there as comments, {keys}."
 
 
 def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
-    """Write a declaration and its pairs from items tables of languages; count the pairs.
+    """Write a declaration and its pairs from items tables of languages; return how many pairs.
 
     Licence, BibTeX and contact are those of the tables' benchmark. Phenomena, paradigms and
     critical regions stay, so that all methods give the same judgements. Raises UserError for items
@@ -398,7 +401,7 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
             kept = {name: item[name] for name in EXPORTED if item[name] is not None}
             records.append({"id": item["sent_id"] or item["item_id"], **kept})
     entry: dict[str, Any] = {"layout": "pairs", "files": PAIRS_FILE}
-    entry |= {name: name for name in ("good", "bad", "id")}
+    entry |= {"good": "good", "bad": "bad", "id": "id"}
     if all(name in record for record in records for name in Regions._fields):
         entry["critical"] = {name: name for name in Regions._fields}
     declaration: dict[str, Any] = {"label": label, "title": label, "authors": authors}
@@ -408,8 +411,8 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
         citation = paper_of(*names).citation
         stated = {name: getattr(citation, name) for name in ("licence", "bibtex", "contact")}
         declaration |= {name: text for name, text in stated.items() if text}
-    lines = (json.dumps(record, ensure_ascii=False) for record in records)
-    write_text(folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
+    lines = (f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+    write_text(folder / PAIRS_FILE, "".join(lines))
     write_text(path, yaml.safe_dump(declaration, allow_unicode=True, sort_keys=False))
     return len(records)
 
@@ -441,9 +444,9 @@ def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[S
     files = []
     for file in info.siblings or ():
         name = file.rfilename
-        if split and split not in re.split(r"[/_.\-]", name):
-            continue
-        if PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES):
+        in_split = not split or split in re.split(r"[/_.\-]", name)
+        is_readable = PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES)
+        if in_split and is_readable:
             files.append(file)
     if not files:
         names = ", ".join(file.rfilename for file in info.siblings or ())

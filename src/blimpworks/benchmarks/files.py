@@ -1,4 +1,9 @@
-"""Find a benchmark's files by patterns of their names; read, change and join their rows."""
+"""Find a benchmark's files by patterns of their names; read, change and join their rows.
+
+``rows_in`` does all of this for an entry of a declaration. For the pattern
+``{paradigm}/{lang}.csv`` the file ``case/deu.csv`` gives rows with the columns of its headings, and
+``paradigm: case`` and ``lang: deu``. Files may be compressed, or members of archives.
+"""
 
 import bz2
 import csv
@@ -32,9 +37,9 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 Named = Mapping[str, Path]
 """Sources and files of the benchmark's folder, by name."""
 Captures = Mapping[str, str]
-"""Values of columns that the name of a file has."""
-Tabled = tuple[Captures, Sequence[Row]]
-"""Captures and rows of a file."""
+"""Values by column, from the name of a file."""
+FileRows = tuple[Captures, Sequence[Row]]
+"""Values from the name of a file, and its rows."""
 AnyFiles = TypeVar("AnyFiles", bound=PlainFiles)
 LONGEST_PATTERN = 500
 BROKEN = (
@@ -45,11 +50,14 @@ BROKEN = (
 
 def local_files(folder: Path) -> dict[str, Path]:
     """Return a folder's visible files by relative name. UserError for a link out of it."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    named = {path.relative_to(folder).as_posix(): path for path in files}
-    visible = {name: path for name, path in named.items() if not _is_hidden(name)}
-    for name in (name for name, path in visible.items() if path.is_symlink()):
-        below(folder, name, f"{folder}: a file")
+    visible = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and not _is_hidden(name):
+            visible[name] = path
+    for name, path in visible.items():
+        if path.is_symlink():
+            below(folder, name, f"{folder}: a file")
     return visible
 
 
@@ -65,6 +73,7 @@ def plain_name(name: str) -> str:
 
 
 def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the files in an archive."""
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for entry in sorted(archive.namelist()):
@@ -90,7 +99,7 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
-    """Yield the file, or each member of an archive, with the columns of its name.
+    """Yield the file, or each fitting member of an archive, with the columns of its name.
 
     Raises UserError for an absent or broken file, absent members, and a member whose name leads out
     of the archive.
@@ -131,7 +140,11 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
 
 @cache
 def _compiled(names: str) -> tuple[list[str], list[Any]]:
-    """Return a pattern's columns, and its greedy and lazy expressions (RE2, in linear time)."""
+    """Return a pattern's columns, and two regular expressions for it.
+
+    In the first, columns take as much text as they can, in the second as little. They are compiled
+    by RE2, which matches in linear time.
+    """
     if len(names) > LONGEST_PATTERN:
         raise UserError(
             f"the pattern of names {names[:40]!r}… has {len(names)} characters; expected at most "
@@ -174,7 +187,7 @@ def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
 
 
 def with_new_names(entry: AnyFiles, folder: Path) -> AnyFiles:
-    """Read the tables of new values that ``rename`` names. UserError for a malformed table."""
+    """Replace names of tables in ``rename`` by their contents. UserError for a malformed table."""
     tables = dict(entry.rename)
     for column, table in entry.rename.items():
         if not isinstance(table, str):
@@ -233,7 +246,11 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     for row in _join_aligned(tables, aligned):
         for column in values.keys() & row.cells.keys():
             values[column].add(as_text(row.cells[column]).strip())
-        unmet = [c for c, among in entry.where.items() if not is_one_of(row.cells.get(c), among)]
+        unmet = [
+            column
+            for column, expected in entry.where.items()
+            if not is_one_of(row.cells.get(column), expected)
+        ]
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
         else:
@@ -249,11 +266,12 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     return [*_with_lookups(rows, entry, folder)]
 
 
-def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
+def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[FileRows]:
+    """Read the rows of an entry's files; add columns, rename and split values."""
     names = with_new_names(entry, folder).rename
     values: dict[str, set[str]] = {column: set() for column in names}
     text_counts: dict[str, int] = {}
-    tables: list[Tabled] = []
+    tables: list[FileRows] = []
     for name, path in _matching_files(entry, named, account):
         for table, in_name in tables_in(path, name, entry):
             if table.name in account.files:
@@ -317,7 +335,7 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
 def _check_values(
     account: Account, key: str, expected: Sequence[str], values: set[str], *, fold: bool = True
 ) -> None:
-    """Raise UserError for an expected value that no row has; ``fold`` ignores case."""
+    """Raise UserError for an expected value that is not in ``values``; ``fold`` ignores case."""
     seen = {*map(comparable, values)} if fold else values
     for value in expected:
         if (comparable(value) if fold else value) not in seen:
@@ -330,7 +348,7 @@ def _check_values(
 
 
 def _join_aligned(
-    tables: Iterable[Tabled], aligned: Sequence[tuple[PlainFiles, Sequence[Tabled]]]
+    tables: Iterable[FileRows], aligned: Sequence[tuple[PlainFiles, Sequence[FileRows]]]
 ) -> Iterator[Row]:
     """Join rows of files with the rows of their aligned files. UserError if these do not match."""
     used: set[str] = set()
@@ -376,7 +394,10 @@ def _join_aligned(
 
 
 def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[Row]:
-    """Add the columns of lookup tables. UserError for a row of either without partner."""
+    """Add the columns of lookup tables to rows.
+
+    Raises UserError for a row without a line in a table, and the other way round.
+    """
     if not entry.lookup:
         yield from rows
         return

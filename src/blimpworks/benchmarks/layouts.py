@@ -1,4 +1,9 @@
-"""Turn rows of files into pairs and single sentences, and find differences within pairs."""
+"""Turn rows of files into pairs and single sentences, and find differences within pairs.
+
+``pairs``, ``choices``, ``labelled_rows`` and ``sentences`` each read one layout of declared files;
+``build.py`` calls them with the rows. The row ``{good: The dogs bark., bad: The dogs barks.}``
+makes a pair with the critical regions ``bark`` and ``barks``, as spans of characters.
+"""
 
 import math
 import unicodedata
@@ -33,7 +38,7 @@ from blimpworks.items import APART, Regions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An item of a benchmark; ``more`` has further columns."""
+    """An item of a benchmark, and where it stands in the files."""
 
     lang: str
     phenomenon: str
@@ -42,6 +47,7 @@ class Item:
     line: int
     id: str
     more: Mapping[str, Any] = field(default_factory=dict)
+    """Values of further columns."""
 
     @property
     def location(self) -> str:
@@ -72,7 +78,7 @@ AnyItem = TypeVar("AnyItem", bound=Item)
 
 
 def text(row: Row, column: str) -> str:
-    """Return a cell's text, stripped. Raises UserError for an empty cell, or one without text."""
+    """Return a cell's text, stripped. Raises UserError for a cell that is empty or no text."""
     value = cell(row, column)
     if not isinstance(value, str) or not value.strip():
         raise UserError(
@@ -103,7 +109,10 @@ def number(row: Row, column: str) -> float:
 
 
 def _rating_in(row: Row, data: entries.LabelledFiles) -> dict[str, float | None]:
-    """Return a row's grade as ``rating``, None for an empty cell; nothing if not declared."""
+    """Return a row's grade as ``{"rating": grade}``, with None for an empty cell.
+
+    Without a declared column of grades the dictionary is empty.
+    """
     if not isinstance(data.rating, str):
         return {}
     empty = not as_text(cell(row, data.rating)).strip()
@@ -149,7 +158,7 @@ Joined = entries.Conditions | entries.Suites | entries.Alternatives
 
 
 def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
-    """Return the text between parts of a sentence in a row's language. UserError without one."""
+    """Return the text that joins parts of a sentence in a row's language. UserError without it."""
     lang, joined_by = labels_of(row, data, declared)["lang"], data.joined_by
     if isinstance(joined_by, str):
         return joined_by
@@ -162,7 +171,10 @@ def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
 
 
 def label_in(row: Row, column: str | None, default: str) -> str:
-    """Return a row's label in a column or else the ``default`` one, or "". UserError if empty."""
+    """Return a row's label in ``column``, or if that is None in the column ``default``, or "".
+
+    Raises UserError for an empty cell.
+    """
     if column is not None:
         return not_empty(row, column)
     advice = f"name a column as {default!r}"
@@ -182,7 +194,7 @@ def not_empty(row: Row, column: str) -> str:
 
 
 def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[str, ...]:
-    """Return the file, paradigm, language and perhaps name that the rows of an item share."""
+    """Return what the rows of an item share: file, paradigm, language, and the column ``item``."""
     key = (row.file, label_in(row, data.paradigm, "paradigm"), label_in(row, data.lang, "lang"))
     return (*key, not_empty(row, item)) if item else key
 
@@ -190,7 +202,10 @@ def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[s
 def region_in(
     row: Row, sentence: str, critical: entries.Column | entries.CriticalIndex, near: Span
 ) -> Span:
-    """Return the span of a critical region; of several, the one next to the span ``near``."""
+    """Return the span of a critical region in a sentence.
+
+    If the region's text occurs several times, the span next to the span ``near`` is returned.
+    """
     if isinstance(critical, entries.CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
@@ -255,17 +270,18 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Pa
 def choices(rows: Rows, data: entries.Choices, declared: Declaration) -> Iterator[Pair]:
     """Yield a pair from each row, which has two sentences and says which is good."""
     for row in rows:
-        right = _is_first(row, data.right.column, data.right.first, data.right.second)
-        sides = (data.first, data.second) if right else (data.second, data.first)
+        first_is_good = _is_first(row, data.right.column, data.right.first, data.right.second)
+        columns = (data.first, data.second) if first_is_good else (data.second, data.first)
         critical = data.critical
-        if isinstance(critical, entries.CriticalWords) and not right:
+        if isinstance(critical, entries.CriticalWords) and not first_is_good:
             critical = entries.CriticalWords(good=critical.bad, bad=critical.good)
-        good, bad = (text(row, side) for side in sides)
+        good, bad = (text(row, column) for column in columns)
         regions = regions_of((row, row), good, bad, critical)
         yield Pair(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
 def _is_first(row: Row, column: str, first: entries.Values, second: entries.Values) -> bool:
+    """Tell whether a cell has a value of ``first``. UserError unless one of the two has it."""
     value = cell(row, column)
     is_first = is_one_of(value, first)
     if is_first == is_one_of(value, second):
@@ -349,7 +365,10 @@ def _in_word(character: str) -> bool:
 
 
 def _joins(sentence: str, index: int) -> bool:
-    """Tell whether no region may end before a character: it continues a word or is combining."""
+    """Tell whether a region may not end before the character at ``index``.
+
+    It may not where that character continues a word, or is a combining mark.
+    """
     if not 0 < index < len(sentence):
         return False
     before, after = sentence[index - 1], sentence[index]
@@ -368,7 +387,7 @@ def difference(good: str, bad: str) -> Regions:
     """
     if good == bad:
         return Regions(0, len(good), 0, len(bad))
-    # Despite its name it works on any strings.
+    # commonprefix is named for paths, but works on any strings.
     start = len(commonprefix([good, bad]))  # noqa: RUF071
     after = len(commonprefix([good[start:][::-1], bad[start:][::-1]]))  # noqa: RUF071
     while _joins(good, start) or _joins(bad, start):
@@ -415,6 +434,7 @@ FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
 
 @cache
 def _units(text: str) -> tuple[str, ...]:
+    """Split a text without spaces."""
     if text.isalnum() and max(text) < chr(UNSPACED[0]):
         return (text,)
     ends = [end for end in range(1, len(text) + 1) if not _joins(text, end)]
@@ -437,7 +457,7 @@ def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
 
 
 def same_but_for(first: str, second: str) -> str | None:
-    """Name the difference of two sentences if it is only white space or normalisation."""
+    """Name the difference of two sentences if it is white space or normalisation; else None."""
     if first.split() == second.split():
         return "white space"
     for form in FORMS:

@@ -29,8 +29,9 @@ Values = Mapping[Region, Floats]
 ABSOLUTE, RELATIVE = 1e-3, 1e-5
 """Tolerances of ``=`` in syntaxgym-core, ``atol`` and ``rtol`` of ``numpy.isclose``."""
 MOST_CHARACTERS, MOST_LEVELS = 5000, 200
+"""Limits of a formula's length, and of the depth of its brackets and operators."""
 LEAST_NORMAL = np.finfo(np.float64).tiny
-TERMINALS = {
+TERMINAL_NAMES = {
     "REGION": "a region before ';'",
     "CONDITION": "a condition between two '%'",
     "NUMBER": "a number",
@@ -42,7 +43,7 @@ _EXAMPLES = {"start": "(6;%match%) < (6;%mismatch%)", "effect": "(6;%mismatch%) 
 
 
 class _Sum(NamedTuple):
-    """A sum of surprisals [n], and the bound of its rounding error [n]."""
+    """A sum of surprisals [n], or a number; and the bound of its rounding error."""
 
     value: Floats | float
     bound: Floats | float
@@ -176,9 +177,10 @@ def _parser() -> Lark:
 
 
 def _expected(error: UnexpectedInput) -> str:
+    """List what the grammar allows where an error is."""
     names = error.accepts if isinstance(error, UnexpectedToken) else getattr(error, "allowed", ())
     texts = [
-        TERMINALS.get(name) or repr(_parser().get_terminal(name).pattern.value)
+        TERMINAL_NAMES.get(name) or repr(_parser().get_terminal(name).pattern.value)
         for name in sorted(names or ())
     ]
     return " or ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

@@ -1,4 +1,9 @@
-"""Make the tables of accuracies of declared benchmarks, with baselines and people."""
+"""Make the tables of accuracies of declared benchmarks, with baselines and people.
+
+``phenomena`` and ``people`` make an exhibit (table) from the tables of a campaign: rows are
+languages and phenomena, columns are models. Both are named in ``specs.tsv``. Baselines judge items
+without a model, such as by the longer sentence.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -90,7 +95,7 @@ NOTES = {
 
 T = TypeVar("T")
 BLOCK_MODELS, LAST_BLOCK_MODELS = 4, 2
-"""Most models in a block of columns, and in one with baselines."""
+"""Most models in a block of columns (printed one below another), and in one with baselines."""
 FEWEST = 3
 """Fewest paradigms or phenomena of a correlation."""
 COUNT, STUB_HEADING = "n", "Phenomenon"
@@ -103,7 +108,7 @@ def blocks(values: Sequence[T], size: int = BLOCK_MODELS) -> Iterator[list[T]]:
 
 
 def phenomenon_cells(view: View) -> Iterator[Cell]:
-    """Yield accuracies with intervals by language, phenomenon (``all`` last) and column."""
+    """Yield the accuracy with interval of each language, phenomenon (``all`` last) and column."""
     for lang, phenomenon, row in view.lines():
         for column, models in view.columns.items():
             if cell := view.cell(view.rows_on(lang, phenomenon, models), (row, column)):
@@ -111,15 +116,13 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
 
 
 def _item_counts(view: View) -> dict[str, dict[str, str]]:
-    """Return by row the number of items that models judged, or its range."""
+    """Return for each row the number of items that models judged, or its range."""
     counts = {}
     models = [model for column in view.columns.values() for model in column if model != HUMAN]
     for lang, phenomenon, row in view.lines():
-        rows, total = (
-            view.rows_on(lang, phenomenon, models),
-            view.rows_at(lang, phenomenon, ALL, models),
-        )
-        n = rows.groupby("model")["n"].sum() if lang in view.partial else total["n"]
+        n = view.rows_at(lang, phenomenon, ALL, models)["n"]
+        if lang in view.partial:
+            n = view.rows_on(lang, phenomenon, models).groupby("model")["n"].sum()
         ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
         counts[row] = {COUNT: " to ".join(ends)}
     return counts
@@ -177,11 +180,10 @@ def means_of_seeds(view: View) -> str:
 
 
 def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
-    """Correlate models' with people's accuracies in a language; return the cells by unit.
+    """Correlate models' with people's accuracies in a language.
 
-    Each model has Pearson's and Spearman's correlation over paradigms. If there are not as many
-    phenomena, it has those over phenomena too. Units of which there are fewer than ``FEWEST`` have
-    none.
+    Returns the cells of Pearson's and Spearman's correlations over paradigms, and over phenomena if
+    their number differs, keyed by this unit. A unit has none with fewer than ``FEWEST`` values.
     """
     rows_of = {
         name: select_rows(view.rows, {"lang": lang, "model": [models[0], HUMAN]})

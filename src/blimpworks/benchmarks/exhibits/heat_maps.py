@@ -1,4 +1,7 @@
-"""Draw the heat maps of declared benchmarks: accuracies by paradigm, and correlations of models."""
+"""Draw the heat maps of declared benchmarks: accuracies by paradigm, and correlations of models.
+
+``paradigms`` and ``correlations`` each make an exhibit (figure); ``specs.tsv`` names them.
+"""
 
 import math
 from collections import Counter
@@ -49,7 +52,7 @@ MARGIN = 0.06
 
 @dataclass(frozen=True)
 class Names:
-    """Fonts and texts of names in a figure; numbers replace names with letters that no font has."""
+    """Fonts and texts of names in a figure. Numbers replace names that no font can write."""
 
     families: tuple[str, ...]
     texts: Mapping[str, str]
@@ -99,7 +102,7 @@ LUMINANCE_WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
 Groups = Sequence[tuple[str, Sequence["MapRow"]]]
 """Rows of a heat map by heading."""
 PANEL_ROWS = (40, 90)
-"""Rows of a panel: the smaller number if all panels then fit the page, else the larger."""
+"""Most rows of a panel: the smaller number if all panels then fit the page, else the larger."""
 
 
 @dataclass(frozen=True)

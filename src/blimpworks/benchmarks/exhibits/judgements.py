@@ -1,4 +1,8 @@
-"""Make the tables of judgements: hardest items, correlations with labels and ratings, effects."""
+"""Make the tables of judgements: hardest items, correlations with labels and ratings, effects.
+
+A judgement is one model's verdict on one item. ``worst``, ``acceptability``, ``ratings`` and
+``effects`` each make an exhibit (table); ``specs.tsv`` names them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,11 +40,11 @@ class Layout:
 
     description: str
     widths: Mapping[str, float]
-    """Shares of the line of columns with running text; the items' text comes last."""
+    """Columns with running text, and their shares of the width; the items' text comes last."""
     id: str
-    """Column of items with the ids of judgements."""
+    """Column of the items table with the ids that judgements name."""
     more: Sequence[str]
-    """Further columns of items."""
+    """Further columns to read from the items table."""
     rated: str = "margin"
     """Column of judgements that is correlated with people's ratings."""
 
@@ -84,9 +88,10 @@ def _caption_names(labels: Labels) -> dict[str, str]:
 
 
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Choose the items of a language that most models get wrong, then those of the lowest margin.
+    """Choose the items of a language that the largest share of judgements gets wrong.
 
-    Shares of judgements decide, because models judge a pair twice that a file has twice.
+    Among equal shares the lowest mean margin comes first. Numbers of judgements would not do, since
+    models judge a pair twice that a file has twice.
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)
@@ -100,7 +105,7 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
 def _read_items(
     tables: shared.Tables, layout: Layout, ids: pd.Series
 ) -> dict[tuple[str, ...], list[Item]]:
-    """Read items by language, paradigm and id; an item of several conditions has several rows."""
+    """Read the rows of items, keyed by language, paradigm and id; a row for each condition."""
     key, columns = layout.id, (layout.id, "lang", "paradigm", "good", *layout.more)
     rows: dict[tuple[str, ...], list[Item]] = {}
     for path in tables["items"]:
@@ -195,15 +200,15 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
-"""Function that makes a row's cells from judgements, the row's key and their selection."""
+"""Function that makes a row's cells from judgements, the row's key, and the judgements' filter."""
 Group = tuple[str, Mapping[str, Any], RowCells]
-"""Heading, selection of judgements, and maker of rows of a group of models."""
+"""Rows with a common heading: the heading, the filter of judgements, and the maker of cells."""
 
 
 def _table_by_model(
     judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Make a row per group and model; columns of ``best`` show their maximum in bold."""
+    """Make a row for each group and model; columns of ``best`` have their maximum in bold."""
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
     rows: dict[str, str] = {}
@@ -267,7 +272,7 @@ def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 FEWEST_RATED = 4
 SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
-"""Factor of r² in the spread of a coefficient (see ``correlation_interval``)."""
+"""Factor of r² in the variance of a coefficient (see ``correlation_interval``)."""
 
 
 def _ratings_row(

@@ -1,4 +1,10 @@
-"""Select and compute the numbers that exhibits of declared benchmarks show."""
+"""Select and compute the numbers that tables and figures of declared benchmarks show.
+
+A ``View`` holds the accuracies of a benchmark (rows with model, lang, phenomenon, paradigm and
+accuracy) and the models of each column. The paradigm ``all`` is the sum over a phenomenon, and the
+phenomenon ``all`` over a language. A ``Cell`` is a number with the formula and the filter of rows
+from which it can be computed again; formulas are the functions with ``@formula``.
+"""
 
 import re
 from collections import Counter
@@ -32,7 +38,7 @@ PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 PARADIGM, PHENOMENON = "paradigm", "phenomenon"
 COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
 UNIT_COLUMNS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", PHENOMENON]}
-"""Columns that identify a paradigm, or a phenomenon."""
+"""Columns that identify a paradigm (items of one pattern), or a phenomenon (several paradigms)."""
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
@@ -79,7 +85,7 @@ def baseline(rows: pd.DataFrame, name: str) -> float:
 
 
 def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return a column's values and people's ratings [judged and rated items, 2]."""
+    """Return the judged items that people rated [n, 2]: a column's value, and the rating."""
     if "rating" not in rows:
         return pd.DataFrame(columns=[column, "rating"], dtype=float)
     return rows.loc[rows["correct"].notna(), [column, "rating"]].dropna()
@@ -148,11 +154,11 @@ MEASURES = {
     "conditions": "items of which a model meets all predictions",
     "mean": "predictions of an item that a model meets, on average over items",
 }
-"""Units that accuracies count, in percent, by layout."""
+"""What accuracies are percentages of, for each layout of items."""
 
 
 def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
-    """Order names as ``preferred``, then alphabetically."""
+    """Return the names that are ``present``, ordered as ``preferred`` and then alphabetically."""
     names = {*present}
     return [name for name in dict.fromkeys([*preferred, *sorted(names)]) if name in names]
 
@@ -199,11 +205,11 @@ class View:
     labels: Labels
     rows: pd.DataFrame
     columns: Mapping[str, Sequence[str]]
-    """Models by name of their column; a family, with models of several seeds, has one column."""
+    """Models of each column, by its name; models that differ in the seed share a column."""
     partial: frozenset[str] = frozenset()
-    """Languages with rows of only those paradigms (or phenomena) that people judged too."""
+    """Languages without the paradigms (or phenomena) that people did not judge."""
     shared: str = ""
-    """Caption's sentences on paradigms that both people and models judged."""
+    """Caption's sentences on the paradigms that both people and models judged."""
 
     @property
     def name(self) -> str:
@@ -245,7 +251,7 @@ class View:
         return dict(self.rows.groupby(["lang", "phenomenon", "paradigm", "model"]).indices)
 
     def paradigms(self, lang: str) -> list[tuple[str, str]]:
-        """List phenomenon and name of a language's paradigms, with "2" before "10"."""
+        """List (phenomenon, paradigm) of a language's paradigms, with "2" before "10"."""
         rows = self.rows[(self.rows["lang"] == lang) & (self.rows["paradigm"] != ALL)]
         pairs = rows[["phenomenon", "paradigm"]].drop_duplicates().itertuples(index=False)
         rank = {phenomenon: number for number, phenomenon in enumerate(self.phenomena)}
@@ -273,13 +279,13 @@ class View:
     def rows_at(
         self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]
     ) -> pd.DataFrame:
-        """Return the rows of models on a paradigm, or ``all`` paradigms, of a phenomenon."""
+        """Return the rows of models that have exactly these labels, which may be ``all``."""
         keys = [(lang, phenomenon, paradigm, model) for model in models]
         indices = [index for key in keys for index in self._indices.get(key, ())]
         return self.rows.iloc[indices]
 
     def rows_on(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
-        """Return the rows of models on a phenomenon or ``all``, else on its paradigms."""
+        """Return the rows of models on a phenomenon, or on its paradigms if it has no row."""
         summed = self.rows_at(lang, phenomenon, ALL, models)
         if not summed.empty:
             return summed
@@ -293,16 +299,16 @@ class View:
     def cell(self, rows: pd.DataFrame, key: Place) -> Cell | None:
         """Make the cell of the unweighted mean of ``rows`` in percent; None without rows.
 
-        A single row gives its 95 % interval too, and of measured pairs its ties. In a partial
+        A single row gives its 95 % interval too, and for measured pairs its ties. In a partial
         language one model's rows are pooled, so that each judgement counts once.
         """
         if rows.empty:
             return None
-        alone = len(rows) == 1
+        is_single = len(rows) == 1
         judged_pairs = self.layout == "pairs" and self.labels.source == "measured"
-        ties = alone and judged_pairs and HUMAN not in {*rows["model"]}
+        ties = is_single and judged_pairs and HUMAN not in {*rows["model"]}
         one_model = rows["model"].nunique() == 1 and bool(rows["low"].notna().all())
-        if one_model and not alone and {*rows["lang"]} <= self.partial:
+        if one_model and not is_single and {*rows["lang"]} <= self.partial:
             return accuracy_cell(rows, key, POOLED, interval="pooled")
         return accuracy_cell(rows, key, ties=ties)
 
@@ -312,9 +318,9 @@ def read_view(tables: Tables, labels: Labels) -> View:
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     published, method = labels.source == "published", labels.method
     if published:
-        every = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
-        method = IN_PRINT if {*every["method"]} == {IN_PRINT} else RELEASED
-        where["model"] = sorted({*every["model"]} - {HUMAN})
+        released = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
+        method = IN_PRINT if {*released["method"]} == {IN_PRINT} else RELEASED
+        where["model"] = sorted({*released["model"]} - {HUMAN})
     else:
         where["model"] = [*labels.models]
     rows = read_accuracies(
@@ -329,6 +335,7 @@ def read_view(tables: Tables, labels: Labels) -> View:
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
+    """Return the models of each family (models that differ in the seed), the best family first."""
     means = rows[rows["phenomenon"] == ALL].groupby("model")["accuracy"].mean()
     families: dict[str, list[str]] = {}
     for model in sorted({*rows["model"]}):
@@ -356,9 +363,11 @@ def with_people(view: View, tables: Tables) -> View:
     return view if people.empty else _over_common(view)
 
 
-def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
+def _judged_units(rows: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return (phenomenon, paradigm) of the paradigms in rows, or of the phenomena if none."""
     units = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
-    return {unit for unit in units if unit[1] != ALL} or {u for u in units if u[0] != ALL}
+    paradigms = {unit for unit in units if unit[1] != ALL}
+    return paradigms or {unit for unit in units if unit[0] != ALL}
 
 
 def _over_common(view: View) -> View:
@@ -368,7 +377,7 @@ def _over_common(view: View) -> View:
     for lang, name in view.languages.items():
         rows = view.rows[view.rows["lang"] == lang]
         people, models = (
-            _units(rows[(rows["model"] == HUMAN) == human]) for human in (True, False)
+            _judged_units(rows[(rows["model"] == HUMAN) == human]) for human in (True, False)
         )
         unit = "paradigms" if any(paradigm != ALL for _, paradigm in people) else "phenomena"
         if unit == "phenomena":
