@@ -1,4 +1,8 @@
-"""Draw the figures of declared benchmarks: accuracies by model, size, perplexity and people."""
+"""Draw the figures of declared benchmarks: accuracies by model, size, perplexity and people.
+
+``models``, ``sizes``, ``perplexity`` and ``people_fig`` each make an exhibit (figure) from the
+tables of a campaign; ``specs.tsv`` names them. Helpers before each draw its axes.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,8 +48,6 @@ CHANCE = 50
 ACCURACY = "Accuracy"
 FAINT = "#BFDDF2"
 """Colour of intervals that names overlap."""
-
-
 MANY_ROWS = 25
 """Number of rows from which row names are small."""
 Point = tuple[float, float]
@@ -125,9 +127,9 @@ def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figu
 
 
 def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
-    """Yield each column's accuracy over all phenomena, the highest first, and its seeds'."""
+    """Yield each column's accuracy over all phenomena, and those of its seeds, the best first."""
     title = view.languages[lang] if view.prefix(lang) else ACCURACY
-    pairs = []
+    cells_with_seeds = []
     for column, models in view.columns.items():
         cell = view.cell(view.rows_on(lang, ALL, models), (column, title))
         seeds = []
@@ -135,13 +137,13 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
             if seed := view.cell(view.rows_on(lang, ALL, [model]), (model, title)):
                 seeds.append(replace(seed, printed=False))
         if cell:
-            pairs.append((cell, seeds))
-    return iter(sorted(pairs, key=lambda pair: -pair[0].value))
+            cells_with_seeds.append((cell, seeds))
+    return iter(sorted(cells_with_seeds, key=lambda pair: -pair[0].value))
 
 
 def _limits(cells: Sequence[Cell], chance: str) -> tuple[float, float]:
     """Return the limits of an axis of percentages; if ``chance`` is not "", they include 50 %."""
-    ends = [end for c in cells for end in (c.value, c.low, c.high) if end is not None]
+    ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
 
@@ -178,6 +180,7 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _scale(axes: Axes, values: Sequence[float]) -> None:
+    """Give the x axis a logarithmic scale; the narrower the range, the more ticks it has."""
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
     if decades < 0.5:
@@ -239,7 +242,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
 
 MARKERS = "osD^vPX<>ph*"
 TEST = "Test perplexity"
-NAMED = ["model", "corpus", "seed"]
+MODEL_KEYS = ["model", "corpus", "seed"]
 """Columns that identify a model with a perplexity."""
 TABLE_KIND = "model_perplexities"
 
@@ -252,7 +255,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows[rows["perplexity"].notna()]
     # Row names are the models' names in the table of accuracies.
     names = [
-        row["model"] if row["model"] in models else "_".join(row[NAMED].dropna().map(str))
+        row["model"] if row["model"] in models else "_".join(row[MODEL_KEYS].dropna().map(str))
         for _, row in rows.iterrows()
     ]
     rows = rows.set_axis(names)[pd.Index(names).isin(models)]
@@ -270,7 +273,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         where, value = where_of(of_model, ("benchmark", "method", "model")), OF_PARADIGMS(of_model)
         text = f"{value:.1f}"
         cells.append(Cell(str(model), ACCURACY, value, text, OF_PARADIGMS, SOURCE, where))
-        keys, text = [key for key in NAMED if pd.notna(row[key])], f"{row['perplexity']:.1f}"
+        keys, text = [key for key in MODEL_KEYS if pd.notna(row[key])], f"{row['perplexity']:.1f}"
         cell_key = (str(model), TEST)
         cells.append(row_cell("perplexities", row, keys, "perplexity", cell_key, text))
         # Without a stated corpus, the model's name has it after the first "_".

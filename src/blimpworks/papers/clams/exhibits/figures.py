@@ -1,5 +1,8 @@
 """Draw CLAMS's Figures 2 and 3, and make the table of numbers in its text.
 
+Each function makes an exhibit, from a campaign's accuracies ("measured") or from those that the
+paper prints ("published"). The numbers of the text are claims, declared in ``claims.tsv``.
+
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 5 and 6 and appendices
 B to D. Morphological complexity is explained in ``clams.morphology``.
 """
@@ -66,6 +69,8 @@ SERIES = {MONO: ("LSTM", style.BLUE, "o"), MBERT: ("mBERT", style.VERMILION, "s"
 """Name, colour and marker of each series."""
 COLUMN = "complexity"
 MEAN, SD = "mean", "SD"
+ENOUGH = 3
+"""Fewest languages for a rank correlation."""
 LEAST_SPAN = 0.2
 """Shortest range of accuracies on the axis of Figure 3."""
 
@@ -104,7 +109,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
-    """Draw the accuracies of each series over complexity, with the languages' names."""
+    """Draw a point for each language and series: accuracy over complexity; name the languages."""
     x = {cell.row: cell.value for cell in cells if cell.column == COLUMN}
     points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
     sns.scatterplot(
@@ -134,9 +139,9 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
     order = in_order(morphology.groupby("lang")["value"].mean())
-    placed = [lang for tied in order for lang in tied]
+    with_complexity = [lang for tied in order for lang in tied]
     cells = []
-    for lang in [lang for lang in languages if lang in placed]:
+    for lang in [lang for lang in languages if lang in with_complexity]:
         where, cell_key = {"lang": lang}, (languages[lang], COLUMN)
         cell = formula_cell(morphology, cell_key, measures.COMPLEXITY, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
@@ -159,16 +164,15 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         _draw_points(axes, cells)
     values = []
     for series_key, (name, *_) in SERIES.items():
-        shared = accuracies.select_shared(series_key, placed) if len(placed) > 2 else None
-        value = rho(order)(shared.rows) if shared else math.nan
-        values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
+        if len(with_complexity) >= ENOUGH:
+            shared = accuracies.select_shared(series_key, with_complexity)
+            value = rho(order)(shared.rows) if shared else math.nan
+            values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     correlations = f" Spearman's ρ: {', '.join(values)}." if values else ""
     description = describe("fig3", correlations=correlations)
     return Exhibit(**description, cells=cells, figure=figure)
 
 
-ENOUGH = 3
-"""Fewest languages for a rank correlation."""
 RECOMPUTATION = Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
@@ -187,7 +191,7 @@ class Claim(Strict):
     """
 
     row: str
-    """Key of the printed number; empty if the paper does not print it."""
+    """Row of the printed number; empty if the paper does not print it."""
     column: str
     title: str
     formula: str
@@ -198,7 +202,9 @@ class Claim(Strict):
 
     @field_validator("formula", "langs", "constructions", "phenomena")
     @classmethod
-    def _known(cls, value: str | tuple[str, ...], info: ValidationInfo) -> str | tuple[str, ...]:
+    def _check_values(
+        cls, value: str | tuple[str, ...], info: ValidationInfo
+    ) -> str | tuple[str, ...]:
         expected = EXPECTED[str(info.field_name)]
         if not {*([value] if isinstance(value, str) else value)} <= {*expected}:
             raise ValueError(f"expected {', '.join(filter(None, expected))}")
@@ -211,14 +217,14 @@ class Claim(Strict):
 
 
 CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
-CWALS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
+FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of the text's numbers: correlations and others."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
-    paper = [lang for lang in LANGUAGES if lang in languages]
-    morphology = read_morphology(tables, paper)
+    paper_languages = [lang for lang in LANGUAGES if lang in languages]
+    morphology = read_morphology(tables, paper_languages)
     complexity = morphology.groupby("lang")["value"].mean()
     column = AGAIN if labels.source == "published" else VALUE
     cells: list[Cell] = []
@@ -241,7 +247,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
     where = {"lang": sorted({*morphology["lang"]})}
-    for which, formula in CWALS.items():
+    for which, formula in FEATURE_COUNTS.items():
         if where["lang"]:
             cell_key = (f"Morphological features of a language: {which}", column)
             cell = formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")

@@ -1,6 +1,9 @@
 """Compute CLAMS's accuracies by formulas, and lay them out by construction and language.
 
-A series is a group of models: LSTMs or masked models, of one language or of several.
+A table of CLAMS has constructions (kinds of sentences, such as ``subj_rel``) in rows. Its columns
+are languages, each with one or two series: groups of models, which are LSTMs or masked models of
+one language or of several. ``Accuracies`` selects rows, a ``Measure`` makes a cell (a number with
+its formula) of a ``Selection``, and a ``Grid`` does so for all rows and columns of a section.
 """
 
 import math
@@ -32,7 +35,7 @@ from blimpworks.tables import ACCURACIES
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
 TABLE_1, AVERAGE_ROW = "table1", "average"
 Order = Sequence[Sequence[str]]
-"""Languages by rank, the lowest first; languages of one rank are a group."""
+"""Groups of languages with the same rank, the lowest rank first."""
 
 ORDER = Notation(
     ".+",
@@ -53,10 +56,10 @@ MORE = Notation(
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
-    """Compute mean accuracy by ``unit``: a column, or the construction.
+    """Compute the mean accuracy for each value of ``unit``: a column, or the construction.
 
-    A model's accuracy on a construction of a language is over all pairs, with animate nouns or not.
-    These accuracies have equal weight in the mean.
+    First, the accuracy of a model on a construction of a language is computed over all pairs, with
+    animate nouns or not. These accuracies have equal weight in the mean.
     """
     weighed = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
@@ -88,7 +91,7 @@ def _lead(rows: pd.DataFrame) -> float:
     names = rows["column"].str.partition(" ")
     named = rows.assign(language=names[0], model=names[2])
     wide = named.pivot(index="language", columns="model", values="value")
-    # Columns are sorted by name: mono is before multi.
+    # Columns are sorted by name: the monolingual model is before the multilingual one.
     return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
 
 
@@ -127,7 +130,7 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
 
 
 @formula("sum of value × {numerator} ÷ {denominator}")
-def part(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
+def fraction_of(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
     """Compute a fraction of a number."""
     return float(rows["value"].item() * (numerator / denominator))
 
@@ -171,12 +174,13 @@ AVERAGE_KEY = "average"
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the values of a filter's lists that no row has; a list that would be empty stays."""
-    narrow = dict(where)
+    filter_of_rows = dict(where)
     for column, values in where.items():
-        kept = [v for v in values if (rows[column] == v).any()] if isinstance(values, list) else ()
-        if kept:
-            narrow[column] = kept[0] if len(kept) == 1 else kept
-    return narrow
+        if isinstance(values, list):
+            present = [value for value in values if (rows[column] == value).any()]
+            if present:
+                filter_of_rows[column] = present[0] if len(present) == 1 else present
+    return filter_of_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,15 +249,16 @@ class Accuracies:
         phenomena: Sequence[str] = (AGREEMENT,),
     ) -> Selection | None:
         """Select accuracies on the constructions that all ``langs`` have; None if there is none."""
-        every = self.select(series, langs, constructions, phenomena)
-        of_construction = every.rows["lang"].groupby(every.rows["paradigm"].map(construction_of))
-        present = {str(key): {*values} for key, values in of_construction}
-        shared = [key for key in every.constructions if {*langs} <= present.get(key, set())]
+        selection = self.select(series, langs, constructions, phenomena)
+        of_rows = selection.rows["paradigm"].map(construction_of)
+        groups = selection.rows["lang"].groupby(of_rows)
+        langs_of = {str(construction): {*values} for construction, values in groups}
+        shared = [key for key in selection.constructions if {*langs} <= langs_of.get(key, set())]
         return self.select(series, langs, shared, phenomena) if shared else None
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
-    """Read accuracies by paradigm; there are none if no model knows the words of any pair."""
+    """Read accuracies of paradigms; there are none if no model knows the words of any pair."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     return Accuracies(rows, labels.facts["clams_models"], labels)
 
@@ -285,7 +290,7 @@ def measure_by(
     form: str = ".2f",
     applies: Callable[[Selection], bool] = lambda selection: not selection.rows.empty,
 ) -> Measure:
-    """Make the measure that computes a formula for selections to which it ``applies``."""
+    """Return the measure that computes a formula for selections to which it ``applies``."""
 
     def measure(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:
         if not applies(selection):
@@ -351,7 +356,10 @@ class Grid:
         rows: Mapping[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
-        """List an exhibit's printed numbers in the grid's rows and columns, or in others by key."""
+        """List an exhibit's printed numbers in the grid's rows and columns, or in those given.
+
+        ``rows`` and ``columns`` are names by the keys of printed numbers.
+        """
         rows = rows or self.rows
         columns = columns or {column.key: column.name for column in self.columns}
         # Other numbers of the exhibit belong to other grids.
@@ -405,7 +413,7 @@ def table_of(
 
 
 def shown_languages(labels: Labels) -> dict[str, str]:
-    """Return the names of labelled languages by code, the paper's first."""
+    """Return the names of the languages to show by code, the paper's languages first."""
     further = () if labels.source == "published" else labels.languages
     order = dict.fromkeys([*clams.LANGUAGES, *further])
     return {lang: labels.languages[lang] for lang in order if lang in labels.languages}

@@ -1,7 +1,10 @@
 """Make CLAMS's tables: accuracies of LSTMs (1, 4, 5) and BERT (2, 3), and minimal sets (6, 7).
 
 Figure 1, a table of examples, is here too. Three tables are not in the paper: pairs that LSTMs
-could judge, all English sets (Marvin and Linzen 2018), and effects of the ways of scoring.
+could judge, all English sets (Marvin and Linzen 2018), and effects of the ways of scoring. Each
+function makes the exhibit (table) of its name, from a campaign's tables ("measured") or from the
+numbers that the paper prints ("published"); ``labels.source`` says from which. Cells of the
+published form can be hidden: they compare a number with another, and are not drawn.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and the
 authors' counting script (docs/clams.md).
@@ -120,13 +123,13 @@ def lstm_table(
     return measures.table_of(description, cells, [grid], sections)
 
 
-def trained(labels: Labels) -> str:
-    """Write the start of a caption, which describes the LSTMs trained here."""
+def describe_training(labels: Labels) -> str:
+    """Write the start of a caption, on the LSTMs that were trained for this campaign."""
     models = labels.facts.get("clams_training")
     return f"Models trained here, not the paper's: {models}. " if models else ""
 
 
-def scored(labels: Labels) -> str:
+def describe_scoring(labels: Labels) -> str:
     """Write the end of a measured table's caption, on how LSTMs decide pairs."""
     sentences = labels.facts.get("clams_scoring") if labels.source == "measured" else ""
     return f" {sentences}" if sentences else ""
@@ -142,7 +145,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         last = last | {"again": RECOMPUTED_AVERAGE}
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
-        cells, caption = [], trained(labels)
+        cells, caption = [], describe_training(labels)
         # Perplexity is a mean over seeds, on the language's test text.
         perplexities = shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
@@ -155,7 +158,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(replace(cell, stands_for=key))
         cells += grid.cells(accuracies, measures.accuracy)
         cells += grid.cells(accuracies, measures.average, AVERAGE_ROW)
-    description = describe("table1", caption=caption, scored=scored(labels))
+    description = describe("table1", caption=caption, scored=describe_scoring(labels))
     exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, last)
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
     columns = {column.name for column in grid.columns}
@@ -163,14 +166,16 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     return exhibit
 
 
-def gain(both: measures.Selection, cell_key: shared.Place, stands_for: shared.Place) -> Cell | None:
+def measure_gain(
+    both: measures.Selection, cell_key: shared.Place, stands_for: shared.Place
+) -> Cell | None:
     """Measure the gain in accuracy from a capital first letter; None if an accuracy is missing."""
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
-    return signed(both.cell(cell_key, measures.GAIN, stands_for=stands_for))
+    return with_sign(both.cell(cell_key, measures.GAIN, stands_for=stands_for))
 
 
-def signed(cell: Cell) -> Cell:
+def with_sign(cell: Cell) -> Cell:
     """Write a gain as in the paper: a sign and two decimals, or a dash for zero."""
     rounded = round(cell.value, 2)
     return replace(cell, text=f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—")
@@ -182,9 +187,11 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, clams.CAPITALS))
         accuracies = measures.read_accuracies(tables, labels)
-        cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
+        cells = both.cells(accuracies, measure_gain)
+        cells += both.cells(accuracies, measure_gain, AVERAGE_ROW)
         return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
-    columns = [c for c in lstm_grid(labels).columns if c.lang in clams.CAPITALISED]
+    every_column = lstm_grid(labels).columns
+    columns = [column for column in every_column if column.lang in clams.CAPITALISED]
     grid, last = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
     # The paper's average gains are relative to the averages of Table 1.
@@ -198,11 +205,11 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
             formula, cell_key = measures.PRINTED_GAIN, (RECOMPUTED_AVERAGE, column.name)
             cell = shared.formula_cell(numbers, cell_key, formula, "published", where, ".2f")
-            cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
+            cells.append(with_sign(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
 
-spread = measures.measure_by(
+seed_sd = measures.measure_by(
     measures.sd_over(measures.MODEL),
     applies=lambda selection: selection.rows["model"].nunique() >= SEEDS,
 )
@@ -211,7 +218,7 @@ spread = measures.measure_by(
 def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
-    cells = measures.grid_cells([grid], "table5", tables, labels, spread)
+    cells = measures.grid_cells([grid], "table5", tables, labels, seed_sd)
     none = "" if cells else " No model was trained from several seeds."
     return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
 
@@ -220,7 +227,9 @@ def lstm_sets(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
     grid, measure = lstm_grid(labels), measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
-    return lstm_table(grid, describe("lstm_sets", trained=trained(labels)), cells, CONSTRUCTIONS)
+    return lstm_table(
+        grid, describe("lstm_sets", trained=describe_training(labels)), cells, CONSTRUCTIONS
+    )
 
 
 def english(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -245,7 +254,7 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
     sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
     sections = sections or [Section("", CONSTRUCTIONS, [])]
-    texts = {"trained": trained(labels), "scored": scored(labels)}
+    texts = {"trained": describe_training(labels), "scored": describe_scoring(labels)}
     description = describe("english", **texts, none="" if cells else NO_LSTM)
     return measures.table_of(description, cells, grids, sections)
 
@@ -258,7 +267,7 @@ WAYS = (
 )
 """Name, method, tie policy, and number of correct items too many in each set.
 
-Each differs from the one before in one point. The last is ``variant: corrected``.
+Each way differs from the one before in one point. The last is ``variant: corrected``.
 """
 
 
@@ -277,7 +286,7 @@ def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(selection.cell((", ".join(column.head), name), formula, ".3f"))
     rows = dict.fromkeys(cell.row for cell in cells)
     return Exhibit(
-        **describe("variants", trained=trained(labels), none="" if cells else NO_LSTM),
+        **describe("variants", trained=describe_training(labels), none="" if cells else NO_LSTM),
         cells=cells,
         sections=[Section("", {row: row for row in rows}, [name for name, *_ in WAYS])],
     )
@@ -287,10 +296,10 @@ def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 SIMPLE = "simple_agrmt"
 SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
-"""Constructions with the focus words of simple agreement."""
+"""Constructions with the focus words (the two that differ) of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
 """The same in English, where the other constructions have sets with inanimate nouns too."""
-MARKED = (
+EXAMPLE_COLUMNS = (
     *("item_id", "lang", "paradigm", "good", "bad"),
     *("good_start", "good_end", "bad_start", "bad_end"),
 )
@@ -312,7 +321,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     A cell's filter selects the set's item.
     """
     paths = [path for path in tables["items"] if path.stem == ENG]
-    items = [row for p in paths for row in read_table(ITEMS, p, MARKED).to_pylist()]
+    items = [row for p in paths for row in read_table(ITEMS, p, EXAMPLE_COLUMNS).to_pylist()]
     cells = []
     for key, name in CONSTRUCTIONS.items():
         names = clams.paradigms(key, inanimate=False)
@@ -398,11 +407,11 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
-"""Rows, formula, source and filter of each number of a column, by construction."""
+"""Rows, formula, source and filter for the number of each construction in a column."""
 
 
 def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: SeriesColumn) -> Computed:
-    """Count the sets by the focus words that account for most numbers of a column."""
+    """Count the sets with the focus words that explain most numbers of a column of Table 7."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     of_lang: dict[str, Any] = {"lang": column.lang}
@@ -413,7 +422,10 @@ def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: SeriesColumn)
 
 
 def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
-    """Multiply Table 6's sets with the same predicates by the scored share of simple agreement."""
+    """Estimate numbers of Table 7 from Table 6, without the released sets.
+
+    Constructions with the predicates of simple agreement have the same share of scored sets.
+    """
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     used = values.get(("table7", SIMPLE, column.key))
     size = values.get(("table6", SIMPLE, column.lang))
@@ -421,29 +433,30 @@ def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
         return {}
     share = Fraction(int(used), int(size))
     of_lang: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
-    formula = measures.part(share.numerator, share.denominator)
+    formula = measures.fraction_of(share.numerator, share.denominator)
     keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
     present = [key for key in keys if ("table6", key, column.lang) in values.index]
     return {key: (printed, formula, "published", of_lang | {"row": key}) for key in present}
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:
-    """Infer the focus words (``laugh/laughs``) that account for most of the ``scored_sets``.
+    """Infer which focus words (``laugh/laughs``) a model's vocabulary has.
 
     CLAMS (appendix D) skips sets with focus words that the vocabulary lacks, and prints the number
-    of scored sets by construction, a sum over words. ``sets`` has n by construction and focus. Of
-    equally good subsets, that with fewest words is chosen, then the first one. Raises ValueError
-    for too many words.
+    of ``scored_sets`` of each construction: a sum over words of n in ``sets``. All subsets of words
+    are tried; the best one explains most constructions. Of equally good ones, that with fewest
+    words is chosen, then the first. Raises ValueError for too many words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
     counts = wide.reindex([*scored_sets]).fillna(0).to_numpy(np.int64)
     focus_words = [str(word) for word in wide.columns]
     if len(focus_words) > MOST_FOCUS_WORDS:
         raise ValueError(f"{len(focus_words)} focus words are more than {MOST_FOCUS_WORDS}")
+    # Each row of ``subsets`` [subset, word] is a number in binary: 1 for the words of the subset.
     n = len(focus_words)
     bits = np.arange(2**n)[:, None] >> np.arange(n)
-    chosen = (bits & 1).astype(np.int64)
-    matched = (chosen @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
+    subsets = (bits & 1).astype(np.int64)
+    matched = (subsets @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
     # The last key of lexsort decides first, the order of the subsets last.
-    best = np.lexsort((chosen.sum(axis=1), -matched))[0]
-    return [word for word, taken in zip(focus_words, chosen[best], strict=True) if taken]
+    best = np.lexsort((subsets.sum(axis=1), -matched))[0]
+    return [word for word, is_in in zip(focus_words, subsets[best], strict=True) if is_in]

@@ -1,5 +1,8 @@
 """Generate minimal sets from a grammar, one after another, and preview a grammar for its author.
 
+The template ``the N[s] V[3,s]`` with ``vary: V[]`` gives sets such as ("the dog barks", "the dog
+bark"). The released form of a set is a line for each sentence: True or False, a tab, the sentence.
+
 A template is expanded from left to right. For a slot that does not vary, the outer loop is over its
 alternatives and the inner one over the sentences so far. So the first slot varies fastest. For a
 slot that varies, the outer loop is over the sentences so far. Each round of the outer loop
@@ -22,6 +25,7 @@ from blimpworks.papers.clams.items.grammar import model
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then its ungrammatical ones."""
 Stream = Callable[[], Iterator[MinimalSet]]
+"""Function that generates the sets of a template's beginning, as often as it is called."""
 Column = tuple[str, ...]
 """The k-th alternative of a preterminal, then those of the preterminals that replace it."""
 MOST_LINES = 20_000_000
