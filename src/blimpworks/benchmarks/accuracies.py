@@ -87,10 +87,7 @@ def read_people(
 def read_released(
     declaration: Path, files: Sequence[Path], sources: Path, benchmark: str, output: Path
 ) -> int:
-    """Write accuracies of released decisions of models; return the number of rows.
-
-    Raises UserError for malformed files.
-    """
+    """Write accuracies of released decisions; return how many. UserError for malformed files."""
     declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
     entries = []
@@ -111,10 +108,7 @@ def read_released(
 
 
 def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
-    """Write released perplexities of models; return their number.
-
-    Raises UserError for malformed files.
-    """
+    """Write released perplexities; return how many. UserError for malformed files."""
     declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
     rows = [

@@ -389,10 +389,7 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items. Without ``count`` numbers of tokens are estimated.
-
-    Raises UserError for malformed files.
-    """
+    """Check a benchmark's items; without ``count`` tokens are estimated. UserError if malformed."""
     named = local_files(declared.folder) | declared.source_files(sources)
     items = read_items(declared, named, [])
     unit = declared.unit

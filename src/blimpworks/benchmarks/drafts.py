@@ -259,17 +259,15 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
     return guess
 
 
-def _languages(values: Sequence[str]) -> dict[str, str] | None:
-    """Return three-letter codes of a column's values; None where one is no code."""
-    codes = {}
-    for value in sorted({*values}):
-        if not langcodes.tag_is_valid(value):
-            return None
-        try:
-            codes[value] = langcodes.Language.get(value).to_alpha3()
-        except LookupError:
-            return None
-    return codes
+def _language_codes(values: Sequence[str]) -> dict[str, str] | None:
+    """Return the three-letter code of each of a column's values; None if one is no language."""
+    distinct = sorted({*values})
+    if not all(map(langcodes.tag_is_valid, distinct)):
+        return None
+    try:
+        return {value: langcodes.Language.get(value).to_alpha3() for value in distinct}
+    except LookupError:
+        return None
 
 
 def _guess_entry(name: str, folder: Path) -> Guess:
@@ -286,7 +284,7 @@ def _guess_entry(name: str, folder: Path) -> Guess:
             if (len({*values}) == len(values)) == (key == "id"):
                 guess.entry[key] = column
     lang = columns.called("lang")
-    codes = _languages(columns.values[lang]) if lang else None
+    codes = _language_codes(columns.values[lang]) if lang else None
     if lang and codes:
         guess.languages = tuple(sorted({*codes.values()}))
         guess.entry |= {} if lang == "lang" else {"lang": lang}

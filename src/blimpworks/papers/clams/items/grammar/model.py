@@ -313,14 +313,11 @@ class _Reader(Transformer[Token, None]):
         except VisitError as error:
             raise error.orig_exc from None
 
-    def _location(self, token: Token) -> Location:
-        return _location(token, self.file)
-
     def REFERENCE(self, token: Token) -> Reference:
         name, _, inside = token.removesuffix("]").partition("[")
         inside = inside.strip(BLANKS)
         attributes = [text.strip(BLANKS) for text in inside.split(",")] if inside else []
-        location = self._location(token)
+        location = _location(token, self.file)
         if token.type != "ITEM" and not {*BLANKS}.isdisjoint(token):
             fail(location, "blank in brackets", token=token)
         if "" in attributes:
@@ -332,12 +329,12 @@ class _Reader(Transformer[Token, None]):
 
     def sentence(self, *elements: Token | Reference) -> Template:
         first = elements[0]
-        location = first.location if isinstance(first, Reference) else self._location(first)
+        location = first.location if isinstance(first, Reference) else _location(first, self.file)
         plain = (item if isinstance(item, Reference) else str(item) for item in elements)
         return Template(tuple(plain), location)
 
     def words(self, *tokens: Token) -> Alternative:
-        return Alternative(" ".join(tokens), self._location(tokens[0]))
+        return Alternative(" ".join(tokens), _location(tokens[0], self.file))
 
     def template(self, symbol: Token, *sentences: Template) -> None:
         _check_arrow(str(symbol), str(sentences[0].elements[0]), sentences[0].location)
