@@ -260,7 +260,6 @@ class Check:
 
     @property
     def errors(self) -> int:
-        """Number of findings that are errors."""
         return sum(finding.severity == ERROR for finding in self.findings)
 
 
@@ -437,7 +436,6 @@ def report(result: Check, show: int) -> Iterator[str]:
 
 
 def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
-    """Divide a sentence at spans, each with the name of its region."""
     segments: Segments = []
     end = 0
     for start, after, region in sorted(spans):
@@ -458,8 +456,7 @@ def _condition_segments(condition: Condition, item: Design) -> Segments:
     return _segments(condition.sentence, spans)
 
 
-def _signed_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
-    """Yield a sign (+, −, or a condition's name) and the segments of each sentence."""
+def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
     if isinstance(item, Design):
         for condition in item.conditions:
             yield condition.name, _condition_segments(condition, item)
@@ -492,6 +489,6 @@ def write_page(check: Check, path: Path, show: int, most: int | None = None) -> 
         paradigms={key: evenly(items, most) for key, items in groups.items()},
         totals={key: len(items) for key, items in groups.items()},
         counts={key: counted(len(items), check.unit) for key, items in groups.items()},
-        sentences=_signed_sentences,
+        sentences=_labelled_sentences,
     )
     write_text(path, page)

@@ -164,12 +164,10 @@ class Declaration(Strict):
 
     @property
     def folder(self) -> Path:
-        """Folder of the declaration and of local files."""
         return self._folder
 
     @property
     def path(self) -> Path:
-        """File of the declaration."""
         return declaration_in(self._folder)
 
     @property

@@ -21,7 +21,15 @@ from typing import Any
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
-from blimpworks.benchmarks.layouts import Item, item_key, joiner_in, labels_of, region_in, text
+from blimpworks.benchmarks.layouts import (
+    Item,
+    item_key,
+    joiner_in,
+    labels_of,
+    region_in,
+    strip,
+    text,
+)
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction, Region
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import Row, Rows, cell, comparable
@@ -54,7 +62,6 @@ class Condition:
 
     @property
     def sentence(self) -> str:
-        """Text of the sentence."""
         return self.texts[0] if self.spans else self.joined_by.join(filter(None, self.texts))
 
     def region_spans(self) -> list[tuple[int, int]]:
@@ -86,7 +93,6 @@ class Design(Item):
 
     @property
     def sentences(self) -> list[str]:
-        """Distinct sentences."""
         return [*dict.fromkeys(condition.sentence for condition in self.conditions)]
 
 
@@ -109,7 +115,7 @@ def _condition(
     if data.region and data.content:
         # A row per region.
         regions = tuple(as_text(cell(row, data.region)).strip() for row in rows)
-        texts = tuple(as_text(cell(row, data.content)).strip() for row in rows)
+        texts = tuple(strip(row, data.content, as_text(cell(row, data.content))) for row in rows)
     else:
         # A row per condition, with a column per region.
         if len(rows) > 1:
@@ -118,7 +124,7 @@ def _condition(
                 "expected one. Correct 'item' and 'condition', or give 'region' and 'content'."
             )
         regions = data.regions
-        texts = tuple(as_text(cell(rows[0], column)).strip() for column in regions)
+        texts = tuple(strip(rows[0], column, as_text(cell(rows[0], column))) for column in regions)
     if not any(texts):
         raise UserError(f"{rows[0].location}: condition {name!r} has no text; expected some.")
     joiner = joiner_in(rows[0], data, declared)
@@ -205,7 +211,7 @@ def _suite_condition(row: Row, value: Any, joiner: str) -> Condition:
     try:
         name = value["condition_name"]
         regions = tuple(str(region["region_number"]) for region in value["regions"])
-        texts = tuple(region["content"].strip() for region in value["regions"])
+        texts = tuple(strip(row, "content", region["content"]) for region in value["regions"])
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(
             f"{row.location}: a condition of the item has no {error}; expected condition_name, "
@@ -329,6 +335,7 @@ def _option_texts(row: Row, data: entries.Alternatives) -> list[str]:
     else:
         columns = data.options
         values = [cell(row, column) for column in columns]
+    texts = []
     for number, (column, value) in enumerate(zip(columns, values, strict=True), start=1):
         valid = isinstance(value, str)
         if not as_text(value).strip():
@@ -338,7 +345,8 @@ def _option_texts(row: Row, data: entries.Alternatives) -> list[str]:
                 f"{row.location}: option {number} (column {column!r}) is {value!r:.60}; expected "
                 f"text. Correct the file, or add 'allow_empty: [{column}]' where options can lack."
             )
-    return [as_text(value).strip() for value in values]
+        texts.append(strip(row, column, as_text(value)))
+    return texts
 
 
 def _list_in(row: Row, column: str, separator: str | None) -> Sequence[object]:

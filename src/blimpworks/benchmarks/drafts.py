@@ -70,8 +70,7 @@ class Guess:
     """Languages in the entry's column ``lang``."""
 
 
-def _name(column: str) -> str:
-    """Return a heading such as ``pairId`` in lower case, with underscores: ``pair_id``."""
+def _snake_case(column: str) -> str:
     return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)).strip("_").lower()
 
 
@@ -83,7 +82,6 @@ class Columns:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]]) -> "Columns":
-        """Take the columns that all rows have."""
         values = {}
         for name in rows[0] if rows else ():
             cells = [row.get(name, []) for row in rows]
@@ -93,12 +91,16 @@ class Columns:
 
     def called(self, key: str) -> str | None:
         """Return the first column with a usual heading of a key, or None."""
-        return next((name for name in self.values if _name(name) in USUAL_HEADINGS[key]), None)
+        return next(
+            (name for name in self.values if _snake_case(name) in USUAL_HEADINGS[key]), None
+        )
 
     @property
     def sentences(self) -> list[str]:
         """Columns with the heading sentence or text, else all with texts of several words."""
-        return [name for name in self.texts if _name(name) in ("sentence", "text")] or self.texts
+        return [
+            name for name in self.texts if _snake_case(name) in ("sentence", "text")
+        ] or self.texts
 
     @property
     def texts(self) -> list[str]:
@@ -113,7 +115,7 @@ class Columns:
 
     def side(self, expected: set[str], excluded: set[str]) -> list[str]:
         """List text columns with an ``expected`` and no ``excluded`` word in their heading."""
-        headings = {name: {*_name(name).split("_")} for name in self.texts}
+        headings = {name: {*_snake_case(name).split("_")} for name in self.texts}
         return [name for name, has in headings.items() if has & expected and not has & excluded]
 
     @property
@@ -130,7 +132,6 @@ class Columns:
 
     @property
     def two_valued(self) -> dict[str, list[str]]:
-        """Values of the columns that have two values."""
         texts = {*self.texts}
         distinct = {name: sorted({*v}) for name, v in self.values.items() if name not in texts}
         return {name: values for name, values in distinct.items() if len(values) == 2}

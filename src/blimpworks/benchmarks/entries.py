@@ -119,13 +119,11 @@ class PlainFiles(Strict):
     release; and the ``reason``."""
 
     def skipped(self, name: str) -> Sequence[int]:
-        """Return the lines of a file to leave out."""
         lines = self.skip_lines.get(name, ())
         return () if isinstance(lines, str) else lines
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Patterns of file names."""
         return (self.files,) if isinstance(self.files, str) else self.files
 
 

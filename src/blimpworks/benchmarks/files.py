@@ -73,7 +73,6 @@ def plain_name(name: str) -> str:
 
 
 def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files in an archive."""
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for entry in sorted(archive.namelist()):

@@ -51,12 +51,10 @@ class Item:
 
     @property
     def location(self) -> str:
-        """File and line of the item."""
         return f"{self.file}:{self.line}"
 
     @property
     def labels(self) -> tuple[str, str, str]:
-        """Language, phenomenon and paradigm."""
         return self.lang, self.phenomenon, self.paradigm
 
 
@@ -70,7 +68,6 @@ class Pair(Item):
 
     @property
     def sentences(self) -> list[str]:
-        """Distinct sentences."""
         return [*dict.fromkeys((self.good, self.bad))]
 
 
@@ -85,14 +82,23 @@ def text(row: Row, column: str) -> str:
             f"{row.location}: column {column!r} is {value!r:.60}; expected text. Correct the file, "
             "or name another column."
         )
+    stripped = strip(row, column, value)
+    if stripped != value and column in row.cells:
+        row.account.notes["texts with white space at their ends, which is left out"] += 1
+    return stripped
+
+
+def strip(row: Row, column: str, value: Any) -> str:
+    """Return a text without white space at its ends.
+
+    Raises UserError for the character that marks a word which is encoded apart.
+    """
+    stripped: str = value.strip()
     if APART in value:
         raise UserError(
             f"{row.location}: column {column!r} has the control character U+001F; expected text. "
             "Take it out."
         )
-    stripped = value.strip()
-    if stripped != value and column in row.cells:
-        row.account.notes["texts with white space at their ends, which is left out"] += 1
     return stripped
 
 
@@ -434,7 +440,6 @@ FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
 
 @cache
 def _units(text: str) -> tuple[str, ...]:
-    """Split a text without spaces."""
     if text.isalnum() and max(text) < chr(UNSPACED[0]):
         return (text,)
     ends = [end for end in range(1, len(text) + 1) if not _joins(text, end)]

@@ -71,18 +71,15 @@ class Declared(Declaration):
 
     @property
     def name(self) -> str:
-        """Name of its folder."""
         return self.folder.name
 
     @cached_property
     def source_table(self) -> Path | None:
-        """Table of its sources; None without one."""
         path = self.folder / "sources.tsv"
         return path if path.is_file() else None
 
     @cached_property
     def sources(self) -> list[SourceRow]:
-        """Its sources."""
         return [*read_rows(NeededRow, self.source_table)] if self.source_table else []
 
     def rows_of(self, entries: Sequence[Files]) -> list[SourceRow]:
@@ -139,12 +136,10 @@ class Declared(Declaration):
         return stated.model_copy(update={"unknown_words": unknown})
 
     def methods_in(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
-        """Return the campaign's methods, else the declaration's, else the unit's defaults."""
         stated = self.options(campaign).methods
         return stated or self.methods or METHODS[self.unit]
 
     def languages_in(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-        """Return the campaign's languages that the benchmark has."""
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:

@@ -94,13 +94,11 @@ class Account:
             raise UserError(messages[0])
 
     def record(self) -> dict[str, Any]:
-        """Return the counts for a job's provenance record."""
         used = self.rows - self.left_out.total()
         counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
         return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
 
     def lines(self) -> Iterator[str]:
-        """Yield lines of text about the counts."""
         used = self.rows - self.left_out.total()
         files = "1 file" if len(self.files) == 1 else f"{len(self.files):,} files"
         read = f"{files}, {self.rows:,} rows"
@@ -133,7 +131,6 @@ class Table:
 
     @cached_property
     def encoding(self) -> str:
-        """Encoding, as declared or by a byte order mark, else UTF-8."""
         marked = (name for mark, name in BYTE_ORDER_MARKS.items() if self.content.startswith(mark))
         return self.entry.encoding or next(marked, "utf-8")
 

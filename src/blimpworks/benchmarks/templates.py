@@ -34,7 +34,6 @@ class Row:
 
     @property
     def location(self) -> str:
-        """File and line, for messages."""
         return f"{self.file}:{self.line}"
 
 
@@ -93,7 +92,6 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
 
 @cache
 def _split_at_braces(template: str) -> tuple[str, ...]:
-    """Return text outside and inside of braces, in turn."""
     return tuple(_BRACES.split(template))
 
 

@@ -58,7 +58,6 @@ class Baselines:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the baselines in print."""
         return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:

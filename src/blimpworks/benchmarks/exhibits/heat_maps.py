@@ -86,7 +86,6 @@ class Names:
         return max(sizes, default=0.0) / 72
 
     def look(self, **more: Any) -> dict[str, Any]:
-        """Return the settings for drawing a name."""
         return {"fontfamily": [*self.families], "fontsize": SMALL, **more}
 
 
@@ -133,7 +132,6 @@ class HeatMap:
 
     @property
     def numbered(self) -> bool:
-        """Whether cells show their numbers."""
         return len(self.columns) <= MOST_NUMBERED
 
     @cached_property
@@ -162,7 +160,6 @@ class HeatMap:
         return self.names_width + self.cell * len(self.columns)
 
     def draw(self) -> Figure:
-        """Draw the map with its scale below."""
         height = ROW_INCHES * max(len(panel) for panel in self.panels)
         longest = self.names.width(self.columns)
         slanted = longest * (math.sin(math.radians(45)) if self.numbered else 1)

@@ -213,7 +213,6 @@ class View:
 
     @property
     def name(self) -> str:
-        """Name of the benchmark in print."""
         return str(self.labels.facts["benchmark"]["label"])
 
     @property
@@ -267,7 +266,6 @@ class View:
         return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
 
     def row(self, lang: str, phenomenon: str) -> str:
-        """Return the key of the row of a phenomenon in a language."""
         return f"{self.prefix(lang)}{printed_name(phenomenon)}"
 
     def lines(self) -> Iterator[tuple[str, str, str]]:

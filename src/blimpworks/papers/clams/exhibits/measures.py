@@ -319,12 +319,10 @@ class SeriesColumn:
 
     @property
     def name(self) -> str:
-        """Unique name in the table."""
         return " ".join(filter(None, self.head)) + self.suffix
 
     @property
     def key(self) -> str:
-        """Key of the printed numbers' column."""
         return self.printed_key or f"{self.lang} {PRINTED_MODELS[self.series]}"
 
 

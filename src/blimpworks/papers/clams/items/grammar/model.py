@@ -123,7 +123,6 @@ class Grammar:
         return {rule.defined: rule for rule in self.rules}
 
     def named(self, name: str) -> list[Rule]:
-        """Return the rules of preterminals with a name, in order of definition."""
         return [rule for rule in self.rules if rule.defined.name == name]
 
     def items_for(self, target: Preterminal) -> list[Preterminal]:
