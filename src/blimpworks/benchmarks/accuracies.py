@@ -65,7 +65,6 @@ def read_people(
         for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
             for paradigm in (row["paradigm"], ALL):
                 phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
-
     entries = [_people_judgements(declared, entry, named, phenomena) for entry in declared.people]
     judgements = pd.concat([rows for rows, _ in entries]).assign(model=HUMAN)
     for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
@@ -74,7 +73,6 @@ def read_people(
                 f"{declaration}: people judged paradigms of {lang!r} and also whole phenomena, "
                 "which cannot be added up; keep the entry of one of them in 'people'."
             )
-
     frame = _sum_up(judgements, benchmark, HUMAN)
     write_frame(frame, ACCURACIES, output)
     return {
@@ -123,16 +121,14 @@ def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, o
 def _people_judgements(
     declared: Declaration, entry: People, named: Named, items: Phenomena
 ) -> tuple[pd.DataFrame, Counter[str]]:
-    """Return the judgements of an entry, and how many ``without`` leaves out of each name.
-
-    A name is a paradigm, or a phenomenon that people judged as a whole.
-    """
+    """Return an entry's judgements, and how many of each name in ``without`` are left out."""
     path = declared.path
     readers = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
     rows = _frame(readers[entry.kind](declared, entry, _read_rows(declared, entry, named)))
     if entry.kind == "choices" and not entry.answer:
         _check_any_right(rows, entry, entry.correct or entry.headings or "")
 
+    # The name of a judgement is its paradigm, or the phenomenon that was judged as a whole.
     rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
     numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
     for name in entry.without:
@@ -143,7 +139,6 @@ def _people_judgements(
             )
     left_out = Counter({name: int(numbers[name]) for name in entry.without})
     rows = rows[~rows["name"].isin(entry.without)]
-
     unknown_languages = rows["lang"][~rows["lang"].isin([*declared.languages])]
     if len(unknown_languages):
         raise UserError(
@@ -171,9 +166,7 @@ def _people_judgements(
 
 def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     """Yield a judgement for each choice between two sentences; an empty cell counts as skipped."""
-    answers = set()
-    if entry.answer:
-        answers = {as_text(cell(row, entry.answer)).strip() for row in rows}
+    answers = {as_text(cell(row, entry.answer)).strip() for row in rows} if entry.answer else set()
     has_choices = False
     for row in rows:
         labels = _labels(row, entry, declared)
@@ -335,8 +328,7 @@ def _sum_up(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFra
             f"{benchmark}: the files of {'people' if method == HUMAN else method} have no rows; "
             "retrieve them again, or correct 'where' and 'files' of their entry."
         )
-    # Each judgement counts for its paradigm, its phenomenon and its language. Those of paradigm
-    # "all" are of a whole phenomenon already.
+    # Judgements of paradigm "all" are of a whole phenomenon already.
     of_phenomena = judgements[judgements["paradigm"] != ALL].assign(paradigm=ALL)
     of_languages = judgements.assign(paradigm=ALL, phenomenon=ALL)
     rows = (

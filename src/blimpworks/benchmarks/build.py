@@ -52,8 +52,8 @@ def named_files(declared: Declaration, files: Sequence[Path], sources: Path) -> 
 def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> list[Pair | Design]:
     """Read all items of a benchmark, in the order of its declaration and files.
 
-    ``named`` are the files by name. An account (counts of files, rows and remarks) of each entry is
-    appended to ``accounts``. Raises UserError with the faults of all entries.
+    Appends an account (counts of files, rows and remarks) of each entry to ``accounts``. Raises
+    UserError with the faults of all entries.
     """
     folder, faults = declared.folder, []
     items: list[Pair | Design] = []
@@ -119,7 +119,6 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
         identical = {"identical": item.good == item.bad} if unit == "pair" else {}
         yield {"item_id": key, **sides, **identical, **columns}
         return
-
     names, sums = [*item.effects], [*item.effects.values()]
     effects = {"effects": sums, "effect_names": names} if names else {}
     formulas = [*map(Prediction.parse, item.predictions), *map(Effect.parse, sums)]
@@ -180,11 +179,8 @@ def build_items(
     """Write a declared benchmark's items of a language; return counts for the provenance record.
 
     ``files`` lie below ``sources``; files in the declaration's folder are read too. ``most`` limits
-    the items of each paradigm, drawn evenly. A pair of equal sentences is kept. Rows are pairs,
-    single sentences (column ``acceptable``), or conditions of an item.
-
-    Raises UserError for a malformed declaration or file, with the line, and if the number of items
-    is not the declared one.
+    the items of each paradigm, drawn evenly. Raises UserError for a malformed declaration or file,
+    and if the number of items is not the declared one.
     """
     declared = Declaration.read(declaration)
     accounts: list[Account] = []
@@ -198,7 +194,6 @@ def build_items(
             items.append((item_id(key, copies[content]) if copies[content] else key, item))
             copies[content] += 1
     declared.check_number(lang, len(items))
-
     groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
     for key, item in items:
         groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
@@ -208,7 +203,6 @@ def build_items(
     columns = dict.fromkeys(name for row in rows for name in row)
     arrays = {name: pa.array([row.get(name) for row in rows], types.get(name)) for name in columns}
     write_table(pa.table(arrays), ITEMS, output)
-
     identical = sum(row.get("identical", False) for row in rows)
     if identical:
         log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))

@@ -55,6 +55,7 @@ LEGEND = (
     "characters, words, tokens, Zipf (frequency of words): means of good and of bad sentences. "
     "longer, shorter, frequent, majority, chance: what these baselines get right."
 )
+Items = Sequence[Pair | Design]
 Segments = list[tuple[str, str | None]]
 """Parts of a sentence, each with the name of its region, or None outside of regions."""
 CountTokens = Callable[[Sequence[str]], list[int]]
@@ -70,16 +71,13 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     """Yield lines about a benchmark: how its files are read, numbers of items, and some items."""
     named = local_files(declared.folder) | declared.source_files(sources)
     accounts: list[Account] = []
-    items = read_items(declared, named, accounts)
-    unit = declared.unit
+    items, unit = read_items(declared, named, accounts), declared.unit
     for lang in declared.languages:
         declared.check_number(lang, sum(item.lang == lang for item in items))
-
     formats: dict[str, str] = {}
     for account in accounts:
         formats |= account.files
-    files = counted(len(formats), "file")
-    yield f"{declared.label}: {counted(len(items), unit)} from {files}"
+    yield f"{declared.label}: {counted(len(items), unit)} from {counted(len(formats), 'file')}"
     for text, n in Counter(formats.values()).most_common(MOST_FORMATS):
         yield f"  {n} as {text}"
     for account in accounts:
@@ -87,7 +85,6 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     rows = declared.rows_of(declared.data)
     licences = dict.fromkeys([declared.licence, *(row.licence for row in rows)])
     yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
-
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
         counts.setdefault((lang, phenomenon), {})[paradigm] = len(group)
@@ -123,10 +120,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
 
 
 def token_counter(path: Path) -> CountTokens:
-    """Return a function that counts tokens by a tokenizer.json, or by that of a model's directory.
-
-    Raises UserError for an absent or malformed file.
-    """
+    """Return the counter of a tokenizer.json, or of the one in a folder. UserError if malformed."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         from tokenizers import Tokenizer
@@ -201,7 +195,7 @@ def _chance(item: Design) -> float | None:
 
 
 def measures(
-    items: Sequence[Pair | Design], patterns: Sequence[str], count: CountTokens | None
+    items: Items, patterns: Sequence[str], count: CountTokens | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Measure each paradigm; return its row, and a line if one measure decides the paradigm.
 
@@ -230,11 +224,9 @@ def measures(
             row |= {"mostly": change, "share": f"{100 * n / len(group):.0f} %"}
         measured = [*_measures(group, lang, count)]
         row |= {name: means for name, means, _ in measured}
-        for name, share in shares.get_group(key).items():
-            row[str(name)] = f"{100 * share:.1f} %"
+        row |= {str(name): f"{100 * share:.1f} %" for name, share in shares.get_group(key).items()}
         rows.append(row)
-        reasons = "; ".join(reason for _, _, reason in measured if reason)
-        if reasons:
+        if reasons := "; ".join(reason for _, _, reason in measured if reason):
             decisive.append(f"{lang} {paradigm}, {len(group):,}: {reasons}")
     return rows, decisive
 
@@ -254,7 +246,7 @@ class Check:
 
     label: str
     unit: str
-    items: Sequence[Pair | Design]
+    items: Items
     findings: Sequence[Finding]
     rows: Sequence[Mapping[str, Any]]
 
@@ -263,7 +255,7 @@ class Check:
         return sum(finding.severity == ERROR for finding in self.findings)
 
 
-def _line(items: Sequence[Pair | Design]) -> str:
+def _line(items: Items) -> str:
     """Write the locations of items with the same sentences, then the sentences."""
     locations = [item.location for item in items[:MOST_LOCATIONS]]
     if len(items) > MOST_LOCATIONS:
@@ -281,9 +273,7 @@ def _finding(severity: str, locations: Sequence[str], noun: str, text: str) -> F
     return Finding(severity, f"{counted(len(locations), noun)} {text}", locations)
 
 
-def _equal_groups(
-    items: Sequence[Pair | Design], key: Callable[[Pair | Design], Hashable]
-) -> Iterator[list[Pair | Design]]:
+def _equal_groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> Iterator[Items]:
     """Return the groups of two or more items with the same key."""
     groups: dict[Hashable, list[Pair | Design]] = {}
     for item in items:
@@ -291,10 +281,9 @@ def _equal_groups(
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _duplicate_findings(items: Sequence[Pair | Design], unit: str) -> Iterator[Finding]:
+def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
     groups = [*_equal_groups(items, _content)]
-    more = sum(len(group) - 1 for group in groups)
-    text = f"with copies, {more:,} more than are needed"
+    text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
     near = []
     for group in _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences))):
@@ -347,16 +336,14 @@ def _outlier_finding(pairs: Sequence[Pair], patterns: Sequence[str]) -> Finding:
     return _finding(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
 
 
-def _length_findings(
-    items: Sequence[Pair | Design], count: CountTokens | None
-) -> Iterator[Finding]:
+def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
     numbered = [(item, sentence) for item in items for sentence in item.sentences]
     sentences = [sentence for _, sentence in numbered]
-    estimated = (round(TOKENS_PER_WORD * count_words(sentence)) for sentence in sentences)
-    sizes = count(sentences) if count else [*estimated]
-    estimate_note = (
-        "" if count else f" (estimated, {TOKENS_PER_WORD} a word; --tokenizer counts them)"
-    )
+    if count:
+        sizes, note = count(sentences), ""
+    else:
+        sizes = [round(TOKENS_PER_WORD * count_words(sentence)) for sentence in sentences]
+        note = f" (estimated, {TOKENS_PER_WORD} a word; --tokenizer counts them)"
     most = float("inf")
     for limit in CONTEXT_LENGTHS:
         locations = [
@@ -364,7 +351,7 @@ def _length_findings(
             for (item, _), size in zip(numbered, sizes, strict=True)
             if limit < size <= most
         ]
-        yield _finding(WARNING, locations, "sentence", f"of over {limit:,} tokens{estimate_note}")
+        yield _finding(WARNING, locations, "sentence", f"of over {limit:,} tokens{note}")
         most = limit
 
 
@@ -469,10 +456,9 @@ def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
 
 
 def write_page(check: Check, path: Path, show: int, most: int | None = None) -> None:
-    """Write a check as one printable HTML page that needs no other file.
+    """Write a check as a printable HTML page, with at most ``most`` items of each paradigm.
 
-    The page has findings, measures, and at most ``most`` items of each paradigm. The first ``show``
-    lines of a finding are visible; a click shows the others.
+    The first ``show`` lines of a finding are visible; a click shows the others.
     """
     groups = by_paradigm(check.items)
     environment = Environment(

@@ -102,10 +102,7 @@ def read_perplexities(
 
 
 def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> Declared:
-    """Declare a command that judges items by a model's scores, with a job for each items table.
-
-    The command and the function of ``verdicts`` that it calls have the same ``name``.
-    """
+    """Declare a command that calls the function ``name`` of ``verdicts`` for each items table."""
 
     def judge(
         items: list[Path] = shared.EACH,
@@ -124,16 +121,15 @@ def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> Declared:
 
         judge_items = getattr(verdicts, name)
         rules = Rules(method, ties, near_tie, unknown)
-        methods = {found.name: asdict(found) for found in map(find_method, method)}
+        methods = {chosen.name: asdict(chosen) for chosen in map(find_method, method)}
         params = {"methods": methods, "ties": ties, "near_tie": near_tie}
         if unknown:
             params["unknown"] = unknown
         for (table, target), score_table in zip(pairs_of(items, output), scores, strict=True):
-            inputs = [table, score_table]
             # Where jobs are only planned, each ends with Planned before its work.
             with (
                 suppress(Planned),
-                declared.job(inputs=inputs, outputs=[target], params=params) as job,
+                declared.job(inputs=[table, score_table], outputs=[target], params=params) as job,
             ):
                 job.note(unjudged=judge_items(table, score_table, target, rules))
 
@@ -252,8 +248,7 @@ def judgement_sheets(
     sheets = [folder / f"{lang}.{name}.csv" for name in options.names]
     key, pcibex = folder / f"{lang}.key.parquet", folder / f"{lang}.pcibex.csv"
     params = {"lang": lang, "options": options.model_dump(mode="json")}
-    outputs = [key, pcibex, *sheets]
-    with judgement_sheets.job(inputs=[table], outputs=outputs, params=params) as job:
+    with judgement_sheets.job(inputs=[table], outputs=[key, pcibex, *sheets], params=params) as job:
         number = write_lists(table, lang, sheets, key, pcibex, options)
         job.note(items=number)
     typer.echo(f"{number} items on {len(sheets)} lists")

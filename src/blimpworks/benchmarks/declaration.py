@@ -46,8 +46,7 @@ class People(Files):
     """Pattern of the headings of columns with ratings (``{phenomenon}_{side}``) or with choices
     (``{person}``)."""
     answer: Column | None = None
-    """Column with the right choice, if ``headings`` is given; null: values of ``right`` are right.
-    """
+    """Column with the right choice, for choices by ``headings``; null: ``right`` has it."""
     accuracy: Column | None = None
     """Column with accuracies from 0 to 1, or in percent if a value is above 1."""
     n: Column | None = None
@@ -154,7 +153,7 @@ class Declaration(Strict):
 
     @property
     def unit(self) -> str:
-        """What a judgement is of: pair, sentence, or item (of several conditions)."""
+        """Unit that is judged: pair, sentence, or item (of several conditions)."""
         return UNITS.get(self.data[0].layout, "pair")
 
     @property

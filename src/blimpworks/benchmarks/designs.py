@@ -21,18 +21,10 @@ from typing import Any
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
-from blimpworks.benchmarks.layouts import (
-    Item,
-    item_key,
-    joiner_in,
-    labels_of,
-    region_in,
-    strip,
-    text,
-)
+from blimpworks.benchmarks.layouts import Item, item_key, joiner_in, labels_of, region_in, text
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction, Region
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import Row, Rows, cell, comparable
+from blimpworks.benchmarks.templates import Row, Rows, cell, comparable, strip
 from blimpworks.errors import UserError
 from blimpworks.files import load_json
 from blimpworks.items import APART
@@ -103,7 +95,6 @@ def conditions(rows: Rows, data: entries.Conditions, declared: Declaration) -> I
         key = item_key(row, data, data.item)
         condition_name = as_text(cell(row, data.condition)).strip()
         items.setdefault(key, {}).setdefault(condition_name, []).append(row)
-
     for key, rows_by_condition in items.items():
         group = [_condition(*entry, data, declared) for entry in rows_by_condition.items()]
         yield _make_design(group, key[-1], data, declared)
@@ -127,8 +118,7 @@ def _condition(
         texts = tuple(strip(rows[0], column, as_text(cell(rows[0], column))) for column in regions)
     if not any(texts):
         raise UserError(f"{rows[0].location}: condition {name!r} has no text; expected some.")
-    joiner = joiner_in(rows[0], data, declared)
-    return Condition(name, regions, texts, joiner, rows[0])
+    return Condition(name, regions, texts, joiner_in(rows[0], data, declared), rows[0])
 
 
 def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterator[Design]:
@@ -155,7 +145,6 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
                 regions[CRITICAL] = region_in(row, sentence, data.critical[name], (end, end))
             texts, spans = (sentence,), tuple(regions.values())
             group.append(Condition(name, tuple(regions), texts, " ", row, spans))
-
         # An effect is left out with any of its conditions.
         names = {condition.name for condition in group}
         effects = {
@@ -194,7 +183,6 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
         entry = data.model_copy(update={"predictions": formulas})
         # The paradigm is the suite's name, unless the pattern of files has a column for it.
         name_cell = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
-
         for number, item in enumerate(items, start=1):
             record = replace(row, cells={**name_cell, **row.cells}, line=number)
             if not isinstance(item, Mapping) or not isinstance(item.get("conditions"), list):
@@ -234,7 +222,6 @@ def _make_design(
                 f"that have some are {', '.join(predictions)}. Add it to 'predictions'."
             )
         predictions = predictions[labels["paradigm"]]
-
     names = [condition.name for condition in group]
     if repeated := _repeated(names):
         raise UserError(
@@ -251,7 +238,6 @@ def _make_design(
             )
         for region, span in zip(condition.regions, condition.region_spans(), strict=True):
             spans[region, condition.name] = span
-
     formulas: list[Formula] = []
     try:
         formulas += map(Prediction.parse, predictions)
@@ -311,10 +297,8 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
             may_lack = data.context in row.account.allow_empty
             if not may_lack or as_text(cell(row, data.context)).strip():
                 start = text(row, data.context) + joiner_in(row, data, declared)
-
         options = {RIGHT: texts[right]}
-        for number, option in enumerate(wrong, start=1):
-            options[f"wrong {number}"] = option
+        options |= {f"wrong {number}": option for number, option in enumerate(wrong, start=1)}
         labels["more"] = {**labels["more"], "alternatives": len(options)}
         group = []
         for name, option in options.items():
@@ -386,9 +370,7 @@ def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str
             labels = right.labels
             listed = _list_in(row, labels, None) if isinstance(labels, str) else labels
             names = [as_text(label).strip() for label in listed][: len(options)]
-    positions = [
-        position for position, name in enumerate(names) if name == answer and options[position]
-    ]
+    positions = [n for n, name in enumerate(names) if name == answer and options[n]]
     if len(positions) != 1:
         raise UserError(
             f"{row.location}: {column!r} is {cell(row, column)!r:.60}, which is {len(positions)} "

@@ -70,7 +70,7 @@ class Guess:
     """Languages in the entry's column ``lang``."""
 
 
-def _snake_case(column: str) -> str:
+def _snake(column: str) -> str:
     return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)).strip("_").lower()
 
 
@@ -91,16 +91,12 @@ class Columns:
 
     def called(self, key: str) -> str | None:
         """Return the first column with a usual heading of a key, or None."""
-        return next(
-            (name for name in self.values if _snake_case(name) in USUAL_HEADINGS[key]), None
-        )
+        return next((name for name in self.values if _snake(name) in USUAL_HEADINGS[key]), None)
 
     @property
     def sentences(self) -> list[str]:
         """Columns with the heading sentence or text, else all with texts of several words."""
-        return [
-            name for name in self.texts if _snake_case(name) in ("sentence", "text")
-        ] or self.texts
+        return [name for name in self.texts if _snake(name) in ("sentence", "text")] or self.texts
 
     @property
     def texts(self) -> list[str]:
@@ -115,7 +111,7 @@ class Columns:
 
     def side(self, expected: set[str], excluded: set[str]) -> list[str]:
         """List text columns with an ``expected`` and no ``excluded`` word in their heading."""
-        headings = {name: {*_snake_case(name).split("_")} for name in self.texts}
+        headings = {name: {*_snake(name).split("_")} for name in self.texts}
         return [name for name, has in headings.items() if has & expected and not has & excluded]
 
     @property
@@ -168,8 +164,8 @@ def _guess_format(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping
         keys["format"] = "tsv"
         rows = _sample(Files(**keys), folder)
     headings = [*rows[0]]
-    table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
-    if table and _is_data(headings):
+    is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
+    if is_table and _is_data(headings):
         names = [f"column{number}" for number in range(1, len(headings) + 1)]
         rows = _sample(Files(**keys, columns=names), folder)
         columns = Columns.of(rows)
@@ -361,8 +357,8 @@ def guess_declaration(
         lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
     lines.append("data:")
     for guess in guesses:
-        first, *others = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
-        lines += [f"  - {first}", *(f"    {line}" for line in others)]
+        first, *further = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
+        lines += [f"  - {first}", *(f"    {line}" for line in further)]
         lines += [f"    # {key}: {choices}" for key, choices in guess.open.items()]
     write_text(path, "".join(f"{line}\n" for line in lines))
     for guess in guesses:
@@ -371,10 +367,9 @@ def guess_declaration(
         yield from (f"  not clear: {key}: {choices}" for key, choices in guess.open.items())
     if unnamed:
         yield f"{path}: write the names of languages that tables show: {', '.join(unnamed)}."
-    undecided = [] if named else ["languages"]
-    open_keys = [*(key for guess in guesses for key in guess.open), *undecided]
-    if open_keys:
-        keys = ", ".join(dict.fromkeys(open_keys))
+    open_keys = [key for guess in guesses for key in guess.open]
+    if open_keys or not named:
+        keys = ", ".join(dict.fromkeys([*open_keys, *([] if named else ["languages"])]))
         yield f"{path} is not complete: set what stands there as comments, {keys}."
 
 
@@ -400,7 +395,7 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
             kept = {name: item[name] for name in EXPORTED if item[name] is not None}
             records.append({"id": item["sent_id"] or item["item_id"], **kept})
     entry: dict[str, Any] = {"layout": "pairs", "files": PAIRS_FILE}
-    entry |= {"good": "good", "bad": "bad", "id": "id"}
+    entry |= {name: name for name in ("good", "bad", "id")}
     if all(name in record for record in records for name in Regions._fields):
         entry["critical"] = {name: name for name in Regions._fields}
     declaration: dict[str, Any] = {"label": label, "title": label, "authors": authors}
@@ -422,9 +417,8 @@ def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[S
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     # The hub library's HTTP client, and so the class of its network errors, differs by version.
-    errors = cast(
-        tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__)
-    )
+    classes = (HFValidationError, OSError, *HfHubHTTPError.__bases__)
+    errors = cast(tuple[type[Exception], ...], classes)
     try:
         info = HfApi().dataset_info(dataset, revision=revision, files_metadata=True)
     except errors as error:

@@ -4,8 +4,8 @@ An entry is an item of the list ``data`` in ``benchmark.yaml``. Its ``layout`` c
 
     - {layout: pairs, files: "pairs_{paradigm}.csv", good: correct, bad: "{start} {wrong_end}"}
 
-A ``Column``, here the value of ``good`` and ``bad``, names one of these: a column of the file, a
-name in braces in the pattern of files (``paradigm``), a dotted path into JSON (``meta.id``), or a
+A ``Column``, here the value of ``good`` and ``bad``, is a column of the file, a name in braces in
+the pattern of files (``paradigm``), or a dotted path into JSON (``meta.id``). It can also be a
 template with such names in braces (templates.py).
 """
 
@@ -102,7 +102,7 @@ class PlainFiles(Strict):
     constants: Mapping[str, str] = Field(default={})
     """Columns with the same value in every row."""
     rename: Mapping[str, Mapping[str, str] | Pattern] = Field(default={})
-    """For each column a mapping from old to new values; other values stay.
+    """Mapping from old to new values for each column; other values stay.
 
     Instead of a mapping, a column can name a tab-separated table in the benchmark's folder. Each
     row has an old and a new value; there are no headings."""
@@ -111,7 +111,6 @@ class PlainFiles(Strict):
     ``sentences.1`` and so on."""
     allow_empty: tuple[Column, ...] = ()
     """Columns that may be empty although a template names them."""
-
     skip_lines: Annotated[
         Mapping[str, tuple[Positive, ...] | str], AfterValidator(_with_reason)
     ] = Field(default={})
@@ -167,7 +166,7 @@ ITEM_LAYOUTS = ("conditions", "designs", "suites", "alternatives")
 
 
 class LabelledFiles(Files):
-    """Files of items, with their columns that have no sentences."""
+    """Files of items, and their columns that have no sentences."""
 
     paradigm: Column | None = None
     """Paradigm; null: the column ``paradigm`` if rows have it, else the file's name."""
@@ -363,10 +362,8 @@ class Designs(Predictions):
     sentences: Mapping[str, Column] = Field(default={})
     """Column with the sentence of each condition."""
     apart: Mapping[str, tuple[Column, Column]] = Field(default={})
-    """Two columns of each further condition: a context, and the word after it, which is the region
-    ``critical``.
-
-    The word is encoded apart from its context, and thus without a space."""
+    """Context and next word of each further condition. The word is encoded apart from its context,
+    thus without a space, and is the region ``critical``."""
     critical: Mapping[str, Column | CriticalIndex] = Field(default={})
     """Region ``critical`` of each condition: a column with its text, or the index of its words."""
 
@@ -431,6 +428,5 @@ Data = Annotated[
     Pairs | Choices | LabelledRows | Sentences | Conditions | Designs | Suites | Alternatives,
     Field(discriminator="layout"),
 ]
-UNITS = {"sentences": "sentence"}
-UNITS |= dict.fromkeys(ITEM_LAYOUTS, "item")
-"""What a judgement is of, for each layout; a pair for all other layouts."""
+UNITS = {"sentences": "sentence", **dict.fromkeys(ITEM_LAYOUTS, "item")}
+"""Unit that is judged, for each layout; a pair for all other layouts."""

@@ -87,9 +87,7 @@ def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(
-        component.startswith(".") and component not in (".", "..") for component in name.split("/")
-    )
+    return any(piece.startswith(".") and piece not in (".", "..") for piece in name.split("/"))
 
 
 def _uncompressed(name: str, content: bytes) -> bytes:
@@ -100,8 +98,8 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
     """Yield the file, or each fitting member of an archive, with the columns of its name.
 
-    Raises UserError for an absent or broken file, absent members, and a member whose name leads out
-    of the archive.
+    Raises UserError for an absent or broken file or member, and a member that leads out of the
+    archive.
     """
     columns = columns_in(entry.patterns, name) or {}
     try:
@@ -139,17 +137,13 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
 
 @cache
 def _compiled(names: str) -> tuple[list[str], list[Any]]:
-    """Return a pattern's columns, and two regular expressions for it.
-
-    In the first, columns take as much text as they can, in the second as little. They are compiled
-    by RE2, which matches in linear time.
-    """
+    """Return a pattern's columns, and two regular expressions for it: greedy and lazy."""
     if len(names) > LONGEST_PATTERN:
         raise UserError(
             f"the pattern of names {names[:40]!r}… has {len(names)} characters; expected at most "
             f"{LONGEST_PATTERN}. Make it shorter."
         )
-    # Some environments that list the benchmarks lack it.
+    # It matches in linear time. Some environments that list the benchmarks lack it.
     import re2
 
     pieces = re.split(r"(\*|\{\w+\})", names)
@@ -245,11 +239,8 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     for row in _join_aligned(tables, aligned):
         for column in values.keys() & row.cells.keys():
             values[column].add(as_text(row.cells[column]).strip())
-        unmet = [
-            column
-            for column, expected in entry.where.items()
-            if not is_one_of(row.cells.get(column), expected)
-        ]
+        where = entry.where.items()
+        unmet = [column for column, among in where if not is_one_of(row.cells.get(column), among)]
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
         else:
@@ -393,10 +384,7 @@ def _join_aligned(
 
 
 def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[Row]:
-    """Add the columns of lookup tables to rows.
-
-    Raises UserError for a row without a line in a table, and the other way round.
-    """
+    """Add the columns of lookup tables. UserError for a row that a table lacks, or the reverse."""
     if not entry.lookup:
         yield from rows
         return
@@ -415,9 +403,8 @@ def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[R
             keys.add(key)
             _, added = table.get(key, (0, empty))
             if twice := added.keys() & cells.keys():
-                raise UserError(
-                    f"{path}: column {min(twice)!r} stands in {row.file} too; rename it."
-                )
+                name = min(twice)
+                raise UserError(f"{path}: column {name!r} stands in {row.file} too; rename it.")
             cells |= added
         yield replace(row, cells=cells)
     for (lookup, path, table), keys in zip(tables, used, strict=True):
@@ -439,15 +426,11 @@ def _read_lookup(
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
     rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
-        is_csv = path.suffix == ".csv"
-        dialect = {} if is_csv else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+        dialect = {} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
         for line, cells in table_rows(path, lookup.by, **dialect):
             key = tuple(cells.pop(name).strip() for name in lookup.by)
-            if key in rows and lookup.partial:
-                continue
-            if key in rows:
-                raise BadLine(
-                    line, f"{_key_text(lookup, key)} stands in line {rows[key][0]} already"
-                )
-            rows[key] = line, cells
+            if key in rows and not lookup.partial:
+                fault = f"{_key_text(lookup, key)} stands in line {rows[key][0]} already"
+                raise BadLine(line, fault)
+            rows.setdefault(key, (line, cells))
     return path, rows

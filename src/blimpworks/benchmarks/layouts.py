@@ -30,10 +30,11 @@ from blimpworks.benchmarks.templates import (
     has_column,
     is_one_of,
     occurrences,
+    strip,
     word_span,
 )
 from blimpworks.errors import UserError
-from blimpworks.items import APART, Regions
+from blimpworks.items import Regions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,20 +89,6 @@ def text(row: Row, column: str) -> str:
     return stripped
 
 
-def strip(row: Row, column: str, value: Any) -> str:
-    """Return a text without white space at its ends.
-
-    Raises UserError for the character that marks a word which is encoded apart.
-    """
-    stripped: str = value.strip()
-    if APART in value:
-        raise UserError(
-            f"{row.location}: column {column!r} has the control character U+001F; expected text. "
-            "Take it out."
-        )
-    return stripped
-
-
 def number(row: Row, column: str) -> float:
     """Return a cell's number. Raises UserError for a cell without a finite number."""
     value = as_text(cell(row, column)).strip()
@@ -115,10 +102,7 @@ def number(row: Row, column: str) -> float:
 
 
 def _rating_in(row: Row, data: entries.LabelledFiles) -> dict[str, float | None]:
-    """Return a row's grade as ``{"rating": grade}``, with None for an empty cell.
-
-    Without a declared column of grades the dictionary is empty.
-    """
+    """Return a row's grade as ``{"rating": grade or None}``; without a column of grades ``{}``."""
     if not isinstance(data.rating, str):
         return {}
     empty = not as_text(cell(row, data.rating)).strip()
@@ -177,10 +161,7 @@ def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
 
 
 def label_in(row: Row, column: str | None, default: str) -> str:
-    """Return a row's label in ``column``, or if that is None in the column ``default``, or "".
-
-    Raises UserError for an empty cell.
-    """
+    """Return the label in ``column``, else in ``default``, else "". UserError for an empty cell."""
     if column is not None:
         return not_empty(row, column)
     advice = f"name a column as {default!r}"
@@ -208,10 +189,7 @@ def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[s
 def region_in(
     row: Row, sentence: str, critical: entries.Column | entries.CriticalIndex, near: Span
 ) -> Span:
-    """Return the span of a critical region in a sentence.
-
-    If the region's text occurs several times, the span next to the span ``near`` is returned.
-    """
+    """Return the span of a critical region; of several occurrences, the one next to ``near``."""
     if isinstance(critical, entries.CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
@@ -338,10 +316,9 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                 first, second = (text(row, data.sentence) for row in (good, bad))
                 regions = regions_of((good, bad), first, second, data.critical)
                 labels = labels_of(good, data, declared)
+                more = labels["more"]
                 if rating := _rating_in(bad, data):
-                    labels["more"] |= {
-                        "rating": rating_difference(labels["more"]["rating"], rating["rating"])
-                    }
+                    more["rating"] = rating_difference(more["rating"], rating["rating"])
                 yield Pair(good=first, bad=second, regions=regions, **labels)
 
 
@@ -371,10 +348,7 @@ def _in_word(character: str) -> bool:
 
 
 def _joins(sentence: str, index: int) -> bool:
-    """Tell whether a region may not end before the character at ``index``.
-
-    It may not where that character continues a word, or is a combining mark.
-    """
+    """Tell whether the character at ``index`` continues a word, or is a combining mark."""
     if not 0 < index < len(sentence):
         return False
     before, after = sentence[index - 1], sentence[index]

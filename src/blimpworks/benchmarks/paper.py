@@ -136,8 +136,7 @@ class Declared(Declaration):
         return stated.model_copy(update={"unknown_words": unknown})
 
     def methods_in(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
-        stated = self.options(campaign).methods
-        return stated or self.methods or METHODS[self.unit]
+        return self.options(campaign).methods or self.methods or METHODS[self.unit]
 
     def languages_in(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
@@ -160,8 +159,7 @@ class Declared(Declaration):
     ) -> Mapping[str, int] | None:
         """Count the items of each language, at most ``most`` of a paradigm; None if files lack.
 
-        Files can also lie in a mirror (a directory with copies). Raises UserError for a malformed
-        file, or a copy with another checksum.
+        Raises UserError for a malformed file, or a copy in the mirror with another checksum.
         """
         # Reading the Snakefile counts no items, and these imports take long.
         from blimpworks.benchmarks.build import read_items

@@ -156,9 +156,8 @@ class Prediction(Formula):
 
         The prediction holds if its margin is above 0. At 0 neither it nor its negation holds: a
         tie. The margin of ``a < b`` is b - a, and that of ``a > b`` a - b. That of ``a = b`` is the
-        tolerance 1e-3 + 1e-5 |b| minus |a - b|. A difference of exactly the tolerance holds, with
-        the least normal number as margin. ``&`` takes the smaller margin, ``|`` the larger, ``!``
-        the negative.
+        tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller margin, ``|`` the larger,
+        ``!`` the negative.
 
         ``values`` are surprisals [n] of each region; a missing one is NaN, and so is the margin.
         Sums that differ by no more than ``bounds``, of rounding errors [n], are tied. Raises
@@ -202,14 +201,13 @@ CHANCE_POINTS = 1 << 14
 def chance_of(formulas: tuple[str, ...]) -> float:
     """Estimate the probability that all predictions hold for independent normal surprisals.
 
-    Evaluates them at ``CHANCE_POINTS`` of Sobol's sequence and their opposites. The result is exact
-    for a single comparison, else off by less than 0.001. "=" never holds. Raises UserError for a
-    malformed formula.
+    It is exact for a single comparison, else off by less than 0.001. "=" never holds.
     """
     from scipy.stats import norm, qmc
 
     predictions = [*map(Prediction.parse, formulas)]
     regions = sorted(frozenset().union(*(prediction.regions for prediction in predictions)))
+    # Points of Sobol's sequence and their opposites cover the space evenly.
     points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(CHANCE_POINTS)).T
     values = dict(zip(regions, np.hstack([points, -points]), strict=True))
     hold = [prediction.margins(values) > 0 for prediction in predictions]

@@ -315,8 +315,7 @@ def _with_headings(
         else:
             pairs: list[tuple[str, Any]] = [*zip(names, cells, strict=True)]
             if is_wide(table.entry):
-                once = [pair for pair in pairs if names.count(pair[0]) == 1]
-                pairs = [*once, ("", pairs)]
+                pairs = [*(pair for pair in pairs if names.count(pair[0]) == 1), ("", pairs)]
             yield line, dict(pairs)
     if names is None:
         raise UserError(f"{table.name} is empty; expected a row of headings. Retrieve it again.")

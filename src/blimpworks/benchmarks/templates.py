@@ -17,6 +17,7 @@ from typing import Any
 
 from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.errors import UserError
+from blimpworks.items import APART
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,17 @@ class Row:
 Rows = Iterable[Row]
 Span = tuple[int, int]
 """Half-open span of characters."""
+
+
+def strip(row: Row, column: str, value: Any) -> str:
+    """Strip a text. Raises UserError for the character that marks a word encoded apart."""
+    stripped: str = value.strip()
+    if APART in value:
+        raise UserError(
+            f"{row.location}: column {column!r} has the control character U+001F; expected text. "
+            "Take it out."
+        )
+    return stripped
 
 
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
@@ -97,10 +109,9 @@ def _split_at_braces(template: str) -> tuple[str, ...]:
 
 @cache
 def _parse(inside: str) -> tuple[str, list[tuple[str, str]], list[str]] | None:
-    """Return an expression's column, its exchanges (old text, new text) and its filters.
+    """Return an expression's column, exchanges (old, new) and filters; None if it is malformed.
 
-    ``sentence['___']=answer|stripped`` has column ``sentence``, exchange ``("'___'", "answer")``
-    and filter ``stripped``. Returns None for a malformed expression.
+    Those of ``sentence['___']=answer|stripped`` are sentence, [("'___'", "answer")] and [stripped].
     """
     match = _EXPRESSION.fullmatch(inside)
     if match is None:
@@ -128,10 +139,9 @@ def cell(row: Row, column: str) -> Any:
             )
         filled = [_fill(row, piece) if number % 2 else piece for number, piece in enumerate(pieces)]
         return "".join(filled)
-    columns = [name for name, value in row.cells.items() if not isinstance(value, dict | list)]
-    names = ", ".join(map(repr, columns))
+    names = [repr(name) for name, value in row.cells.items() if not isinstance(value, dict | list)]
     raise UserError(
-        f"{row.location} has no column {column!r}; its columns are {names}. Correct the "
+        f"{row.location} has no column {column!r}; its columns are {', '.join(names)}. Correct the "
         "declaration, or name the headings with 'header_row' or 'columns'."
     )
 
@@ -222,10 +232,9 @@ def occurrences(sentence: str, text: str) -> Iterator[int]:
 
 
 def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Span:
-    """Return the span in characters of ``count`` words of a text, from word index ``first``.
+    """Return the span of ``count`` words from index ``first``. UserError if the text lacks them.
 
-    Both are numbers, or columns of the row with numbers. Raises UserError for words that the text
-    lacks.
+    Both are numbers, or columns of the row with numbers.
     """
     index, length = (_number(row, name) for name in (first, count))
     start = index - row.account.words_from

@@ -104,11 +104,9 @@ def _group_by_formulas(
         effects = tuple(item.get(EFFECTS) or ())
         key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
         alike.setdefault(key, []).append(number)
-
     all_regions = _regions(table, numbers, items)
-    by_region = {
-        key: rows.set_index("item") for key, rows in all_regions.groupby(["regions", "condition"])
-    }
+    same_region = all_regions.groupby(["regions", "condition"])
+    by_region = {key: rows.set_index("item") for key, rows in same_region}
     groups: list[Group] = []
     taken: list[pd.DataFrame] = []
     end = 0
@@ -124,8 +122,8 @@ def _group_by_formulas(
             is_lacking = rows["row"].isna().to_numpy()
             if is_lacking.any():
                 number = members[is_lacking.argmax()]
-                regions = all_regions[all_regions["item"] == number]
-                regions = regions[regions["regions"] != WHOLE]
+                of_item = (all_regions["item"] == number) & (all_regions["regions"] != WHOLE)
+                regions = all_regions[of_item]
                 present = zip(regions["regions"], regions["condition"], strict=True)
                 raise UserError(
                     f"{_label(items, number)}: the formula {formula.text!r} names region "
@@ -161,10 +159,7 @@ def _design_columns(
     ties: float,
     near_tie: float,
 ) -> dict[str, pa.Array]:
-    """Compute the columns of judgements from surprisals of ``regions`` and their bounds.
-
-    ``usable`` items [n] get a verdict. ``ties`` is the value of a tie, ``near_tie`` a margin.
-    """
+    """Compute the columns of judgements from surprisals of ``regions`` and their bounds."""
     margin, correct = np.full((2, len(usable)), np.nan)
     tie, near_ties = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
@@ -213,11 +208,8 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
 
     An item has no verdict, only nulls, if a prediction names a region without a value. Rules can
     also leave out items with unknown words in any sentence (``any``) or such a region
-    (``critical``).
-
-    Raises UserError for a missing table or column, and a method that is unknown or not over
-    regions. Other causes are a sentence without scores, a malformed formula, and an item that lacks
-    a region of its formulas.
+    (``critical``). Raises UserError for a method that is not over regions, a malformed formula, and
+    an item that lacks a region of its formulas.
     """
     for name in rules.methods:
         if not regional([name]):
@@ -228,13 +220,11 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
             )
     methods = [find_method(name) for name in rules.methods]
     tie_value_of = judge.tie_values(methods, rules.ties)
-
     table = read_items(items, CONDITION_COLUMNS, OPTIONAL)
     aligned = judge.align_scores(table, read_table(SCORES, scores, TOKEN_COLUMNS), scores)
     keys = table.select(ITEM_KEYS).to_pandas().groupby(ITEM_KEYS, sort=False, observed=True)
     numbers = np.asarray(keys.ngroup(), dtype=np.int64)
     first_rows = table.take(pa.array(np.unique(numbers, return_index=True)[1]))
-
     groups, regions = _group_by_formulas(table, numbers, first_rows)
     rows = pa.array(regions["row"])
     spans = {"good_start": regions["region_starts"], "good_end": regions["region_ends"]}
@@ -242,12 +232,10 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     side = judge.side_of(sentences, aligned.take(rows), "good", RegionSide)
     usable: Mask = np.ones(len(first_rows), dtype=bool)
     if rules.unknown == "critical":
-        has_unknown = ~judge.without_unknown(side, "critical")
-        usable[numbers[regions["row"]][has_unknown]] = False
+        usable[numbers[regions["row"]][~judge.without_unknown(side, "critical")]] = False
     elif rules.unknown:
         whole_side = judge.side_of(table, aligned, "good")
         usable[numbers[~judge.without_unknown(whole_side, rules.unknown)]] = False
-
     tables = []
     for method in methods:
         values = surprisals(method, side)
@@ -353,11 +341,9 @@ def judge_sentences(items: Path, scores: Path, output: Path, rules: judge.Rules)
     them. ``margin`` is the distance of the value to the right side of the threshold, in nats of
     what the method compares. In a tie the two differ by no more than rounding: the sentence is
     accepted, and ``correct`` is ``rules.ties``. A near tie is a tie, or a margin that noise of
-    ``rules.near_tie`` nats in a sum of log-probabilities could make. ``acceptable`` and
-    ``accepted`` are further columns. Sentences without a score have only nulls, and take no part in
-    thresholds. The rules can treat sentences with unknown words likewise.
-
-    Raises UserError for a missing table or column, an unknown method, or a sentence without scores.
+    ``rules.near_tie`` nats in a sum of log-probabilities could make. Sentences without a score have
+    only nulls, and take no part in thresholds. The rules can treat sentences with unknown words
+    likewise. Raises UserError for an unknown method, or a sentence without scores.
     """
     methods = [find_method(name) for name in rules.methods]
     tie_value_of = judge.tie_values(methods, rules.ties)
@@ -387,12 +373,11 @@ def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) ->
 
 
 def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: ArrayLike) -> Floats:
-    """Compute Matthews' correlation from numbers of sentences, or from arrays of numbers.
+    """Compute Matthews' correlation (1975) from numbers of sentences, or from arrays of numbers.
 
     Of ``count`` sentences the given numbers are acceptable, accepted, and both. Matthews' equals
     Pearson's correlation, but is 0 where that is undefined: where all or no sentences are
-    acceptable or accepted, as in scikit-learn. Source: Matthews 1975, "Comparison of the predicted
-    and observed secondary structure of T4 phage lysozyme".
+    acceptable or accepted, as in scikit-learn.
     """
     positive, predicted, common = (
         np.asarray(number, dtype=np.float64) for number in (acceptable, accepted, both)

@@ -142,10 +142,9 @@ def _sections(
         columns = [COUNT, *first, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
-            names_of = {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
-            yield Section(
-                STUB_HEADING, {language: language, **names_of} if prefix else names_of, columns
-            )
+            names_of = {language: language} if prefix else {}
+            names_of |= {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
+            yield Section(STUB_HEADING, names_of, columns)
 
 
 def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
@@ -220,9 +219,8 @@ def correlation_cell(
     if pd.isna(value):
         return None
     low, high = correlation_interval(value, n) if coefficient == PEARSON else (None, None)
-    where = {
-        key: values for key, values in where_of(rows).items() if within or key not in UNIT_NAMES
-    }
+    filters = where_of(rows).items()
+    where = {name: values for name, values in filters if within or name not in UNIT_NAMES}
     text = number_text(value, ".2f")
     return Cell(*key, value, text, formula, SOURCE, where, n=n, low=low, high=high)
 
@@ -231,10 +229,8 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    by_unit = chain.from_iterable(
-        correlations_with_people(view, lang).values() for lang in view.languages
-    )
-    alike = [*chain.from_iterable(by_unit)]
+    by_unit = [correlations_with_people(view, lang).values() for lang in view.languages]
+    alike = [*chain.from_iterable(chain.from_iterable(by_unit))]
     rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
     few = "" if alike else f" There are fewer than {FEWEST} paradigms to correlate."
     who = labels.facts["benchmark"].get("people", "")

@@ -7,6 +7,7 @@ tables of a campaign; ``specs.tsv`` names them. Helpers before each draw its axe
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -56,9 +57,8 @@ Point = tuple[float, float]
 def _set_row_names(axes: Axes, rows: Sequence[str], names: Names) -> None:
     """Write names beside rows at 0, 1, 2 …; many names are small."""
     size = 7 if len(rows) < MANY_ROWS else SMALL
-    axes.set_yticks(range(len(rows)), [names.texts[row] for row in rows])
-    for label in axes.get_yticklabels():
-        label.set(fontfamily=[*names.families], fontsize=size)
+    look: dict[str, Any] = {"fontfamily": [*names.families], "fontsize": size}
+    axes.set_yticks(range(len(rows)), [names.texts[row] for row in rows], **look)
     axes.tick_params(axis="y", length=0)
 
 
@@ -204,7 +204,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
     for lang in view.languages:
         if group := [cell for cell, _ in _overall(view, lang) if cell.row in billions]:
             by_lang[lang] = group
-    cells = [cell for group in by_lang.values() for cell in group]
+    cells = [*chain.from_iterable(by_lang.values())]
     if cells:
         alone = len(by_lang) == 1
         width = 0.7 * style.PAGE_INCHES if alone else style.PAGE_INCHES
@@ -223,8 +223,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
             axes.set_ylim(_limits(cells, view.chance))
             axes.set(xlabel="parameters (billions)", ylabel=PERCENT)
             if not alone:
-                title = names.texts[view.languages[lang]]
-                axes.set_title(title, fontfamily=[*names.families])
+                axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
         _lay_out(figure)
         for axes, group in zip(panels, by_lang.values(), strict=True):
             _name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in group})
@@ -265,7 +264,6 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
             f"{', '.join(map(str, tables[TABLE_KIND]))} has several perplexities of model "
             f"{twice[0]!r}; expected one. Take the others out of the release's files."
         )
-
     cells: list[Cell] = []
     points = pd.DataFrame(columns=["family", "corpus", TEST, ACCURACY])
     for model, row in rows.iterrows():
@@ -274,15 +272,13 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         text = f"{value:.1f}"
         cells.append(Cell(str(model), ACCURACY, value, text, OF_PARADIGMS, SOURCE, where))
         keys, text = [key for key in MODEL_KEYS if pd.notna(row[key])], f"{row['perplexity']:.1f}"
-        cell_key = (str(model), TEST)
-        cells.append(row_cell("perplexities", row, keys, "perplexity", cell_key, text))
+        cells.append(row_cell("perplexities", row, keys, "perplexity", (str(model), TEST), text))
         # Without a stated corpus, the model's name has it after the first "_".
         family, _, corpus = family_of(row["model"]).partition("_")
         if pd.notna(row["corpus"]):
             corpus = str(row["corpus"])
             family = family_of(row["model"]).removesuffix(f"_{corpus}")
         points.loc[str(model)] = [family, corpus, row["perplexity"], value]
-
     figure = no_figure("no perplexity of these models is released")
     if cells:
         figure = style.new_figure(style.PAGE_INCHES * 0.85, 3.2)
@@ -384,10 +380,8 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     columns = 2 if correlated else 1
     rows = max(len(phenomena) * (0.08 + 0.06 * (len(hues) if few else 2)), 0.14 * len(hues))
     figure = style.new_figure(style.PAGE_INCHES, (0.6 + rows) * len(view.languages) + 0.3)
-    ratios = {"width_ratios": [3, 2][:columns]}
-    grid = figure.subplots(
-        len(view.languages), columns, sharex="col", squeeze=False, gridspec_kw=ratios
-    )
+    layout: dict[str, Any] = {"squeeze": False, "gridspec_kw": {"width_ratios": [3, 2][:columns]}}
+    grid = figure.subplots(len(view.languages), columns, sharex="col", **layout)
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):
         keys = [view.row(lang, phenomenon) for phenomenon in phenomena]
         _draw_phenomena(panels[0], cells, keys, hues)
@@ -408,18 +402,12 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     elif not correlated:
         handles += [_mark("o", hues[model], model) for model in model_columns]
     if correlated:
-        handles += [
-            _mark("o", style.GREY, PEARSON),
-            _mark("s", style.GREY, SPEARMAN, markerfacecolor="white"),
-        ]
+        handles.append(_mark("o", style.GREY, PEARSON))
+        handles.append(_mark("s", style.GREY, SPEARMAN, markerfacecolor="white"))
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     for units in correlations_by_unit.values():
-        for of_unit in units.values():
-            cells += of_unit
-    captions = {
-        "people": labels.facts["benchmark"].get("people", ""),
-        "few": "" if correlated else f" Fewer than {FEWEST} paradigms to correlate.",
-        "shared": view.shared,
-        "listed": names.listed,
-    }
+        cells += chain.from_iterable(units.values())
+    who = labels.facts["benchmark"].get("people", "")
+    few_note = "" if correlated else f" Fewer than {FEWEST} paradigms to correlate."
+    captions = {"people": who, "few": few_note, "shared": view.shared, "listed": names.listed}
     return Exhibit(**view.described("people_fig", **captions), cells=cells, figure=figure)

@@ -66,8 +66,7 @@ class Names:
         texts = list(dict.fromkeys(names))
         (house,) = HOUSE
         letters = font_manager.get_font(font_manager.findfont(house)).get_charmap().keys()
-        lacking = letters_of(texts) - letters
-        families, absent = families_for(lacking)
+        families, absent = families_for(letters_of(texts) - letters)
         weight = "bold" if all(map(has_bold, families)) else "normal"
         unwritable = [text for text in texts if letters_of([text]) & absent]
         numbers = {text: str(number) for number, text in enumerate(unwritable, start=1)}
@@ -272,8 +271,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     figure, listed = no_figure("no paradigms"), ""
     if cells:
         columns = [*view.columns, *baselines.columns]
-        lines = [line for heading, lines in groups for line in (MapRow(heading), *lines)]
-        lines = [line for line in lines if line.text]
+        lines = [*chain(*_panels(groups, 1))]
         # Where numbers replace names, those of headings come first.
         texts = [line.text for line in sorted(lines, key=lambda line: line.key != "")]
         names = Names.of([*texts, *columns])

@@ -83,15 +83,13 @@ def _read_judgements(tables: shared.Tables, labels: Labels, columns: Sequence[st
 
 
 def _caption_names(labels: Labels) -> dict[str, str]:
-    label = labels.facts["benchmark"]["label"]
-    return {"name": label, "method": labels.method.replace("_", " ")}
+    return {"name": labels.facts["benchmark"]["label"], "method": labels.method.replace("_", " ")}
 
 
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     """Choose the items of a language that the largest share of judgements gets wrong.
 
-    Among equal shares the lowest mean margin comes first. Numbers of judgements would not do, since
-    models judge a pair twice that a file has twice.
+    Among equal shares the lowest mean margin comes first. Judgements of repeated pairs are pooled.
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)
@@ -134,9 +132,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Show the items of each language that most models get wrong by the largest margin."""
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     *_, heading = layout.widths
-    judgements = _read_judgements(
-        tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"]
-    )
+    columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
+    judgements = _read_judgements(tables, labels, columns)
     languages = view.languages_in(judgements, labels)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
@@ -163,10 +160,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 MISTAKES: (view.WRONG, f"{view.WRONG(of_item):.0f} of {n}"),
                 MARGIN: (margin, view.number_text(margin(of_item), ".2f")),
             }
-            beside = {
-                PHENOMENON: view.printed_name(numbers["phenomenon"]),
-                PARADIGM: numbers["paradigm"],
-            }
+            phenomenon = view.printed_name(numbers["phenomenon"])
+            beside = {PHENOMENON: phenomenon, PARADIGM: numbers["paradigm"]}
             for item in items[key]:
                 row = " ".join([*key, str(item.get("condition", ""))]).strip()
                 text = _pair_text(item) if "bad" in item else str(item["good"])
@@ -199,9 +194,10 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     )
 
 
-RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
+Where = Mapping[str, Any]
+RowCells = Callable[[pd.DataFrame, str, Where], Iterator[Cell]]
 """Function that makes a row's cells from judgements, the row's key, and the judgements' filter."""
-Group = tuple[str, Mapping[str, Any], RowCells]
+Group = tuple[str, Where, RowCells]
 """Rows with a common heading: the heading, the filter of judgements, and the maker of cells."""
 
 
@@ -248,7 +244,7 @@ def _table_by_phenomenon(
 CORRELATION, ACCURACY_HEAD = "Matthews' correlation", "Accuracy"
 
 
-def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
+def _matthews_row(rows: pd.DataFrame, row: str, where: Where) -> Iterator[Cell]:
     n = int(view.VERDICT_COUNT(rows))
     if n:
         value, share = view.MATTHEWS(rows), ACCURACY(rows)
@@ -263,9 +259,8 @@ def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Ite
 
 def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Show Matthews' correlation and accuracy, with intervals, and number of sentences by model."""
-    judgements = _read_judgements(
-        tables, labels, ["phenomenon", "correct", "acceptable", "accepted"]
-    )
+    columns = ["phenomenon", "correct", "acceptable", "accepted"]
+    judgements = _read_judgements(tables, labels, columns)
     table = _table_by_phenomenon(judgements, labels, _matthews_row, [CORRELATION])
     return Exhibit(**describe("acceptability", **_caption_names(labels)), **table)
 
@@ -275,9 +270,7 @@ SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
 """Factor of r² in the variance of a coefficient (see ``correlation_interval``)."""
 
 
-def _ratings_row(
-    rows: pd.DataFrame, row: str, where: Mapping[str, Any], column: str
-) -> Iterator[Cell]:
+def _ratings_row(rows: pd.DataFrame, row: str, where: Where, column: str) -> Iterator[Cell]:
     if not int(view.VERDICT_COUNT(rows)):
         return
     count = view.rated_count(column)
@@ -298,16 +291,12 @@ def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
     column = LAYOUTS[labels.facts["benchmark"]["layout"]].rated
     judgements = _read_judgements(tables, labels, ["phenomenon", "correct", column, "rating"])
     values = "margins" if column == "margin" else "values of sentences"
+    description = describe("ratings", values=values, few=FEWEST_RATED, **_caption_names(labels))
     row_cells = partial(_ratings_row, column=column)
-    return Exhibit(
-        **describe("ratings", values=values, few=FEWEST_RATED, **_caption_names(labels)),
-        **_table_by_phenomenon(judgements, labels, row_cells, [*SPREAD]),
-    )
+    return Exhibit(**description, **_table_by_phenomenon(judgements, labels, row_cells, [*SPREAD]))
 
 
-def _effect_row(
-    rows: pd.DataFrame, row: str, where: Mapping[str, Any], effect: str
-) -> Iterator[Cell]:
+def _effect_row(rows: pd.DataFrame, row: str, where: Where, effect: str) -> Iterator[Cell]:
     values = view.effects_in(rows, effect)
     n = len(values)
     if n:
@@ -326,10 +315,10 @@ def effects(tables: shared.Tables, labels: Labels) -> Exhibit:
     languages = view.languages_in(judgements, labels)
     groups: list[Group] = []
     for (lang, paradigm), rows in judgements.groupby(["lang", "paradigm"], sort=False):
+        where = {"lang": lang, "paradigm": paradigm}
         for effect in dict.fromkeys(chain.from_iterable(rows["effect_names"])):
             heads = [languages[str(lang)]] if len(languages) > 1 else []
             head = ": ".join([*heads, str(paradigm), effect])
-            where = {"lang": lang, "paradigm": paradigm}
             groups.append((head, where, partial(_effect_row, effect=effect)))
     table = _table_by_model(judgements, labels, groups)
     return Exhibit(**describe("effects", **_caption_names(labels)), **table)

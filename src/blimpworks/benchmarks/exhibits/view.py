@@ -52,9 +52,7 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
         phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
         if {*phenomena["model"]} == {*rows["model"]}:
             chosen = phenomena
-    wide = chosen.pivot_table(
-        index=UNIT_COLUMNS[unit], columns="model", values="accuracy", aggfunc="mean"
-    )
+    wide = chosen.pivot_table(index=UNIT_COLUMNS[unit], columns="model", values="accuracy")
     return wide.reindex(columns=sorted({*rows["model"]}))
 
 
@@ -107,8 +105,7 @@ def _matthews(rows: pd.DataFrame) -> float:
     from blimpworks.benchmarks.verdicts import matthews
 
     judged = rows[rows["correct"].notna()]
-    masks = (judged[name].to_numpy(bool) for name in ("acceptable", "accepted"))
-    return matthews(*masks)
+    return matthews(judged["acceptable"].to_numpy(bool), judged["accepted"].to_numpy(bool))
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
@@ -154,7 +151,7 @@ MEASURES = {
     "conditions": "items of which a model meets all predictions",
     "mean": "predictions of an item that a model meets, on average over items",
 }
-"""What accuracies are percentages of, for each layout of items."""
+"""Units that accuracies are percentages of, for each layout of items."""
 
 
 def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
@@ -321,15 +318,12 @@ def read_view(tables: Tables, labels: Labels) -> View:
         where["model"] = sorted({*released["model"]} - {HUMAN})
     else:
         where["model"] = [*labels.models]
-    rows = read_accuracies(
-        tables, where, method, models="any model" if published else "the campaign's models"
-    )
-    rows = rows.reset_index(drop=True)
+    models = "any model" if published else "the campaign's models"
+    rows = read_accuracies(tables, where, method, models=models).reset_index(drop=True)
     if published:
         return View(labels, rows, _families(rows, labels))
-    judged = {*rows["model"]}
-    names = distinct_names(labels.models).items()
-    return View(labels, rows, {name: [key] for key, name in names if key in judged})
+    names, judged = distinct_names(labels.models), {*rows["model"]}
+    return View(labels, rows, {name: [key] for key, name in names.items() if key in judged})
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
@@ -374,9 +368,8 @@ def _over_common(view: View) -> View:
     numbers = Counter[str]()
     for lang, name in view.languages.items():
         rows = view.rows[view.rows["lang"] == lang]
-        people, models = (
-            _judged_units(rows[(rows["model"] == HUMAN) == human]) for human in (True, False)
-        )
+        is_human = rows["model"] == HUMAN
+        people, models = _judged_units(rows[is_human]), _judged_units(rows[~is_human])
         unit = "paradigms" if any(paradigm != ALL for _, paradigm in people) else "phenomena"
         if unit == "phenomena":
             models = {(phenomenon, ALL) for phenomenon, _ in models}

@@ -28,8 +28,7 @@ def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[Publi
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     """Yield each printed accuracy once; those with capitals are sums of Tables 1 and 4."""
     # Number of minimal sets that masked models were scored on.
-    table7 = _numbers_of(printed, "table7")
-    sizes = {(row.row, row.column): int(row.value or 0) for row in table7}
+    sizes = {(row.row, row.column): int(row.value or 0) for row in _numbers_of(printed, "table7")}
     of_table1: dict[tuple[str, str], PrintedAccuracy] = {}
     for row in _numbers_of(printed, "table1"):
         lang, _, model = row.column.partition(" ")

@@ -89,15 +89,13 @@ def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
     options = campaign.section(ClamsOptions)
     method = find_method(methods_of(options, "lstm")[0])
     ties = clams_ties(campaign, catalogue)[method.name]
-    sentences = [UNKNOWN_WORDS[options.unknown_words]]
+    texts = [UNKNOWN_WORDS[options.unknown_words]]
     if method.name == "without_end":
-        sentences.append("The end of the sentence is not among the words summed.")
-    sentences.append({"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""))
+        texts.append("The end of the sentence is not among the words summed.")
+    texts.append({"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""))
     if variant_of(options, "counting") == "published":
-        sentences.append(
-            "As in the authors' script one right pair too many is counted in each set."
-        )
-    return " ".join(filter(None, sentences))
+        texts.append("As in the authors' script one right pair too many is counted in each set.")
+    return " ".join(filter(None, texts))
 
 
 def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:

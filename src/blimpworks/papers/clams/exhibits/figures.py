@@ -163,14 +163,12 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     else:
         _draw_points(axes, cells)
     values = []
-    for series_key, (name, *_) in SERIES.items():
-        if len(with_complexity) >= ENOUGH:
-            shared = accuracies.select_shared(series_key, with_complexity)
-            value = rho(order)(shared.rows) if shared else math.nan
+    for series_key, (name, *_) in SERIES.items() if len(with_complexity) >= ENOUGH else ():
+        if shared := accuracies.select_shared(series_key, with_complexity):
+            value = rho(order)(shared.rows)
             values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     correlations = f" Spearman's ρ: {', '.join(values)}." if values else ""
-    description = describe("fig3", correlations=correlations)
-    return Exhibit(**description, cells=cells, figure=figure)
+    return Exhibit(**describe("fig3", correlations=correlations), cells=cells, figure=figure)
 
 
 RECOMPUTATION = Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
@@ -202,9 +200,7 @@ class Claim(Strict):
 
     @field_validator("formula", "langs", "constructions", "phenomena")
     @classmethod
-    def _check_values(
-        cls, value: str | tuple[str, ...], info: ValidationInfo
-    ) -> str | tuple[str, ...]:
+    def _check(cls, value: str | tuple[str, ...], info: ValidationInfo) -> str | tuple[str, ...]:
         expected = EXPECTED[str(info.field_name)]
         if not {*([value] if isinstance(value, str) else value)} <= {*expected}:
             raise ValueError(f"expected {', '.join(filter(None, expected))}")
@@ -223,8 +219,7 @@ FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of the text's numbers: correlations and others."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
-    paper_languages = [lang for lang in LANGUAGES if lang in languages]
-    morphology = read_morphology(tables, paper_languages)
+    morphology = read_morphology(tables, languages.keys() & {*LANGUAGES})
     complexity = morphology.groupby("lang")["value"].mean()
     column = AGAIN if labels.source == "published" else VALUE
     cells: list[Cell] = []
@@ -240,25 +235,22 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         elif len(langs) >= ENOUGH and langs <= {*complexity.index}:
             shared = accuracies.select_shared(*selected)
             if shared and {*claim.phenomena} <= {*shared.rows["phenomenon"]}:
-                order = in_order(complexity[[*langs]])
-                formula = rho(order, mixed=len(claim.phenomena) > 1)
+                formula = rho(in_order(complexity[[*langs]]), mixed=len(claim.phenomena) > 1)
                 cell = shared.cell(cell_key, formula, ".1f", stands_for=claim.place)
                 # NaN: equal languages have no ranks.
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
     where = {"lang": sorted({*morphology["lang"]})}
-    for which, formula in FEATURE_COUNTS.items():
-        if where["lang"]:
-            cell_key = (f"Morphological features of a language: {which}", column)
-            cell = formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
-            cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
+    for which, formula in FEATURE_COUNTS.items() if where["lang"] else ():
+        cell_key = (f"Morphological features of a language: {which}", column)
+        cell = formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
+        cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
     cells += correlations
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)
     if labels.source == "published":
         stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
         printed = [cell for cell in stated if cell.column == PRINTED]
-        recomputed = [cell for cell in stated if cell.column == AGAIN]
-        cells = [*printed, *cells, *recomputed]
+        cells = [*printed, *cells, *(cell for cell in stated if cell.column == AGAIN)]
         description = describe("text_published", faults=faults, without=without)
     return Exhibit(**description, cells=cells)

@@ -2,8 +2,8 @@
 
 A table of CLAMS has constructions (kinds of sentences, such as ``subj_rel``) in rows. Its columns
 are languages, each with one or two series: groups of models, which are LSTMs or masked models of
-one language or of several. ``Accuracies`` selects rows, a ``Measure`` makes a cell (a number with
-its formula) of a ``Selection``, and a ``Grid`` does so for all rows and columns of a section.
+one language or of several. ``Accuracies`` selects rows. A ``Measure`` makes a cell (a number with
+its formula) of a ``Selection``, and a ``Grid`` does so for a section of a table.
 """
 
 import math
@@ -174,13 +174,12 @@ AVERAGE_KEY = "average"
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the values of a filter's lists that no row has; a list that would be empty stays."""
-    filter_of_rows = dict(where)
+    narrow = dict(where)
     for column, values in where.items():
-        if isinstance(values, list):
-            present = [value for value in values if (rows[column] == value).any()]
-            if present:
-                filter_of_rows[column] = present[0] if len(present) == 1 else present
-    return filter_of_rows
+        listed = values if isinstance(values, list) else []
+        if present := [value for value in listed if (rows[column] == value).any()]:
+            narrow[column] = present[0] if len(present) == 1 else present
+    return narrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +249,7 @@ class Accuracies:
     ) -> Selection | None:
         """Select accuracies on the constructions that all ``langs`` have; None if there is none."""
         selection = self.select(series, langs, constructions, phenomena)
-        of_rows = selection.rows["paradigm"].map(construction_of)
-        groups = selection.rows["lang"].groupby(of_rows)
+        groups = selection.rows["lang"].groupby(selection.rows["paradigm"].map(construction_of))
         langs_of = {str(construction): {*values} for construction, values in groups}
         shared = [key for key in selection.constructions if {*langs} <= langs_of.get(key, set())]
         return self.select(series, langs, shared, phenomena) if shared else None
@@ -279,9 +277,8 @@ def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell |
     more = len(rows) if selection.one_more else 0
     value = float((correct + more) / (n + more))
     formula, ties = with_more(more) if more else CORRECT, int(rows["ties"].sum())
-    cell = Cell(
-        *cell_key, value, f"{value:.2f}", formula, "judgements", selection.where, n, low, high
-    )
+    text, where = f"{value:.2f}", selection.where
+    cell = Cell(*cell_key, value, text, formula, "judgements", where, n, low, high)
     return replace(cell, stands_for=stands_for, ties=ties)
 
 
@@ -354,10 +351,7 @@ class Grid:
         rows: Mapping[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
-        """List an exhibit's printed numbers in the grid's rows and columns, or in those given.
-
-        ``rows`` and ``columns`` are names by the keys of printed numbers.
-        """
+        """List an exhibit's printed numbers in the grid's, or the given, rows and columns."""
         rows = rows or self.rows
         columns = columns or {column.key: column.name for column in self.columns}
         # Other numbers of the exhibit belong to other grids.

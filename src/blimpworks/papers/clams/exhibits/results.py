@@ -190,8 +190,7 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells = both.cells(accuracies, measure_gain)
         cells += both.cells(accuracies, measure_gain, AVERAGE_ROW)
         return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
-    every_column = lstm_grid(labels).columns
-    columns = [column for column in every_column if column.lang in clams.CAPITALISED]
+    columns = [column for column in lstm_grid(labels).columns if column.lang in clams.CAPITALISED]
     grid, last = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
     # The paper's average gains are relative to the averages of Table 1.
@@ -227,9 +226,8 @@ def lstm_sets(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
     grid, measure = lstm_grid(labels), measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
-    return lstm_table(
-        grid, describe("lstm_sets", trained=describe_training(labels)), cells, CONSTRUCTIONS
-    )
+    description = describe("lstm_sets", trained=describe_training(labels))
+    return lstm_table(grid, description, cells, CONSTRUCTIONS)
 
 
 def english(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -352,10 +350,8 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
             for (key, row), column in product(grid.rows.items(), grid.columns):
                 where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
                 cell_key, number = (row, f"{column.name}, released"), (key, column.key)
-                more = {"stands_for": number, "printed": False}
-                sizes[number] = shared.formula_cell(
-                    sets, cell_key, TOTAL, SETS, where, ".0f", **more
-                )
+                cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
+                sizes[number] = replace(cell, stands_for=number, printed=False)
             same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
             caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
             cells += sizes.values()
@@ -363,8 +359,8 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
-            where = {"lang": column.lang, "phenomenon": AGREEMENT}
-            where |= {"paradigm": clams.paradigms(key, inanimate=False)}
+            names = clams.paradigms(key, inanimate=False)
+            where = {"lang": column.lang, "phenomenon": AGREEMENT, "paradigm": names}
             rows = select_rows(items, where)
             if not rows.empty:
                 n, where = len(rows), measures.narrowed(rows, where)
@@ -384,8 +380,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
             columns.append(SeriesColumn(lang, MBERT, ("", name)))
     agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
-    grids = [replace(agreement, rows=names), reflexives]
-    measure = measures.measure_by(TOTAL, ".0f")
+    grids, measure = [replace(agreement, rows=names), reflexives], measures.measure_by(TOTAL, ".0f")
     cells = measures.grid_cells(grids, "table7", tables, labels, measure)
     if labels.source == "measured":
         description = describe("table7", none="" if cells else NO_MASKED)
@@ -395,14 +390,14 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     row_names = {key: name for grid in grids for key, name in grid.rows.items()}
     sets = read_sets(tables)
     for column in grids[0].columns:
-        of_lang = sets[sets["lang"] == column.lang]
-        computed = (
-            _from_share(printed, column) if sets.empty else _from_words(printed, of_lang, column)
-        )
+        if sets.empty:
+            computed = _from_share(printed, column)
+        else:
+            computed = _from_words(printed, sets[sets["lang"] == column.lang], column)
         for key, (rows, formula, source, where) in computed.items():
             cell_key = (row_names[key], f"{column.name}, from the vocabulary")
-            more = {"stands_for": (key, column.key), "printed": False}
-            cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ".0f", **more))
+            cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
+            cells.append(replace(cell, stands_for=(key, column.key), printed=False))
     return measures.table_of(describe("table7_published"), cells, grids)
 
 

@@ -72,10 +72,7 @@ def focus_of(pair: Pair) -> str | None:
 
 
 def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
-    """Write the number of minimal sets for each file and focus (``focus_of``); return the sum.
-
-    ``sets`` are (language, path) of the files.
-    """
+    """Write the number of minimal sets of each (language, path) and focus; return the sum."""
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))

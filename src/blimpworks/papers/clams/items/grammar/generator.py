@@ -152,9 +152,8 @@ def generate_sets(
                 f"{path} is an output and also another file of this command; expected a path "
                 "for each; correct --output."
             )
-    parsed = [
-        model.read_grammar(path, common or model.common_beside(path), variant) for path in grammars
-    ]
+    pairs = [(path, common or model.common_beside(path)) for path in grammars]
+    parsed = [model.read_grammar(path, beside, variant) for path, beside in pairs]
     for grammar in parsed:
         lines = {t: count_template(grammar, t, variant)[1] for t in grammar.templates}
         largest = max(lines, key=lambda template: lines[template])
@@ -214,13 +213,11 @@ def preview(
     if vocabulary is not None:
         tokens = tokens_of(grammar, variant)
         missing = [token for token in tokens if token not in vocabulary]
-        are = "is" if len(missing) == 1 else "are"
-        warnings.append(
-            f"{len(missing)} of {len(tokens)} words {are} not in the vocabulary: "
-            f"{' '.join(missing)}"
-            if missing
-            else f"all {len(tokens)} words are in the vocabulary"
-        )
+        remark = f"all {len(tokens)} words are in the vocabulary"
+        if missing:
+            number = f"{len(missing)} of {len(tokens)} words {'is' if len(missing) == 1 else 'are'}"
+            remark = f"{number} not in the vocabulary: {' '.join(missing)}"
+        warnings.append(remark)
     if warnings:
         yield ""
         yield from warnings
@@ -236,10 +233,8 @@ def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
     if not clams.is_paradigm(name):
         close = get_close_matches(name, {**clams.CONSTRUCTIONS, **clams.ENGLISH})
         meant = f" (is {close[0]} meant?)" if close else ""
-        phenomenon = clams.phenomenon_of(name)
-        yield _remark(
-            grammar.file, "unknown paradigm", name=name, meant=meant, phenomenon=phenomenon
-        )
+        texts = {"name": name, "meant": meant, "phenomenon": clams.phenomenon_of(name)}
+        yield _remark(grammar.file, "unknown paradigm", **texts)
     # Only rules of the grammar's file, because no grammar uses all common rules.
     used: set[model.Preterminal] = set()
     for reference in _distinct(grammar):

@@ -102,11 +102,8 @@ class Template:
         return tuple(element for element in self.elements if isinstance(element, Reference))
 
     def __str__(self) -> str:
-        texts = (
-            element if isinstance(element, str) else str(element.target)
-            for element in self.elements
-        )
-        return f"{START}[] {' '.join(texts)}"
+        texts = [getattr(element, "target", element) for element in self.elements]
+        return " ".join(map(str, [f"{START}[]", *texts]))
 
 
 @dataclass(frozen=True)
@@ -188,8 +185,8 @@ def check_grammar(grammar: Grammar, variant: Variant) -> None:
         if not rules:
             _fail_undefined(grammar, item, "in the vary statement")
         if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
-            known, name = listed(rule.defined for rule in rules), item.target.name
-            fail(item.location, "attributes of none", item=item.target, name=name, known=known)
+            sets, name = listed(rule.defined for rule in rules), item.target.name
+            fail(item.location, "attributes of none", item=item.target, name=name, known=sets)
     for template in grammar.templates:
         _check_template(grammar, template, variant)
 
@@ -262,10 +259,8 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
     reader = _Reader()
     for file in [common, path] if common else [path]:
         reader.read(file)
-    rules = [
-        Rule(name, tuple(alternatives), location)
-        for name, (alternatives, location) in reader.rules.items()
-    ]
+    collected = reader.rules.items()
+    rules = [Rule(name, tuple(texts), location) for name, (texts, location) in collected]
     grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path)
     check_grammar(grammar, variant)
     return grammar
