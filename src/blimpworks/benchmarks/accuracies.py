@@ -1,8 +1,8 @@
 """Compute accuracies of people, and of models from decisions that authors released.
 
-Three keys of a benchmark's declaration name the files: ``people``, ``released`` (decisions of
-models) and ``perplexities``. Each has a function here. Rows become judgements, which are summed for
-each paradigm, phenomenon and language. A judgement is a dictionary such as ::
+The keys ``people``, ``released`` and ``perplexities`` of a declaration name the files; each has a
+function here. Rows become judgements, which are summed for each paradigm, phenomenon and language.
+A judgement is a dictionary such as ::
 
     {"lang": "eng", "phenomenon": "agreement", "paradigm": "subject", "correct": 1.0, "n": 1}
 """

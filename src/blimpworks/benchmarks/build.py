@@ -225,10 +225,9 @@ def build_items(
 def _with_ratings(
     items: Iterable[Pair | Design], data: LabelledFiles, rows: Iterable[Row]
 ) -> list[Pair | Design]:
-    """Add people's grades of sentences to items, from the ``rows`` of files of ratings.
+    """Add people's mean grades of sentences to items, from ``rows``; null if there are none.
 
-    Several grades of a sentence are averaged; an item without grades gets null. Raises UserError
-    for a design, and if no row has a sentence of an item.
+    Raises UserError for a design, and if no row has a sentence of an item.
     """
     columns = data.rating
     assert isinstance(columns, Ratings)

@@ -98,7 +98,6 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     if unit == "sentence":
         good = sum(isinstance(item, Pair) and item.more["acceptable"] for item in items)
         yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
-
     yield "such as"
     # The first item of as many paradigms as possible, then further ones.
     first_of = {(item.lang, item.paradigm): item for item in reversed(items)}

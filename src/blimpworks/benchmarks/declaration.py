@@ -213,10 +213,8 @@ class Declaration(Strict):
         return phenomenon_of
 
     def check_phenomena(self, paradigms: Collection[str]) -> None:
-        """Raise UserError for a pattern of ``phenomena`` that fits none of the ``paradigms``.
-
-        A paradigm counts for the first pattern that it fits.
-        """
+        """Raise UserError for a pattern of ``phenomena`` that fits none of the ``paradigms``."""
+        # A paradigm counts for the first pattern that it fits.
         free = {*paradigms}
         for phenomenon, patterns in self.phenomena.items():
             for pattern in patterns:

@@ -7,10 +7,9 @@ compares the surprisals that a model gives to regions. An item with two conditio
     mismatch   The dog | bark.
     prediction (verb;%match%) < (verb;%mismatch%)
 
-Declared files come in four layouts. Each has a function here, which ``build.py`` calls with the
-rows of a file: ``conditions``, ``designs``, ``suites`` and ``alternatives``. Source of test suites:
-Gauthier, Hu, Wilcox, Qian and Levy (2020), "SyntaxGym: An Online Platform for Targeted Evaluation
-of Language Models", section 2, and the format of their files.
+Four layouts of files have a function here: ``conditions``, ``designs``, ``suites`` and
+``alternatives``. Source of test suites: Gauthier, Hu, Wilcox, Qian and Levy (2020), "SyntaxGym: An
+Online Platform for Targeted Evaluation of Language Models", section 2, and the format of the files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +44,6 @@ class Condition:
 
     name: str
     regions: tuple[str, ...]
-    """Names of the regions."""
     texts: tuple[str, ...]
     joined_by: str
     row: Row
@@ -57,10 +55,7 @@ class Condition:
         return self.texts[0] if self.spans else self.joined_by.join(filter(None, self.texts))
 
     def region_spans(self) -> list[tuple[int, int]]:
-        """Return each region's half-open span of characters.
-
-        An empty region begins and ends where the region before it ends.
-        """
+        """Return each region's half-open span; an empty one lies where the one before ends."""
         if self.spans:
             return [*self.spans]
         spans = []
@@ -104,11 +99,9 @@ def _condition(
     name: str, rows: Sequence[Row], data: entries.Conditions, declared: Declaration
 ) -> Condition:
     if data.region and data.content:
-        # A row per region.
         regions = tuple(as_text(cell(row, data.region)).strip() for row in rows)
         texts = tuple(strip(row, data.content, as_text(cell(row, data.content))) for row in rows)
     else:
-        # A row per condition, with a column per region.
         if len(rows) > 1:
             raise UserError(
                 f"{rows[1].location}: condition {name!r} of the item stands in {len(rows)} rows; "
@@ -157,15 +150,13 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
 
 
 def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[Design]:
-    """Yield the items of SyntaxGym's test suites.
+    """Yield the items of SyntaxGym's test suites. UserError for a row that is no suite.
 
-    Each row is a suite, as JSON::
+    A suite is JSON such as ::
 
         {"meta": {"name": ...}, "predictions": [{"formula": "(2;%match%) < (2;%mismatch%)"}],
          "items": [{"item_number": 1, "conditions": [
            {"condition_name": "match", "regions": [{"region_number": 1, "content": "The dog"}]}]}]}
-
-    Raises UserError for a row of another form.
     """
     for row in rows:
         stated = row.cells.get("predictions")
@@ -336,7 +327,7 @@ def _option_texts(row: Row, data: entries.Alternatives) -> list[str]:
 def _list_in(row: Row, column: str, separator: str | None) -> Sequence[object]:
     """Return the list in a cell, which is a list, a JSON list as text, or text with separators.
 
-    For the column ``choices.*.text`` it is the field ``text`` of each record in ``choices``.
+    A column ``choices.*.text`` means the field ``text`` of each record in ``choices``.
     """
     name, _, field_name = column.partition(".*.")
     value = cell(row, name)

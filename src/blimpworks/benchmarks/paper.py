@@ -1,8 +1,8 @@
 """Find declared benchmarks, and present them to the core as papers.
 
-``Declared`` is a declaration (``benchmark.yaml``) with what the core asks of a benchmark, and what
-the rules of the workflow ask. ``Declared.paper`` makes the ``Paper`` from it: the object through
-which the core knows any paper's benchmarks, exhibits (tables and figures) and commands.
+``Declared`` is a declaration (``benchmark.yaml``) with what the core and the workflow's rules ask
+about it. ``Declared.paper`` makes its ``Paper``: the benchmarks, exhibits (tables and figures) and
+commands that the core knows of a paper.
 """
 
 from __future__ import annotations
@@ -413,10 +413,7 @@ def declared_benchmarks() -> dict[str, Declared]:
 
 
 def find_declared(text: str) -> Declared:
-    """Find a benchmark by name, or by the path of its folder or declaration.
-
-    Raises UserError if it is absent or malformed, or has a language without a name.
-    """
+    """Find a benchmark by name, or the path of its folder or declaration. UserError if unusable."""
     folder = named_folder(text)
     if folder is None:
         check_usable(text)

@@ -25,7 +25,6 @@ Region = tuple[str, str]
 """Name or number of a region, or WHOLE, and the name of a condition."""
 Values = Mapping[Region, Floats]
 """A number for each item [n], by region."""
-
 ABSOLUTE, RELATIVE = 1e-3, 1e-5
 """Tolerances of ``=`` in syntaxgym-core, ``atol`` and ``rtol`` of ``numpy.isclose``."""
 MOST_CHARACTERS, MOST_LEVELS = 5000, 200
@@ -38,7 +37,6 @@ TERMINAL_NAMES = {
     "SIGN": "one of < > =",
     "$END": "the end",
 }
-
 _EXAMPLES = {"start": "(6;%match%) < (6;%mismatch%)", "effect": "(6;%mismatch%) - (6;%match%)"}
 
 
@@ -160,8 +158,7 @@ class Prediction(Formula):
         ``!`` the negative.
 
         ``values`` are surprisals [n] of each region; a missing one is NaN, and so is the margin.
-        Sums that differ by no more than ``bounds``, of rounding errors [n], are tied. Raises
-        KeyError for a region without values.
+        Sums that differ by no more than ``bounds``, of rounding errors [n], are tied.
         """
         return _Margins(values, bounds or {}).transform(self.tree)
 

@@ -241,7 +241,6 @@ def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     rows: list[tuple[int, Sequence[str]]] = []
     # A quotation mark opens a cell after a separator and a space too.
     options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
-
     with cells_of_any_size():
         if table.entry.quotes == "csv":
             reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1

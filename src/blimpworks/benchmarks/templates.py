@@ -25,13 +25,11 @@ class Row:
     """A row of a file."""
 
     cells: Mapping[str, Any]
-    """Values by column."""
     file: str
     """Name of the file; ARCHIVE/MEMBER for one inside an archive."""
     line: int
     """Line, row or record, from 1."""
     account: Account
-    """Counts and faults of the entry that the row belongs to, and its rules for templates."""
 
     @property
     def location(self) -> str:

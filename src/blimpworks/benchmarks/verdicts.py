@@ -40,12 +40,10 @@ class RegionSide(Side):
 
     @cached_property
     def characters(self) -> Integers:
-        """Lengths of the regions in code points [n]."""
         return self.span_end - self.span_start
 
     @cached_property
     def bytes(self) -> Integers:
-        """Lengths of the regions in bytes of UTF-8 [n]."""
         spans = zip(self.texts.to_pylist(), self.span_start, self.span_end, strict=True)
         return np.array([len(text[first:after].encode()) for text, first, after in spans], np.int64)
 

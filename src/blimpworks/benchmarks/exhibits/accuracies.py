@@ -91,7 +91,6 @@ NOTES = {
     "majority": "the commoner label of each paradigm",
     "chance": "one of an item's options by chance",
 }
-
 T = TypeVar("T")
 BLOCK_MODELS, LAST_BLOCK_MODELS = 4, 2
 """Most models in a block of columns (printed one below another), and in one with baselines."""
@@ -130,7 +129,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Yield the rows of each language for each block of models.
+    """Yield a section of rows for each block of models and language.
 
     Each block begins with the columns ``first``, and the last block ends with the columns ``last``.
     """

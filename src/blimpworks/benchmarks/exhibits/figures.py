@@ -1,7 +1,7 @@
 """Draw the figures of declared benchmarks: accuracies by model, size, perplexity and people.
 
 ``models``, ``sizes``, ``perplexity`` and ``people_fig`` each make an exhibit (figure) from the
-tables of a campaign; ``specs.tsv`` names them. Helpers before each draw its axes.
+tables of a campaign; ``specs.tsv`` names them.
 """
 
 import math
@@ -94,10 +94,7 @@ def _lay_out(figure: Figure) -> None:
 
 
 def _name_points(axes: Axes, points: Mapping[str, Point], unnamed: Sequence[Point] = ()) -> None:
-    """Write names beside points where points, other names and axes leave room.
-
-    ``unnamed`` are points without a name. The figure must have been laid out.
-    """
+    """Write names beside points of a laid-out figure where other names and points leave room."""
     pixels = axes.transData.transform([*points.values(), *unnamed])
     taken = [Bbox.from_bounds(x, y, 0, 0).padded(2.5 * PNG_DPI / 72) for x, y in pixels]
     inside = axes.get_window_extent().padded(-2 * PNG_DPI / 72)
@@ -374,7 +371,6 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     model_columns = [column for column in view.columns if column != PEOPLE]
     few, hues = _hues(model_columns, style.SKY)
     hues = {PEOPLE: "black", **hues}
-
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
     names = Names.of([*map(printed_name, (*view.phenomena, ALL)), *view.languages.values()])
     columns = 2 if correlated else 1
@@ -394,7 +390,6 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
             panels[1].remove()
         for axes in panels:
             axes.tick_params(labelbottom=True)
-
     # The legend has the models' colours if no axis has their names.
     handles = [_mark("D", hues[PEOPLE], PEOPLE)]
     if not few:

@@ -44,8 +44,7 @@ UNIT_COLUMNS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", P
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
     """Return accuracies [paradigm or phenomenon, model], NaN where a model has none.
 
-    If every model has rows of phenomena, their accuracies are those of phenomena, else means of
-    paradigms.
+    Those of phenomena are means of paradigms, unless each model has rows of phenomena.
     """
     chosen = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
@@ -142,7 +141,6 @@ UNRATED = Formula(
     lambda rows: rows["correct"].notna().sum() - len(rated(rows, "correct")),
 )
 WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())
-
 PEOPLE, OVERALL = "People", "All"
 SEED = re.compile(r"_\d+$")
 MEASURES = {
@@ -311,17 +309,14 @@ class View:
 def read_view(tables: Tables, labels: Labels) -> View:
     """Read the measured accuracies by the labels' method, or the released or printed ones."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
-    published, method = labels.source == "published", labels.method
-    if published:
+    if labels.source == "published":
         released = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
         method = IN_PRINT if {*released["method"]} == {IN_PRINT} else RELEASED
         where["model"] = sorted({*released["model"]} - {HUMAN})
-    else:
-        where["model"] = [*labels.models]
-    models = "any model" if published else "the campaign's models"
-    rows = read_accuracies(tables, where, method, models=models).reset_index(drop=True)
-    if published:
+        rows = read_accuracies(tables, where, method, models="any model").reset_index(drop=True)
         return View(labels, rows, _families(rows, labels))
+    where["model"], models = [*labels.models], "the campaign's models"
+    rows = read_accuracies(tables, where, labels.method, models=models).reset_index(drop=True)
     names, judged = distinct_names(labels.models), {*rows["model"]}
     return View(labels, rows, {name: [key] for key, name in names.items() if key in judged})
 

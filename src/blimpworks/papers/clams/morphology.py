@@ -19,7 +19,6 @@ for _row in read_cells(Path(__file__).with_name("wals.tsv")):
     _degrees = (None if degree == "-" else int(degree) for degree in _row["degrees"].split())
     SCALES[_row["feature"]] = tuple(_degrees)
 """Rank of each category of a feature, in WALS's order; None for a category without a rank."""
-
 Categories = Mapping[str, Mapping[str, int]]
 """Category (number from 1) of each feature, for each language of WALS."""
 
@@ -43,10 +42,7 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
 
 
 def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
-    """Read each language's categories of the quantified features.
-
-    Raises UserError for a value without a category of its feature, and for unknown categories.
-    """
+    """Read each language's categories of the quantified features. UserError for unknown ones."""
     # Feature and number of each category, by WALS's internal key.
     by_code: dict[str, tuple[str, int]] = {}
     for element_at, element in _read(elements, ("pk", "id", "number")):

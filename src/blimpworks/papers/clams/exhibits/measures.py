@@ -58,8 +58,8 @@ MORE = Notation(
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
     """Compute the mean accuracy for each value of ``unit``: a column, or the construction.
 
-    First, the accuracy of a model on a construction of a language is computed over all pairs, with
-    animate nouns or not. These accuracies have equal weight in the mean.
+    First, the accuracy of a model on a construction of a language is computed over all pairs. These
+    accuracies have equal weight in the mean.
     """
     weighed = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
@@ -161,8 +161,6 @@ PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed
 LEAD = Formula("100 × least difference between first and second model of a language", _lead)
 FEWEST = Formula("fewest values of a language", lambda rows: _values(rows).min())
 MOST_FEATURES = Formula("most values of a language", lambda rows: _values(rows).max())
-
-
 MASKED = "masked_critical_word"
 """Method of the measured masked models (section 5.2)."""
 HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}

@@ -2,9 +2,8 @@
 
 Figure 1, a table of examples, is here too. Three tables are not in the paper: pairs that LSTMs
 could judge, all English sets (Marvin and Linzen 2018), and effects of the ways of scoring. Each
-function makes the exhibit (table) of its name, from a campaign's tables ("measured") or from the
-numbers that the paper prints ("published"); ``labels.source`` says from which. Cells of the
-published form can be hidden: they compare a number with another, and are not drawn.
+function makes the table of its name from a campaign's tables, or in the "published" form from the
+numbers that the paper prints. Some cells of this form are hidden: they compare two numbers.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and the
 authors' counting script (docs/clams.md).
@@ -263,9 +262,9 @@ WAYS = (
     ("c ÷ n, ties half", "without_end", "half", 0),
     ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Name, method, tie policy, and number of correct items too many in each set.
+"""Name, method, tie policy, and number of correct items too many in each set, for each way.
 
-Each way differs from the one before in one point. The last is ``variant: corrected``.
+The last is ``variant: corrected``.
 """
 
 
@@ -290,8 +289,6 @@ def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
     )
 
 
-# Minimal sets
-
 SIMPLE = "simple_agrmt"
 SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 """Constructions with the focus words (the two that differ) of simple agreement."""
@@ -314,10 +311,7 @@ def read_sets(tables: shared.Tables) -> pd.DataFrame:
 
 
 def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make Figure 1, a table: an English minimal set of each construction.
-
-    A cell's filter selects the set's item.
-    """
+    """Make Figure 1, a table: an English minimal set of each construction."""
     paths = [path for path in tables["items"] if path.stem == ENG]
     items = [row for p in paths for row in read_table(ITEMS, p, EXAMPLE_COLUMNS).to_pylist()]
     cells = []
@@ -449,8 +443,7 @@ def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list
         raise ValueError(f"{len(focus_words)} focus words are more than {MOST_FOCUS_WORDS}")
     # Each row of ``subsets`` [subset, word] is a number in binary: 1 for the words of the subset.
     n = len(focus_words)
-    bits = np.arange(2**n)[:, None] >> np.arange(n)
-    subsets = (bits & 1).astype(np.int64)
+    subsets = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.int64)
     matched = (subsets @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
     # The last key of lexsort decides first, the order of the subsets last.
     best = np.lexsort((subsets.sum(axis=1), -matched))[0]

@@ -77,8 +77,8 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
         for focus in sorted(counts, key=lambda focus: focus or ""):
-            number = {"focus": focus, "n": counts[focus]}
-            rows.append({"lang": lang, "paradigm": path.stem} | number)
+            n = counts[focus]
+            rows.append({"lang": lang, "paradigm": path.stem, "focus": focus, "n": n})
     write_rows(rows, EVALUATION_SETS, output)
     return sum(row["n"] for row in rows)
 

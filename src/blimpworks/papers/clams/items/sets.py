@@ -98,10 +98,7 @@ def our_grammars(campaign: Campaign, lang: str) -> list[Path]:
 
 
 def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars:
-    """Return a language's grammars: the campaign's, or else released ones.
-
-    Raises UserError without any.
-    """
+    """Return a language's grammars: the campaign's, else the released. UserError without any."""
     released = catalogue.sources_of(GRAMMAR, lang)
     paths = our_grammars(campaign, lang) or _retrieved(campaign, released)
     cases = tuple(path for path in paths if path.stem != COMMON)

@@ -168,8 +168,6 @@ def generate_sets(
     return counts
 
 
-# Previews
-
 REMARKS = {
     row["remark"]: row["text"] for row in read_cells(Path(__file__).with_name("remarks.tsv"))
 }
