@@ -19,17 +19,11 @@ from jinja2 import Environment, FileSystemLoader
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
+from blimpworks.benchmarks import layouts
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Condition, Design
 from blimpworks.benchmarks.files import local_files, rows_in
-from blimpworks.benchmarks.layouts import (
-    Pair,
-    by_paradigm,
-    count_words,
-    pattern,
-    plain,
-    same_but_for,
-)
+from blimpworks.benchmarks.layouts import Pair, by_paradigm, count_words
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
 from blimpworks.benchmarks.readers import Account
@@ -285,7 +279,9 @@ def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
     text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
     near = []
-    for group in _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences))):
+    for group in _equal_groups(
+        items, lambda item: (item.lang, *map(layouts.plain, item.sentences))
+    ):
         distinct = [*{_content(item): item for item in reversed(group)}.values()][::-1]
         near += [_line(distinct)] if len(distinct) > 1 else []
     text = "with copies that differ only in spaces or normalisation"
@@ -297,7 +293,7 @@ def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
     yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
     differ: dict[str, list[str]] = {}
     for item in pairs:
-        reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
+        reason = layouts.same_but_for(item.good, item.bad) if item.good != item.bad else None
         if reason:
             differ.setdefault(reason, []).append(f"{item.location}: {item.good!r} | {item.bad!r}")
     for reason, locations in differ.items():
@@ -382,7 +378,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     findings = [_space_at_ends(declared, named), *_duplicate_findings(items, unit)]
     patterns: list[str] = []
     if unit == "pair":
-        patterns = [pattern(item.good, item.bad) for item in pair_items]
+        patterns = [layouts.pattern(item.good, item.bad) for item in pair_items]
         findings += [*_pair_findings(pair_items), _outlier_finding(pair_items, patterns)]
     elif unit == "sentence":
         alike = _equal_groups(items, _content)

@@ -4,9 +4,9 @@ An entry is an item of the list ``data`` in ``benchmark.yaml``. Its ``layout`` c
 
     - {layout: pairs, files: "pairs_{paradigm}.csv", good: correct, bad: "{start} {wrong_end}"}
 
-The values of ``good`` and ``bad`` are a ``Column``: a column of the file, a name in braces in the
-pattern of files (``paradigm``), or a dotted path into JSON (``meta.id``). It can also be a template
-with such names in braces (templates.py).
+The value of ``good`` is a ``Column``: a column of the file, a name in braces in the pattern of the
+files (``paradigm``), or a dotted path into JSON (``meta.id``). It can also be a template with such
+names in braces (templates.py), as the value of ``bad`` is.
 """
 
 import re

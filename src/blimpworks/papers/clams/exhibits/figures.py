@@ -22,39 +22,20 @@ from pydantic import ValidationInfo, field_validator
 
 from blimpworks.campaign.catalogue import Names
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits import style
+from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST, select_rows
-from blimpworks.exhibits.shared import (
-    AGAIN,
-    PRINTED,
-    VALUE,
-    Place,
-    Recomputation,
-    Tables,
-    formula_cell,
-    printed_statements,
-    read_plain,
-    read_printed,
-)
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
-from blimpworks.papers.clams.exhibits.measures import (
-    CONSTRUCTION,
-    LANGUAGE,
-    mean_over,
-    read_accuracies,
-    rho,
-    shown_languages,
-)
+from blimpworks.papers.clams.exhibits.measures import mean_over, read_accuracies, shown_languages
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.strict import Strict
 from blimpworks.tables import MORPHOLOGY
 
 
-def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
+def read_morphology(tables: shared.Tables, languages: Collection[str]) -> pd.DataFrame:
     """Read the WALS features of languages; there are no rows without the table."""
-    features = read_plain(MORPHOLOGY, tables.get("morphology"))
+    features = shared.read_plain(MORPHOLOGY, tables.get("morphology"))
     return features[features["lang"].isin(languages)]
 
 
@@ -75,15 +56,15 @@ LEAST_SPAN = 0.2
 """Shortest range of accuracies on the axis of Figure 3."""
 
 
-def fig2(tables: Tables, labels: Labels) -> Exhibit:
+def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     cells = []
     for (key, row), (series_key, (series, _)) in product(CONSTRUCTIONS.items(), LSTMS.items()):
         selection = accuracies.select(series_key, languages, key)
         if not selection.rows.empty:
-            cells.append(selection.cell((row, f"{series} {MEAN}"), mean_over(LANGUAGE)))
-            cells.append(selection.cell((row, f"{series} {SD}"), measures.sd_over(LANGUAGE)))
+            for name, formula in ((MEAN, mean_over), (SD, measures.sd_over)):
+                cells.append(selection.cell((row, f"{series} {name}"), formula(measures.LANGUAGE)))
     figure = style.new_figure(style.COLUMN_INCHES, 2.9)
     axes = figure.add_subplot()
     if cells:
@@ -134,7 +115,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
-def fig3(tables: Tables, labels: Labels) -> Exhibit:
+def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
@@ -142,20 +123,20 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     with_complexity = [lang for tied in order for lang in tied]
     cells = []
     for lang in [lang for lang in languages if lang in with_complexity]:
-        where, cell_key = {"lang": lang}, (languages[lang], COLUMN)
-        cell = formula_cell(morphology, cell_key, measures.COMPLEXITY, "morphology", where, ".3f")
+        where, cell_key, formula = {"lang": lang}, (languages[lang], COLUMN), measures.COMPLEXITY
+        cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
     # Averages are over the constructions that all of a series' languages have.
     for series_key, (name, *_) in SERIES.items():
         scored = {*accuracies.select(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
-        shared = accuracies.select_shared(series_key, langs)
-        if shared is None:
+        common = accuracies.select_shared(series_key, langs)
+        if common is None:
             continue
         for lang in langs:
-            selection = accuracies.select(series_key, lang, shared.constructions)
-            cells.append(selection.cell((languages[lang], name), mean_over(CONSTRUCTION)))
+            selection = accuracies.select(series_key, lang, common.constructions)
+            cells.append(selection.cell((languages[lang], name), mean_over(measures.CONSTRUCTION)))
     figure = style.new_figure(style.COLUMN_INCHES, 2.5)
     axes = figure.add_subplot()
     if morphology.empty:
@@ -164,14 +145,14 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         _draw_points(axes, cells)
     values = []
     for series_key, (name, *_) in SERIES.items() if len(with_complexity) >= ENOUGH else ():
-        if shared := accuracies.select_shared(series_key, with_complexity):
-            value = rho(order)(shared.rows)
+        if common := accuracies.select_shared(series_key, with_complexity):
+            value = measures.rho(order)(common.rows)
             values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     correlations = f" Spearman's ρ: {', '.join(values)}." if values else ""
     return Exhibit(**describe("fig3", correlations=correlations), cells=cells, figure=figure)
 
 
-RECOMPUTATION = Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
+RECOMPUTATION = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
@@ -207,7 +188,7 @@ class Claim(Strict):
         return value
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> shared.Place | None:
         """Row and column of the printed number; None if it is not printed."""
         return (self.row, self.column) if self.row else None
 
@@ -216,12 +197,12 @@ CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
 FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 
 
-def text(tables: Tables, labels: Labels) -> Exhibit:
+def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the text's numbers: correlations and others."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages.keys() & {*LANGUAGES})
     complexity = morphology.groupby("lang")["value"].mean()
-    column = AGAIN if labels.source == "published" else VALUE
+    column = shared.AGAIN if labels.source == "published" else shared.VALUE
     cells: list[Cell] = []
     correlations: list[Cell] = []
     for claim in CLAIMS:
@@ -233,24 +214,25 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
                 form = FORMATS[formula]
                 cells.append(inside.cell(cell_key, formula, form, stands_for=claim.place))
         elif len(langs) >= ENOUGH and langs <= {*complexity.index}:
-            shared = accuracies.select_shared(*selected)
-            if shared and {*claim.phenomena} <= {*shared.rows["phenomenon"]}:
-                formula = rho(in_order(complexity[[*langs]]), mixed=len(claim.phenomena) > 1)
-                cell = shared.cell(cell_key, formula, ".1f", stands_for=claim.place)
+            common = accuracies.select_shared(*selected)
+            if common and {*claim.phenomena} <= {*common.rows["phenomenon"]}:
+                order, mixed = in_order(complexity[[*langs]]), len(claim.phenomena) > 1
+                formula = measures.rho(order, mixed=mixed)
+                cell = common.cell(cell_key, formula, ".1f", stands_for=claim.place)
                 # NaN: equal languages have no ranks.
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
     where = {"lang": sorted({*morphology["lang"]})}
     for which, formula in FEATURE_COUNTS.items() if where["lang"] else ():
         cell_key = (f"Morphological features of a language: {which}", column)
-        cell = formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
+        cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
         cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
     cells += correlations
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)
     if labels.source == "published":
-        stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
-        printed = [cell for cell in stated if cell.column == PRINTED]
-        cells = [*printed, *cells, *(cell for cell in stated if cell.column == AGAIN)]
+        stated, faults = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION)
+        printed = [cell for cell in stated if cell.column == shared.PRINTED]
+        cells = [*printed, *cells, *(cell for cell in stated if cell.column == shared.AGAIN)]
         description = describe("text_published", faults=faults, without=without)
     return Exhibit(**description, cells=cells)

@@ -15,16 +15,10 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.exhibits import formulas
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import (
-    Formula,
-    Notation,
-    choice,
-    column_mean,
-    formula,
-    select_rows,
-)
+from blimpworks.exhibits.formulas import Formula, Notation, choice, formula, select_rows
 from blimpworks.exhibits.shared import Place, Tables, printed_cells, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import BENCHMARK
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
@@ -33,7 +27,7 @@ from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTION
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
-TABLE_1, AVERAGE_ROW = "table1", "average"
+TABLE_1, AVERAGE_KEY = "table1", "average"
 Order = Sequence[Sequence[str]]
 """Groups of languages with the same rank, the lowest rank first."""
 
@@ -79,7 +73,7 @@ def _gain(rows: pd.DataFrame) -> float:
 
 
 def _printed_gain(rows: pd.DataFrame) -> float:
-    averages = rows["row"] == AVERAGE_ROW
+    averages = rows["row"] == AVERAGE_KEY
     singles = rows[~averages]
     before = rows[averages & (rows["exhibit"] == TABLE_1)]["value"].item()
     after = singles["value"].sum() / singles["row"].nunique()
@@ -149,8 +143,8 @@ def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
     return float(accuracies_by(with_accuracy, CONSTRUCTION).mean())
 
 
-CORRECT = column_mean("correct")
-COMPLEXITY = column_mean("value")
+CORRECT = formulas.column_mean("correct")
+COMPLEXITY = formulas.column_mean("value")
 PAIRS_PER_MODEL = Formula(
     "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
 )
@@ -167,7 +161,6 @@ HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
 """Headings of columns, by series."""
 AVERAGE = "Average accuracy"
 RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
-AVERAGE_KEY = "average"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:

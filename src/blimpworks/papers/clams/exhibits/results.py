@@ -25,13 +25,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
-from blimpworks.papers.clams.exhibits.measures import (
-    AVERAGE,
-    AVERAGE_KEY,
-    RECOMPUTED_AVERAGE,
-    Grid,
-    SeriesColumn,
-)
+from blimpworks.papers.clams.exhibits.measures import AVERAGE, AVERAGE_KEY, RECOMPUTED_AVERAGE, Grid
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
 from blimpworks.tables import EVALUATION_SETS, ITEMS, PERPLEXITIES, read_table
@@ -54,7 +48,9 @@ def _printed_elsewhere(
 def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = measures.shown_languages(labels)
-    grid = Grid([SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
+    grid = Grid(
+        [measures.SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()]
+    )
     cells, caption = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy), ""
     if labels.source == "published":
         cells += _printed_elsewhere(
@@ -334,7 +330,7 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells with the sizes of the released sets.
     """
     languages = measures.shown_languages(labels).items()
-    grid = Grid([SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
+    grid = Grid([measures.SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
     cells: list[Cell] = []
     if labels.source == "published":
         cells, caption = grid.printed(tables, "table6"), "As printed."
@@ -366,12 +362,12 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 7: minimal sets that masked models could score; published, also recomputed."""
     # The English model has a column in English only.
-    columns: list[SeriesColumn] = []
+    columns: list[measures.SeriesColumn] = []
     for lang, name in measures.shown_languages(labels).items():
         if lang == ENG:
             columns += measures.columns_of({lang: name}, (BERT, MBERT))
         else:
-            columns.append(SeriesColumn(lang, MBERT, ("", name)))
+            columns.append(measures.SeriesColumn(lang, MBERT, ("", name)))
     agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids, measure = [replace(agreement, rows=names), reflexives], measures.measure_by(TOTAL, ".0f")
@@ -399,7 +395,9 @@ Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
 """Rows, formula, source and filter for the number of each construction in a column."""
 
 
-def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: SeriesColumn) -> Computed:
+def _from_words(
+    printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
+) -> Computed:
     """Count the sets with the focus words that explain most numbers of a column of Table 7."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
@@ -410,7 +408,7 @@ def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: SeriesColumn)
     return {key: (sets, TOTAL, SETS, where) for key, where in filters.items()}
 
 
-def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
+def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Computed:
     """Estimate numbers of Table 7 from Table 6, without the released sets.
 
     Constructions with the predicates of simple agreement have the same share of scored sets.
