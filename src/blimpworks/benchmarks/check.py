@@ -279,9 +279,8 @@ def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
     text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
     near = []
-    for group in _equal_groups(
-        items, lambda item: (item.lang, *map(layouts.plain, item.sentences))
-    ):
+    same_plain = _equal_groups(items, lambda item: (item.lang, *map(layouts.plain, item.sentences)))
+    for group in same_plain:
         distinct = [*{_content(item): item for item in reversed(group)}.values()][::-1]
         near += [_line(distinct)] if len(distinct) > 1 else []
     text = "with copies that differ only in spaces or normalisation"

@@ -82,6 +82,7 @@ class Columns:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]]) -> "Columns":
+        # Only columns that all rows have.
         values = {}
         for name in rows[0] if rows else ():
             cells = [row.get(name, []) for row in rows]

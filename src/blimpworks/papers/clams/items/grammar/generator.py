@@ -231,8 +231,8 @@ def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
     if not clams.is_paradigm(name):
         close = get_close_matches(name, {**clams.CONSTRUCTIONS, **clams.ENGLISH})
         meant = f" (is {close[0]} meant?)" if close else ""
-        texts = {"name": name, "meant": meant, "phenomenon": clams.phenomenon_of(name)}
-        yield _remark(grammar.file, "unknown paradigm", **texts)
+        details = {"name": name, "meant": meant, "phenomenon": clams.phenomenon_of(name)}
+        yield _remark(grammar.file, "unknown paradigm", **details)
     # Only rules of the grammar's file, because no grammar uses all common rules.
     used: set[model.Preterminal] = set()
     for reference in _distinct(grammar):
