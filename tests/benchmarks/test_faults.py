@@ -20,6 +20,8 @@ WIDE |= {"regions": ["x", "y"], "predictions": ["(y;%p%) < (y;%q%)"]}
 LONG = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c", "region": "r"}
 LONG |= {"content": "t", "predictions": ["(v;%p%) < (v;%q%)"]}
 SUITES = {"layout": "suites", "files": "*.json"}
+OPTIONS = {"layout": "alternatives", "files": "*.csv", "options": ["x", "y"]}
+OPTIONS |= {"right": {"column": "r"}}
 OFFSETS = dict(zip(("good_start", "good_end", "bad_start", "bad_end"), "abcd", strict=True))
 
 
@@ -29,6 +31,8 @@ def pairs(**changes):
 
 BROKEN_SUITE = suite()
 del BROKEN_SUITE["items"][0]["conditions"][0]["regions"][0]["content"]
+APART_SUITE = suite()
+APART_SUITE["items"][0]["conditions"][0]["regions"][0]["content"] += "\x1fdog"
 
 FAULTS = [
     ("benchmark.yaml: key 'data.0.sepaartor' is not a setting; did you mean", pairs(sepaartor=";")),
@@ -117,6 +121,14 @@ FAULTS = [
     ("a.json:1: the item is {'item_number': 1}; expected one with a list of 'conditions'", SUITES,
         {"a.json": json.dumps(suite(items=[{"item_number": 1}]))}),
     ("a condition of the item has no 'content'", SUITES, {"a.json": json.dumps(BROKEN_SUITE)}),
+    ("a.csv:2: column 'y' has the control character U+001F; expected text. Take it out", WIDE,
+        "i,c,x,y\n1,p,He,a\x1fb\n1,q,He,run\n"),
+    ("a.csv:3: column 't' has the control character U+001F; expected text. Take it out", LONG,
+        "i,c,r,t\n1,p,v,runs\n1,q,v,run\x1f\n"),
+    ("a.json:1: column 'content' has the control character U+001F; expected text. Take it out",
+        SUITES, {"a.json": json.dumps(APART_SUITE)}),
+    ("a.csv:2: column 'x' has the control character U+001F; expected text. Take it out", OPTIONS,
+        "x,y,r\na\x1fb,c,0\n"),
 ]  # fmt: skip
 
 

@@ -1,4 +1,11 @@
-"""Compute accuracies of people, and of models from decisions that authors released."""
+"""Compute accuracies of people, and of models from decisions that authors released.
+
+The keys ``people``, ``released`` and ``perplexities`` of a declaration name the files; each has a
+function here. Rows become judgements, which are summed for each paradigm, phenomenon and language.
+A judgement is a dictionary such as ::
+
+    {"lang": "eng", "phenomenon": "agreement", "paradigm": "subject", "correct": 1.0, "n": 1}
+"""
 
 import logging
 from collections import Counter
@@ -32,34 +39,135 @@ LABELS = ["lang", "phenomenon", "paradigm"]
 COUNTS = {"correct": 0.0, "n": 1, "skipped": 0, "unknown_n": False}
 """Default counts of a judgement: n is 0 for an empty cell, and 1 for an accuracy of unknown n."""
 Judgement = dict[str, Any]
-"""A row with ``LABELS`` and ``COUNTS``, of one or several judgements."""
+"""One judgement, or several added up: ``LABELS``, and those of ``COUNTS`` that differ."""
+Phenomena = Mapping[tuple[str, str], set[str]]
+"""Phenomena of items for each language and paradigm; paradigm ``all`` has all of the language."""
 
 
-def _rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
-    key = type(entry).__name__.lower()
-    index = getattr(declared, key).index(entry)
-    account = Account(f"{declared.path}: key {key}.{index}")
-    rows = rows_in(entry, named, declared.folder, account)
-    for counts in filter(None, (account.left_out, account.notes)):
-        log.info("%s: %s", account.entry, dict(counts))
-    return rows
+def read_people(
+    declaration: Path,
+    files: Sequence[Path],
+    sources: Path,
+    benchmark: str,
+    items: Sequence[Path],
+    output: Path,
+) -> dict[str, Any]:
+    """Write people's accuracies on a declared benchmark; return counts for the provenance record.
+
+    ``files`` lie below ``sources``. Paradigms and phenomena are those of the ``items`` tables. The
+    column n counts choices, or persons for ratings; skipped counts empty cells. Raises UserError
+    for malformed files, and for paradigms that the items lack.
+    """
+    declared = Declaration.read(declaration)
+    named = named_files(declared, files, sources)
+    phenomena: dict[tuple[str, str], set[str]] = {}
+    for path in items:
+        for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
+            for paradigm in (row["paradigm"], ALL):
+                phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
+    entries = [_people_judgements(declared, entry, named, phenomena) for entry in declared.people]
+    judgements = pd.concat([rows for rows, _ in entries]).assign(model=HUMAN)
+    for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
+        if (paradigms == ALL).nunique() > 1:
+            raise UserError(
+                f"{declaration}: people judged paradigms of {lang!r} and also whole phenomena, "
+                "which cannot be added up; keep the entry of one of them in 'people'."
+            )
+    frame = _sum_up(judgements, benchmark, HUMAN)
+    write_frame(frame, ACCURACIES, output)
+    return {
+        "rows": len(frame),
+        "left_out": dict(sum((left_out for _, left_out in entries), Counter[str]())),
+        "without_judgement": int(judgements["skipped"].sum()),
+    }
 
 
-def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
-    """Return a row's language, phenomenon (empty without one) and paradigm."""
-    texts = {}
-    for name in LABELS:
-        column = getattr(entry, name, None)
-        texts[name] = as_text(cell(row, column) if column else row.cells.get(name))
-    default = ALL if texts["phenomenon"] else PurePosixPath(row.file).stem
-    lang, paradigm = texts["lang"] or declared.only_language or "", texts["paradigm"] or default
-    return {**texts, "lang": lang, "paradigm": paradigm}
+def read_released(
+    declaration: Path, files: Sequence[Path], sources: Path, benchmark: str, output: Path
+) -> int:
+    """Write accuracies of released decisions; return how many. UserError for malformed files."""
+    declared = Declaration.read(declaration)
+    named = named_files(declared, files, sources)
+    entries = []
+    for entry in declared.released:
+        judgements = []
+        for row in _read_rows(declared, entry, named):
+            right = _is_right(row, entry.correct, cell(row, entry.correct), entry.right)
+            labels = _labels(row, entry, declared)
+            paradigm, model = labels["paradigm"], not_empty(row, entry.model)
+            if not labels["phenomenon"]:
+                labels["phenomenon"] = declared.phenomenon_of(paradigm) or paradigm
+            judgements.append({"model": model, **labels, "correct": float(right)})
+        entries.append(_frame(judgements))
+        _check_any_right(entries[-1], entry, entry.correct)
+    frame = _sum_up(pd.concat(entries), benchmark, RELEASED)
+    write_frame(frame, ACCURACIES, output)
+    return len(frame)
+
+
+def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
+    """Write released perplexities; return how many. UserError for malformed files."""
+    declared = Declaration.read(declaration)
+    named = named_files(declared, files, sources)
+    rows = [
+        {"model": as_text(cell(row, entry.model)), "perplexity": number(row, entry.perplexity)}
+        for entry in declared.perplexities
+        for row in _read_rows(declared, entry, named)
+    ]
+    write_rows(rows, MODEL_PERPLEXITIES, output)
+    return len(rows)
+
+
+def _people_judgements(
+    declared: Declaration, entry: People, named: Named, items: Phenomena
+) -> tuple[pd.DataFrame, Counter[str]]:
+    """Return an entry's judgements, and how many of each name in ``without`` are left out."""
+    path = declared.path
+    readers = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
+    rows = _frame(readers[entry.kind](declared, entry, _read_rows(declared, entry, named)))
+    if entry.kind == "choices" and not entry.answer:
+        _check_any_right(rows, entry, entry.correct or entry.headings or "")
+
+    # The name of a judgement is its paradigm, or the phenomenon that was judged as a whole.
+    rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
+    numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
+    for name in entry.without:
+        if name not in numbers:
+            raise UserError(
+                f"{path}: 'without' of people names {name!r}, which no row of "
+                f"{', '.join(entry.patterns)} has; correct it."
+            )
+    left_out = Counter({name: int(numbers[name]) for name in entry.without})
+    rows = rows[~rows["name"].isin(entry.without)]
+    unknown_languages = rows["lang"][~rows["lang"].isin([*declared.languages])]
+    if len(unknown_languages):
+        raise UserError(
+            f"{path}: people judged items of language {unknown_languages.iloc[0]!r}, and the "
+            f"benchmark has {', '.join(declared.languages)}; map the values of 'lang' with "
+            "'rename', or add the language."
+        )
+    labels = zip(*(rows[name] for name in LABELS), strict=True)
+    phenomena = [_phenomenon(lang, name, paradigm, items) for lang, name, paradigm in labels]
+    rows = rows.assign(phenomenon=pd.Series(phenomena, rows.index, dtype=object))
+    lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
+    if lacking:
+        log.error("%s: people judged what no item is of: %s", path, ", ".join(lacking))
+        raise UserError(
+            f"{path}: people judged {', '.join(map(repr, lacking[:4]))}"
+            f"{f' and {len(lacking) - 4} more' if len(lacking) > 4 else ''}, which no item is of; "
+            "map the names to the benchmark's with 'rename', or leave them out with "
+            f"'without: [{', '.join(lacking[:4])}]'."
+        )
+    if left_out:
+        counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
+        log.warning("%s: judgements of people that 'without' leaves out: %s", path, counts)
+    return rows, left_out
 
 
 def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
-    """Yield whether each choice is right; an empty cell counts as skipped."""
+    """Yield a judgement for each choice between two sentences; an empty cell counts as skipped."""
     answers = {as_text(cell(row, entry.answer)).strip() for row in rows} if entry.answer else set()
-    chosen = False
+    has_choices = False
     for row in rows:
         labels = _labels(row, entry, declared)
         right = (as_text(cell(row, entry.answer)).strip(),) if entry.answer else entry.right
@@ -70,10 +178,11 @@ def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
             pattern = [entry.headings]
             cells = {name: value for name, value in row.cells.items() if columns_in(pattern, name)}
         for heading, value in cells.items():
-            chosen, text = True, as_text(value).strip()
+            has_choices = True
+            text = as_text(value).strip()
             if text and answers and not is_one_of(text, (*answers,)):
                 raise UserError(
-                    f"{row.place}: column {heading!r} is {value!r:.60}, which column "
+                    f"{row.location}: column {heading!r} is {value!r:.60}, which column "
                     f"{entry.answer!r} never is ({', '.join(sorted(answers)[:5])}); map it with "
                     "'rename', or correct the file."
                 )
@@ -81,23 +190,15 @@ def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
                 yield {**labels, "correct": float(_is_right(row, heading, value, right))}
             else:
                 yield {**labels, "n": 0, "skipped": 1}
-    if rows and not chosen:
+    if rows and not has_choices:
         raise UserError(
             f"{declared.path}: no heading of {', '.join(entry.patterns)} fits "
             f"'headings' ({entry.headings!r}); correct it."
         )
 
 
-def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
-    if as_text(value).strip().casefold() in ("", "na", "n/a", "nan", "null", "none"):
-        raise UserError(
-            f"{row.place}: column {column!r} is {value!r}, which is no judgement; leave such rows "
-            "out with 'where', or map the value with 'rename'."
-        )
-    return is_one_of(value, right)
-
-
 def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
+    """Yield the accuracy of each row; all are in percent if one is above 1."""
     assert entry.accuracy is not None
     values = [number(row, entry.accuracy) for row in rows]
     highest = 100.0 if any(value > 1 for value in values) else 1.0
@@ -105,49 +206,20 @@ def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterat
         n = int(number(row, entry.n)) if entry.n else 0
         if not 0 <= value <= highest or n < 0:
             raise UserError(
-                f"{row.place}: the accuracy is {value:g} of {n} judgements; expected one from 0 to "
-                f"1, or in percent, and no negative number. Correct the file, or "
+                f"{row.location}: the accuracy is {value:g} of {n} judgements; expected one from 0 "
+                f"to 1, or in percent, and no negative number. Correct the file, or "
                 f"{entry.accuracy!r}."
             )
         counts = {"correct": value / highest * (n or 1), "n": n or 1, "unknown_n": not n}
         yield {**_labels(row, entry, declared), **counts}
 
 
-def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
-    """Yield each person's rating of each sentence, from rows with one or several ratings."""
-    # Cells have their new values from the reader, but columns in headings have not.
-    entry = with_new_names(entry, declared.folder)
-    new_values = {c: names for c, names in entry.rename.items() if isinstance(names, Mapping)}
-    for row in rows:
-        person = as_text(cell(row, entry.person)) if entry.person else row.place
-        ratings: list[dict[str, Any]] = []
-        if entry.headings is None:
-            assert entry.side is not None
-            assert entry.rating is not None
-            ratings.append({"side": cell(row, entry.side), "rating": cell(row, entry.rating)})
-        else:
-            # Cell "" has pairs of all headings and values, because headings may be repeated.
-            for heading, value in row.cells[""]:
-                columns = columns_in([entry.headings], as_text(heading).strip())
-                if columns is None or not as_text(value).strip():
-                    continue
-                for column in columns.keys() & new_values.keys():
-                    columns[column] = new_values[column].get(columns[column], columns[column])
-                ratings.append({**columns, "rating": value})
-        for cells in ratings:
-            rating = replace(row, cells={**row.cells, **cells})
-            side = as_text(rating.cells["side"]).strip()
-            if side not in SIDES:
-                raise UserError(
-                    f"{row.place}: the side of a rating is {side!r}; expected good or bad. Map the "
-                    "values with 'rename', or correct 'headings'."
-                )
-            labels = _labels(rating, entry, declared)
-            yield {"person": person, **labels, "side": side, "value": number(rating, "rating")}
-
-
 def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
-    """Yield, by person and paradigm, the share of pairs with a higher rated good sentence."""
+    """Yield a judgement for each person and paradigm, from ratings of sentences.
+
+    ``correct`` is the share of the pairs of a good and a bad sentence in which the person rated the
+    good one higher; equal ratings count half.
+    """
     ratings = pd.DataFrame(_single_ratings(declared, entry, rows))
     if ratings.empty:
         raise UserError(
@@ -175,26 +247,42 @@ def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
         log.warning(message, patterns, unpaired, len(ratings))
 
 
-JUDGEMENTS_BY_KIND = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
-Phenomena = Mapping[tuple[str, str], set[str]]
-"""Phenomena of items by language and paradigm; paradigm ``all`` has all of the language."""
-
-
-def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
-    rows = [COUNTS | judgement for judgement in judgements]
-    return pd.DataFrame(rows, columns=["model", *LABELS, *COUNTS])
-
-
-def _check_any_right(judgements: pd.DataFrame, entry: People | Released, column: str) -> None:
-    if len(judgements) and not judgements["correct"].any():
-        raise UserError(
-            f"{', '.join(entry.patterns)}: no value of {column!r} is one of 'right' "
-            f"({', '.join(map(repr, entry.right))}); name there what says that one is right."
-        )
+def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
+    """Yield each person's rating of each sentence, from rows with one or several ratings."""
+    # Cells have their new values from the reader, but columns in headings have not.
+    entry = with_new_names(entry, declared.folder)
+    for row in rows:
+        person = as_text(cell(row, entry.person)) if entry.person else row.location
+        ratings: list[dict[str, Any]] = []
+        if entry.headings is None:
+            assert entry.side is not None
+            assert entry.rating is not None
+            ratings.append({"side": cell(row, entry.side), "rating": cell(row, entry.rating)})
+        else:
+            # Cell "" has pairs of all headings and values, because headings may be repeated.
+            for heading, value in row.cells[""]:
+                columns = columns_in([entry.headings], as_text(heading).strip())
+                if columns is None or not as_text(value).strip():
+                    continue
+                for column, old_value in columns.items():
+                    new_values = entry.rename.get(column)
+                    if isinstance(new_values, Mapping):
+                        columns[column] = new_values.get(old_value, old_value)
+                ratings.append({**columns, "rating": value})
+        for cells in ratings:
+            rating = replace(row, cells={**row.cells, **cells})
+            side = as_text(rating.cells["side"]).strip()
+            if side not in SIDES:
+                raise UserError(
+                    f"{row.location}: the side of a rating is {side!r}; expected good or bad. Map "
+                    "the values with 'rename', or correct 'headings'."
+                )
+            labels = _labels(rating, entry, declared)
+            yield {"person": person, **labels, "side": side, "value": number(rating, "rating")}
 
 
 def _phenomenon(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
-    """Return the phenomenon that items give a judged paradigm; None if no item is of it."""
+    """Return the phenomenon of a judged paradigm in the items; None if no item has the paradigm."""
     if (lang, ALL) not in items:
         return phenomenon or paradigm
     phenomena = items.get((lang, paradigm), set())
@@ -211,141 +299,72 @@ def _phenomenon(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> 
     return min(phenomena)
 
 
-def _people_judgements(
-    declared: Declaration, entry: People, named: Named, items: Phenomena
-) -> tuple[pd.DataFrame, Counter[str]]:
-    """Read people's judgements, and count by name those that ``without`` leaves out."""
-    path = declared.path
-    rows = _frame(JUDGEMENTS_BY_KIND[entry.kind](declared, entry, _rows(declared, entry, named)))
-    if entry.kind == "choices" and not entry.answer:
-        _check_any_right(rows, entry, entry.correct or entry.headings or "")
-    rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
-    numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
-    for name in entry.without:
-        if name not in numbers:
-            raise UserError(
-                f"{path}: 'without' of people names {name!r}, which no row of "
-                f"{', '.join(entry.patterns)} has; correct it."
-            )
-    left_out = Counter({name: int(numbers[name]) for name in entry.without})
-    rows = rows[~rows["name"].isin(entry.without)]
-    languages = rows["lang"][~rows["lang"].isin([*declared.languages])]
-    if len(languages):
-        raise UserError(
-            f"{path}: people judged items of language {languages.iloc[0]!r}, and the benchmark has "
-            f"{', '.join(declared.languages)}; map the values of 'lang' with 'rename', or "
-            "add the language."
-        )
-    labels = zip(*(rows[name] for name in LABELS), strict=True)
-    phenomena = [_phenomenon(lang, name, paradigm, items) for lang, name, paradigm in labels]
-    rows = rows.assign(phenomenon=pd.Series(phenomena, rows.index, dtype=object))
-    lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
-    if lacking:
-        log.error("%s: people judged what no item is of: %s", path, ", ".join(lacking))
-        raise UserError(
-            f"{path}: people judged {', '.join(map(repr, lacking[:4]))}"
-            f"{f' and {len(lacking) - 4} more' if len(lacking) > 4 else ''}, which no item is of; "
-            "map the names to the benchmark's with 'rename', or leave them out with "
-            f"'without: [{', '.join(lacking[:4])}]'."
-        )
-    if left_out:
-        counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
-        log.warning("%s: judgements of people that 'without' leaves out: %s", path, counts)
-    return rows, left_out
+def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
+    rows = [COUNTS | judgement for judgement in judgements]
+    return pd.DataFrame(rows, columns=["model", *LABELS, *COUNTS])
 
 
-def _summary(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFrame:
+def _check_any_right(judgements: pd.DataFrame, entry: People | Released, column: str) -> None:
+    if len(judgements) and not judgements["correct"].any():
+        raise UserError(
+            f"{', '.join(entry.patterns)}: no value of {column!r} is one of 'right' "
+            f"({', '.join(map(repr, entry.right))}); name there what says that one is right."
+        )
+
+
+def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
+    if as_text(value).strip().casefold() in ("", "na", "n/a", "nan", "null", "none"):
+        raise UserError(
+            f"{row.location}: column {column!r} is {value!r}, which is no judgement; leave such "
+            "rows out with 'where', or map the value with 'rename'."
+        )
+    return is_one_of(value, right)
+
+
+def _sum_up(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFrame:
+    """Compute accuracies of paradigms, phenomena and languages, with 95 % intervals."""
     if judgements.empty:
         raise UserError(
             f"{benchmark}: the files of {'people' if method == HUMAN else method} have no rows; "
             "retrieve them again, or correct 'where' and 'files' of their entry."
         )
-    # Rows of paradigm "all" are sums over a phenomenon already.
-    phenomena = judgements[judgements["paradigm"] != ALL].assign(paradigm=ALL)
+    # Judgements of paradigm "all" are of a whole phenomenon already.
+    of_phenomena = judgements[judgements["paradigm"] != ALL].assign(paradigm=ALL)
+    of_languages = judgements.assign(paradigm=ALL, phenomenon=ALL)
     rows = (
-        pd.concat([judgements, phenomena, judgements.assign(paradigm=ALL, phenomenon=ALL)])
+        pd.concat([judgements, of_phenomena, of_languages])
         .groupby(["model", *LABELS], sort=False, as_index=False)
         .agg({"correct": "sum", "n": "sum", "skipped": "sum", "unknown_n": "any"})
     )
     rows = rows[rows["n"] > 0].reset_index(drop=True)
     rows["accuracy"] = rows["correct"] / rows["n"]
-    bounds = [wilson(c, n) for c, n in zip(rows["correct"], rows["n"], strict=True)]
-    rows["low"], rows["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
+    bounds = [wilson(correct, n) for correct, n in zip(rows["correct"], rows["n"], strict=True)]
+    rows["low"] = [low for low, _ in bounds]
+    rows["high"] = [high for _, high in bounds]
     rows.loc[rows["unknown_n"], ["low", "high"]] = None
     constants = {"ties": 0, "near_ties": 0, "rounding": None, "origin": None}
     return rows.assign(benchmark=benchmark, method=method, **constants)
 
 
-def read_people(
-    declaration: Path,
-    files: Sequence[Path],
-    sources: Path,
-    benchmark: str,
-    items: Sequence[Path],
-    output: Path,
-) -> dict[str, Any]:
-    """Write people's accuracies on a declared benchmark; return facts for the record.
-
-    Paradigms and phenomena are those of the ``items`` tables. n counts choices, or persons for
-    ratings; skipped counts empty cells. Raises UserError for malformed files, and for paradigms
-    that the items lack.
-    """
-    declared = Declaration.read(declaration)
-    named = named_files(declared, files, sources)
-    phenomena: dict[tuple[str, str], set[str]] = {}
-    for path in items:
-        for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
-            for paradigm in (row["paradigm"], ALL):
-                phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
-    entries = [_people_judgements(declared, entry, named, phenomena) for entry in declared.people]
-    judgements = pd.concat([rows for rows, _ in entries]).assign(model=HUMAN)
-    for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
-        if (paradigms == ALL).nunique() > 1:
-            raise UserError(
-                f"{declaration}: people judged paradigms of {lang!r} and also whole phenomena, "
-                "which cannot be added up; keep the entry of one of them in 'people'."
-            )
-    frame = _summary(judgements, benchmark, HUMAN)
-    write_frame(frame, ACCURACIES, output)
-    return {
-        "rows": len(frame),
-        "left_out": dict(sum((left_out for _, left_out in entries), Counter[str]())),
-        "without_judgement": int(judgements["skipped"].sum()),
-    }
+def _read_rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
+    """Read the rows of an entry's files, and log how many rows were left out and why."""
+    key = type(entry).__name__.lower()
+    index = getattr(declared, key).index(entry)
+    account = Account(f"{declared.path}: key {key}.{index}")
+    rows = rows_in(entry, named, declared.folder, account)
+    for counts in filter(None, (account.left_out, account.notes)):
+        log.info("%s: %s", account.entry, dict(counts))
+    return rows
 
 
-def read_released(
-    declaration: Path, files: Sequence[Path], sources: Path, benchmark: str, output: Path
-) -> int:
-    """Write accuracies of released decisions; count the rows. UserError for malformed files."""
-    declared = Declaration.read(declaration)
-    named = named_files(declared, files, sources)
-    entries = []
-    for entry in declared.released:
-        judgements = []
-        for row in _rows(declared, entry, named):
-            right = _is_right(row, entry.correct, cell(row, entry.correct), entry.right)
-            labels = _labels(row, entry, declared)
-            paradigm, model = labels["paradigm"], not_empty(row, entry.model)
-            labels["phenomenon"] = (
-                labels["phenomenon"] or declared.phenomenon_of(paradigm) or paradigm
-            )
-            judgements.append({"model": model, **labels, "correct": float(right)})
-        entries.append(_frame(judgements))
-        _check_any_right(entries[-1], entry, entry.correct)
-    frame = _summary(pd.concat(entries), benchmark, RELEASED)
-    write_frame(frame, ACCURACIES, output)
-    return len(frame)
-
-
-def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
-    """Write released perplexities; count the rows. UserError for malformed files."""
-    declared = Declaration.read(declaration)
-    named = named_files(declared, files, sources)
-    rows = [
-        {"model": as_text(cell(row, entry.model)), "perplexity": number(row, entry.perplexity)}
-        for entry in declared.perplexities
-        for row in _rows(declared, entry, named)
-    ]
-    write_rows(rows, MODEL_PERPLEXITIES, output)
-    return len(rows)
+def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
+    """Return a row's language, phenomenon (empty without one) and paradigm."""
+    labels = {}
+    for name in LABELS:
+        column = getattr(entry, name, None)
+        labels[name] = as_text(cell(row, column) if column else row.cells.get(name))
+    labels["lang"] = labels["lang"] or declared.only_language or ""
+    # A row with a phenomenon but no paradigm is a judgement of the whole phenomenon.
+    default = ALL if labels["phenomenon"] else PurePosixPath(row.file).stem
+    labels["paradigm"] = labels["paradigm"] or default
+    return labels

@@ -1,4 +1,8 @@
-"""Read the items of a declared benchmark from its files, and write them as tables."""
+"""Read the items of a declared benchmark from its files, and write them as tables.
+
+A pair makes a row such as ``item_id, good: "The dogs bark.", bad: "The dogs barks.", paradigm, …``.
+An item of several conditions makes a row for each, with its sentence as both good and bad.
+"""
 
 import logging
 from collections import Counter
@@ -41,15 +45,15 @@ GROUPED = ("labelled_rows", "conditions")
 
 
 def named_files(declared: Declaration, files: Sequence[Path], sources: Path) -> Named:
-    """Return files by name: those in the declaration's folder, and ``files`` below ``sources``."""
+    """Return paths by name: files in the declaration's folder, and ``files`` below ``sources``."""
     return local_files(declared.folder) | {p.relative_to(sources).as_posix(): p for p in files}
 
 
 def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> list[Pair | Design]:
     """Read all items of a benchmark, in the order of its declaration and files.
 
-    Appends an account of each entry to ``accounts``. Raises UserError with the faults of all
-    entries.
+    Appends an account (counts of files, rows and remarks) of each entry to ``accounts``. Raises
+    UserError with the faults of all entries.
     """
     folder, faults = declared.folder, []
     items: list[Pair | Design] = []
@@ -57,73 +61,79 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
         account = Account(f"{declared.path}: key data.{number}")
         accounts.append(account)
         try:
-            taken = {*ITEMS.names, *EXTRA, "identical", "acceptable", "item"} & {*data.keep}
-            if taken:
+            reserved = {*ITEMS.names, *EXTRA, "identical", "acceptable", "item"} & {*data.keep}
+            if reserved:
                 raise UserError(
-                    f"{account.entry}: 'keep' names {min(taken)!r}, which is a column of all "
+                    f"{account.entry}: 'keep' names {min(reserved)!r}, which is a column of all "
                     "tables of items; leave it out (an item's name is the key 'id')."
                 )
             rows = rows_in(data, named, folder, account)
-            read: list[Pair | Design] = []
+            entry_items: list[Pair | Design] = []
+            # Rows are read one by one where possible, so that one message lists all faults.
             for batch in [rows] if data.layout in GROUPED else ([row] for row in rows):
                 with account.collecting():
-                    read += LAYOUTS[data.layout](batch, data, declared)
+                    entry_items += LAYOUTS[data.layout](batch, data, declared)
             account.check_faults()
             if isinstance(data.rating, Ratings):
-                beside = Account(f"{account.entry}.rating")
-                read = _with_ratings(read, data, rows_in(data.rating, named, folder, beside))
-                account.files |= beside.files
+                ratings_account = Account(f"{account.entry}.rating")
+                rating_rows = rows_in(data.rating, named, folder, ratings_account)
+                entry_items = _with_ratings(entry_items, data, rating_rows)
+                account.files |= ratings_account.files
             if data.before:
-                read = [_after(data.before, item) for item in read if isinstance(item, Pair)]
+                pairs = [item for item in entry_items if isinstance(item, Pair)]
+                entry_items = [_with_prefix(data.before, pair) for pair in pairs]
         except UserError as error:
             faults.append(str(error))
             continue
-        account.items = len(read)
-        for item in read:
+        account.items = len(entry_items)
+        for item in entry_items:
             if isinstance(item, Pair):
                 composed = [is_normalized("NFC", side) for side in (item.good, item.bad)]
                 if composed[0] != composed[1]:
                     account.notes["pairs with one sentence in Unicode's NFC and one not"] += 1
                 elif not composed[0]:
                     account.notes["items not in Unicode's NFC"] += 1
-        items += read
+        items += entry_items
     if faults:
         raise UserError("\n".join(faults))
     declared.check_phenomena({item.paradigm for item in items})
     return items
 
 
-def _after(before: str, pair: Pair) -> Pair:
-    regions = Regions(*(edge + len(before) for edge in pair.regions))
-    return replace(pair, good=before + pair.good, bad=before + pair.bad, regions=regions)
+def _with_prefix(prefix: str, pair: Pair) -> Pair:
+    regions = Regions(*(edge + len(prefix) for edge in pair.regions))
+    return replace(pair, good=prefix + pair.good, bad=prefix + pair.bad, regions=regions)
 
 
 def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
-    """Yield an item's row, or a row per condition with its sentence as both good and bad.
+    """Yield an item's row, or a row for each condition with its sentence as both good and bad.
 
-    The critical region of a condition spans all regions that predictions and effects name.
+    ``key`` identifies the item. The critical region of a condition spans all its regions that
+    predictions and effects name.
     """
     labels = {"lang": item.lang, "phenomenon": item.phenomenon, "paradigm": item.paradigm}
     origin = {"treebank": None, "file": item.file, "sent_id": item.id, "line": item.line}
     columns = {**labels, **origin, **item.more}
     if isinstance(item, Pair):
         sides = {"good": item.good, "bad": item.bad, **item.regions._asdict()}
-        same = {"identical": item.good == item.bad} if unit == "pair" else {}
-        yield {"item_id": key, **sides, **same, **columns}
+        identical = {"identical": item.good == item.bad} if unit == "pair" else {}
+        yield {"item_id": key, **sides, **identical, **columns}
         return
     names, sums = [*item.effects], [*item.effects.values()]
     effects = {"effects": sums, "effect_names": names} if names else {}
     formulas = [*map(Prediction.parse, item.predictions), *map(Effect.parse, sums)]
-    named = frozenset().union(*(formula.regions for formula in formulas))
+    formula_regions = frozenset().union(*(formula.regions for formula in formulas))
     for condition in item.conditions:
         sentence, spans = condition.sentence, condition.region_spans()
-        complete = (0, len(sentence))
+        whole_span = (0, len(sentence))
         starts, ends = zip(*spans, strict=True)
-        # Engines whose work grows with the tokens to score leave out what no formula names.
-        regions = zip((*condition.regions, WHOLE), (*spans, complete), strict=True)
-        compared = [span for region, span in regions if (region, condition.name) in named]
-        needed = [(start, end) for start, end in compared if start < end] or [complete]
-        first, last = min(needed)[0], max(end for _, end in needed)
+        # Engines that score token by token skip tokens outside of the critical region.
+        compared = []
+        for region, span in zip((*condition.regions, WHOLE), (*spans, whole_span), strict=True):
+            if (region, condition.name) in formula_regions and span[0] < span[1]:
+                compared.append(span)
+        compared = compared or [whole_span]
+        first, last = min(compared)[0], max(end for _, end in compared)
         yield {
             "item_id": item_id(key, condition.name),
             "good": sentence,
@@ -142,6 +152,7 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
 
 
 def _content(item: Pair | Design) -> tuple[str, ...]:
+    """Return what the id of an item is computed from; repeated items have the same content."""
     content = (item.good, item.bad) if isinstance(item, Pair) else (item.file, item.id)
     return (item.paradigm, *content)
 
@@ -165,32 +176,28 @@ def build_items(
     output: Path,
     most: int | None = None,
 ) -> dict[str, Any]:
-    """Write a declared benchmark's items of a language; return facts for the record.
+    """Write a declared benchmark's items of a language; return counts for the provenance record.
 
-    ``files`` are named by their paths below ``sources``; files in the declaration's folder are read
-    too. ``most`` limits the items of each paradigm, drawn evenly. A pair of equal sentences is
-    kept. Rows are pairs, single sentences (column ``acceptable``), or conditions of an item.
-
-    Raises UserError for a malformed declaration or file, with the line, and if the number of items
-    is not the declared one.
+    ``files`` lie below ``sources``; files in the declaration's folder are read too. ``most`` limits
+    the items of each paradigm, drawn evenly. Raises UserError for a malformed declaration or file,
+    and if the number of items is not the declared one.
     """
     declared = Declaration.read(declaration)
     accounts: list[Account] = []
-    every = read_items(declared, named_files(declared, files, sources), accounts)
     items: list[tuple[str, Pair | Design]] = []
-    times: Counter[tuple[str, ...]] = Counter()
-    for item in every:
+    copies: Counter[tuple[str, ...]] = Counter()
+    for item in read_items(declared, named_files(declared, files, sources), accounts):
         if item.lang == lang:
             content = _content(item)
             key = item_id(benchmark, *content)
             # The id of a repeated item depends on the number of its copies before.
-            items.append((item_id(key, times[content]) if times[content] else key, item))
-            times[content] += 1
+            items.append((item_id(key, copies[content]) if copies[content] else key, item))
+            copies[content] += 1
     declared.check_number(lang, len(items))
     groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
     for key, item in items:
         groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
-    chosen = [pair for group in groups.values() for pair in evenly(group, most)]
+    chosen = [keyed_item for group in groups.values() for keyed_item in evenly(group, most)]
     rows = [row for key, item in chosen for row in _rows(item, key, declared.unit)]
     types = {**EXTRA, **dict(ITEMS.columns)}
     columns = dict.fromkeys(name for row in rows for name in row)
@@ -218,10 +225,9 @@ def build_items(
 def _with_ratings(
     items: Iterable[Pair | Design], data: LabelledFiles, rows: Iterable[Row]
 ) -> list[Pair | Design]:
-    """Add people's grades of sentences to items, from the ``rows`` of files of ratings.
+    """Add people's mean grades of sentences to items, from ``rows``; null if there are none.
 
-    Several grades of a sentence are averaged; an item without grades gets null. Raises UserError
-    for a design, and if no row has a sentence of an item.
+    Raises UserError for a design, and if no row has a sentence of an item.
     """
     columns = data.rating
     assert isinstance(columns, Ratings)
@@ -234,7 +240,7 @@ def _with_ratings(
     for item in items:
         if isinstance(item, Design):
             raise UserError(
-                f"{item.place}: grades of sentences are of pairs and single sentences, "
+                f"{item.location}: grades of sentences are of pairs and single sentences, "
                 "and this is an item of several conditions; name a column as 'rating'."
             )
         good, bad = (means.get(sentence) for sentence in (item.good, item.bad))

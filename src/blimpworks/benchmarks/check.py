@@ -1,4 +1,9 @@
-"""Preview the items of a benchmark, find faults in them, and write both as one page."""
+"""Preview the items of a benchmark, find faults in them, and write both as one page.
+
+``preview`` yields lines for the command ``show-benchmark``. ``check``, of ``check-benchmark``,
+returns measures such as mean lengths, and findings such as "error: 2 pairs of the same sentence
+twice" with the locations of the pairs in the files.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -14,17 +19,11 @@ from jinja2 import Environment, FileSystemLoader
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
+from blimpworks.benchmarks import layouts
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Condition, Design
 from blimpworks.benchmarks.files import local_files, rows_in
-from blimpworks.benchmarks.layouts import (
-    Pair,
-    by_paradigm,
-    count_words,
-    pattern,
-    plain,
-    same_but_for,
-)
+from blimpworks.benchmarks.layouts import Pair, by_paradigm, count_words
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
 from blimpworks.benchmarks.readers import Account
@@ -35,11 +34,11 @@ from blimpworks.items import evenly
 
 ERROR, WARNING, NOTE = SEVERITIES = ("error", "warning", "note")
 OUTLIER_SHARE, OUTLIER_PAIRS = 0.1, 10
-"""Share of a change below which it is an outlier, in a paradigm of so many pairs or more."""
+"""Share of a change below which it is an outlier; fewest pairs of a paradigm with outliers."""
 DECISIVE_SHARE, DECISIVE_PAIRS = 0.75, 20
-"""Share of pairs from which one measure decides a paradigm of so many pairs or more."""
-CONTEXT_LENGTHS = (1024, 512)
-TOKENS_PER_WORD = 1.5
+"""Share of pairs from which one measure decides a paradigm; fewest pairs of the paradigm."""
+CONTEXT_LENGTHS, TOKENS_PER_WORD = (1024, 512), 1.5
+"""Most tokens that common models take; estimate without a tokenizer."""
 MOST_LOCATIONS, MOST_FORMATS = 6, 5
 """Most locations in a line of a finding, and most formats of files in a preview."""
 SENTENCE_KEYS = ("good", "bad", "first", "second", "sentence")
@@ -50,9 +49,11 @@ LEGEND = (
     "characters, words, tokens, Zipf (frequency of words): means of good and of bad sentences. "
     "longer, shorter, frequent, majority, chance: what these baselines get right."
 )
+Items = Sequence[Pair | Design]
 Segments = list[tuple[str, str | None]]
 """Parts of a sentence, each with the name of its region, or None outside of regions."""
 CountTokens = Callable[[Sequence[str]], list[int]]
+"""Function that returns the number of tokens of each sentence."""
 counted = partial(shared.counted, form=",")
 
 
@@ -61,18 +62,16 @@ def _marked(sentence: str, start: int, end: int) -> str:
 
 
 def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
-    """Yield lines about a benchmark: how its files are read, items by paradigm, and examples."""
+    """Yield lines about a benchmark: how its files are read, numbers of items, and some items."""
     named = local_files(declared.folder) | declared.source_files(sources)
     accounts: list[Account] = []
-    items = read_items(declared, named, accounts)
-    unit = declared.unit
+    items, unit = read_items(declared, named, accounts), declared.unit
     for lang in declared.languages:
-        declared.check_number(lang, sum(i.lang == lang for i in items))
+        declared.check_number(lang, sum(item.lang == lang for item in items))
     formats: dict[str, str] = {}
     for account in accounts:
         formats |= account.files
-    files = counted(len(formats), "file")
-    yield f"{declared.label}: {counted(len(items), unit)} from {files}"
+    yield f"{declared.label}: {counted(len(items), unit)} from {counted(len(formats), 'file')}"
     for text, n in Counter(formats.values()).most_common(MOST_FORMATS):
         yield f"  {n} as {text}"
     for account in accounts:
@@ -80,10 +79,10 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     rows = declared.rows_of(declared.data)
     licences = dict.fromkeys([declared.licence, *(row.licence for row in rows)])
     yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
-    phenomena: dict[tuple[str, str], dict[str, int]] = {}
+    counts: dict[tuple[str, str], dict[str, int]] = {}
     for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
-        phenomena.setdefault((lang, phenomenon), {})[paradigm] = len(group)
-    for (lang, phenomenon), numbers in phenomena.items():
+        counts.setdefault((lang, phenomenon), {})[paradigm] = len(group)
+    for (lang, phenomenon), numbers in counts.items():
         more = ", ".join(f"{paradigm} {n:,}" for paradigm, n in numbers.items())
         total = f"{phenomenon} {sum(numbers.values()):,}"
         yield f"  {lang}  {total}" + (f": {more}" if more != total else "")
@@ -99,7 +98,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     first = [item for item in items if item is first_of[item.lang, item.paradigm]]
     further = [item for item in items if item is not first_of[item.lang, item.paradigm]]
     for item in [*evenly(first, show), *evenly(further, max(show - len(first), 0))]:
-        yield f"  {item.place}  id {item.id}  {item.paradigm}"
+        yield f"  {item.location}  id {item.id}  {item.paradigm}"
         if isinstance(item, Design):
             for condition in item.conditions:
                 texts = " ".join(f"[{text}]" for text in condition.texts if text)
@@ -114,10 +113,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
 
 
 def token_counter(path: Path) -> CountTokens:
-    """Return a function that counts tokens by a tokenizer.json, or by that of a model's directory.
-
-    Raises UserError for an absent or malformed file.
-    """
+    """Return the counter of a tokenizer.json, or of the one in a folder. UserError if malformed."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         from tokenizers import Tokenizer
@@ -141,9 +137,11 @@ def token_counter(path: Path) -> CountTokens:
 def _measures(
     rows: pd.DataFrame, lang: str, count: CountTokens | None
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield a paradigm's measures: name, means, and the direction if the measure decides alone.
+    """Yield a paradigm's measures: name, means of good and bad sentences, and a reason.
 
-    A measure decides by the share of pairs whose good sentence has more; equal ones count half.
+    The reason, such as "fewer words 90.0 % [80.0, 95.0]", says how the measure could replace a
+    model: in that share of pairs (equal ones count half) the good sentence has fewer. It is empty
+    for a measure that decides too few pairs.
     """
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]
@@ -166,6 +164,7 @@ def _measures(
         if paired:
             right = ahead(good, bad)
         else:
+            # Ranks give the share over all pairs of a good and a bad sentence.
             ranks = pd.concat([good, bad]).rank()[: len(good)]
             right = float(ranks.sum() - len(good) * (len(good) + 1) / 2) / max(len(good), len(bad))
         share, (low, high), reason = right / n, wilson(right, n), ""
@@ -189,11 +188,12 @@ def _chance(item: Design) -> float | None:
 
 
 def measures(
-    items: Sequence[Pair | Design], patterns: Sequence[str], count: CountTokens | None
+    items: Items, patterns: Sequence[str], count: CountTokens | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Measure each paradigm; return a row each, and a line for those that one measure decides.
+    """Measure each paradigm; return its row, and a line if one measure decides the paradigm.
 
-    ``patterns`` name the change between the sentences of each pair; without pairs they are empty.
+    ``patterns`` has the change between the sentences of each pair, such as "exchanged 1"; it is
+    empty if items are not pairs.
     """
     frame = pd.DataFrame(
         {
@@ -215,12 +215,11 @@ def measures(
         if patterns:
             change, n = Counter(patterns[i] for i in group.index).most_common(1)[0]
             row |= {"mostly": change, "share": f"{100 * n / len(group):.0f} %"}
-        compared = [*_measures(group, lang, count)]
-        row |= {name: means for name, means, _ in compared}
-        row |= {str(name): f"{100 * s:.1f} %" for name, s in shares.get_group(key).items()}
+        measured = [*_measures(group, lang, count)]
+        row |= {name: means for name, means, _ in measured}
+        row |= {str(name): f"{100 * share:.1f} %" for name, share in shares.get_group(key).items()}
         rows.append(row)
-        reasons = "; ".join(reason for _, _, reason in compared if reason)
-        if reasons:
+        if reasons := "; ".join(reason for _, _, reason in measured if reason):
             decisive.append(f"{lang} {paradigm}, {len(group):,}: {reasons}")
     return rows, decisive
 
@@ -240,19 +239,18 @@ class Check:
 
     label: str
     unit: str
-    items: Sequence[Pair | Design]
+    items: Items
     findings: Sequence[Finding]
     rows: Sequence[Mapping[str, Any]]
 
     @property
     def errors(self) -> int:
-        """Number of findings that are errors."""
         return sum(finding.severity == ERROR for finding in self.findings)
 
 
-def _line(items: Sequence[Pair | Design]) -> str:
-    """Write the locations of items with the same sentences, and these."""
-    locations = [item.place for item in items[:MOST_LOCATIONS]]
+def _line(items: Items) -> str:
+    """Write the locations of items with the same sentences, then the sentences."""
+    locations = [item.location for item in items[:MOST_LOCATIONS]]
     if len(items) > MOST_LOCATIONS:
         locations.append(f"{len(items) - MOST_LOCATIONS} more")
     return f"{', '.join(locations)}: {' | '.join(items[0].sentences)}"
@@ -268,22 +266,21 @@ def _finding(severity: str, locations: Sequence[str], noun: str, text: str) -> F
     return Finding(severity, f"{counted(len(locations), noun)} {text}", locations)
 
 
-def _equal_groups(
-    items: Sequence[Pair | Design], key: Callable[[Pair | Design], Hashable]
-) -> Iterator[list[Pair | Design]]:
+def _equal_groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> Iterator[Items]:
+    """Return the groups of two or more items with the same key."""
     groups: dict[Hashable, list[Pair | Design]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _duplicate_findings(items: Sequence[Pair | Design], unit: str) -> Iterator[Finding]:
+def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
     groups = [*_equal_groups(items, _content)]
-    more = sum(len(group) - 1 for group in groups)
-    text = f"with copies, {more:,} more than are needed"
+    text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
     near = []
-    for group in _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences))):
+    same_plain = _equal_groups(items, lambda item: (item.lang, *map(layouts.plain, item.sentences)))
+    for group in same_plain:
         distinct = [*{_content(item): item for item in reversed(group)}.values()][::-1]
         near += [_line(distinct)] if len(distinct) > 1 else []
     text = "with copies that differ only in spaces or normalisation"
@@ -291,13 +288,13 @@ def _duplicate_findings(items: Sequence[Pair | Design], unit: str) -> Iterator[F
 
 
 def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
-    same = [f"{item.place}: {item.good}" for item in pairs if item.good == item.bad]
+    same = [f"{item.location}: {item.good}" for item in pairs if item.good == item.bad]
     yield _finding(ERROR, same, "pair", "of the same sentence twice: always a tie")
     differ: dict[str, list[str]] = {}
     for item in pairs:
-        reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
+        reason = layouts.same_but_for(item.good, item.bad) if item.good != item.bad else None
         if reason:
-            differ.setdefault(reason, []).append(f"{item.place}: {item.good!r} | {item.bad!r}")
+            differ.setdefault(reason, []).append(f"{item.location}: {item.good!r} | {item.bad!r}")
     for reason, locations in differ.items():
         severity = WARNING if reason == "where words are parted" else ERROR
         yield _finding(severity, locations, "pair", f"whose sentences differ only in {reason}")
@@ -313,7 +310,7 @@ def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
             key = item.lang, frozenset((item.good, item.bad))
             swapped.setdefault(key, _line([item, opposite]))
         elif conflict is not None:
-            both.append(f"bad in {item.place}, good in {conflict.place}: {item.bad}")
+            both.append(f"bad in {item.location}, good in {conflict.location}: {item.bad}")
     text = "swapped elsewhere, so that good is bad there"
     yield _finding(ERROR, [*swapped.values()], "pair", text)
     yield _finding(WARNING, both, "bad sentence", "good in another pair")
@@ -333,24 +330,22 @@ def _outlier_finding(pairs: Sequence[Pair], patterns: Sequence[str]) -> Finding:
     return _finding(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
 
 
-def _length_findings(
-    items: Sequence[Pair | Design], count: CountTokens | None
-) -> Iterator[Finding]:
+def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
     numbered = [(item, sentence) for item in items for sentence in item.sentences]
     sentences = [sentence for _, sentence in numbered]
-    estimated = (round(TOKENS_PER_WORD * count_words(sentence)) for sentence in sentences)
-    sizes = count(sentences) if count else [*estimated]
-    estimate_note = (
-        "" if count else f" (estimated, {TOKENS_PER_WORD} a word; --tokenizer counts them)"
-    )
+    if count:
+        sizes, note = count(sentences), ""
+    else:
+        sizes = [round(TOKENS_PER_WORD * count_words(sentence)) for sentence in sentences]
+        note = f" (estimated, {TOKENS_PER_WORD} a word; --tokenizer counts them)"
     most = float("inf")
     for limit in CONTEXT_LENGTHS:
         locations = [
-            f"{item.place}: {size:,} tokens"
+            f"{item.location}: {size:,} tokens"
             for (item, _), size in zip(numbered, sizes, strict=True)
             if limit < size <= most
         ]
-        yield _finding(WARNING, locations, "sentence", f"of over {limit:,} tokens{estimate_note}")
+        yield _finding(WARNING, locations, "sentence", f"of over {limit:,} tokens{note}")
         most = limit
 
 
@@ -365,7 +360,7 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
             # White space in the text of a template is not the file's.
             texts = {column: row.cells[column] for column in columns if column in row.cells}
             locations += [
-                f"{row.place}: {column} {text!r}"
+                f"{row.location}: {column} {text!r}"
                 for column, text in texts.items()
                 if isinstance(text, str) and text != text.strip()
             ]
@@ -374,7 +369,7 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items. Without ``count`` tokens are estimated. UserError if malformed."""
+    """Check a benchmark's items; without ``count`` tokens are estimated. UserError if malformed."""
     named = local_files(declared.folder) | declared.source_files(sources)
     items = read_items(declared, named, [])
     unit = declared.unit
@@ -382,7 +377,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     findings = [_space_at_ends(declared, named), *_duplicate_findings(items, unit)]
     patterns: list[str] = []
     if unit == "pair":
-        patterns = [pattern(item.good, item.bad) for item in pair_items]
+        patterns = [layouts.pattern(item.good, item.bad) for item in pair_items]
         findings += [*_pair_findings(pair_items), _outlier_finding(pair_items, patterns)]
     elif unit == "sentence":
         alike = _equal_groups(items, _content)
@@ -408,7 +403,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
 
 
 def report(result: Check, show: int) -> Iterator[str]:
-    """Yield lines about a check: findings with at most ``show`` locations, then measures."""
+    """Yield lines about a check: each finding with at most ``show`` locations, then measures."""
     yield f"{result.label}: {counted(len(result.items), result.unit)}"
     for finding in result.findings:
         yield f"{finding.severity}: {finding.text}"
@@ -432,19 +427,17 @@ def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
 
 def _condition_segments(condition: Condition, item: Design) -> Segments:
     """Divide a condition's sentence by the regions that predictions name."""
-    named = set()
-    for formula in item.predictions:
-        regions_of = Prediction.parse(formula).regions
-        named |= {region for region, name in regions_of if name == condition.name} - {SENTENCE}
+    formulas = map(Prediction.parse, item.predictions)
+    named = {region for formula in formulas for region in formula.regions}
     spans = [
         (start, end, region)
         for region, (start, end) in zip(condition.regions, condition.region_spans(), strict=True)
-        if region in named and start < end
+        if (region, condition.name) in named and region != SENTENCE and start < end
     ]
     return _segments(condition.sentence, spans)
 
 
-def _signed_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
+def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
     if isinstance(item, Design):
         for condition in item.conditions:
             yield condition.name, _condition_segments(condition, item)
@@ -457,10 +450,9 @@ def _signed_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
 
 
 def write_page(check: Check, path: Path, show: int, most: int | None = None) -> None:
-    """Write a check as one printable HTML page that needs no other file.
+    """Write a check as a printable HTML page, with at most ``most`` items of each paradigm.
 
-    The page has findings, measures, and at most ``most`` items of each paradigm. The first ``show``
-    lines of a finding are visible; a click shows the others.
+    The first ``show`` lines of a finding are visible; a click shows the others.
     """
     groups = by_paradigm(check.items)
     environment = Environment(
@@ -477,6 +469,6 @@ def write_page(check: Check, path: Path, show: int, most: int | None = None) -> 
         paradigms={key: evenly(items, most) for key, items in groups.items()},
         totals={key: len(items) for key, items in groups.items()},
         counts={key: counted(len(items), check.unit) for key, items in groups.items()},
-        sentences=_signed_sentences,
+        sentences=_labelled_sentences,
     )
     write_text(path, page)

@@ -1,4 +1,9 @@
-"""Declare the commands of declared benchmarks: items, judgements, and released data."""
+"""Declare the commands for benchmarks that are declared as data, in a ``benchmark.yaml``.
+
+They build items, judge models' scores on them, and read released accuracies. Others help authors:
+to check a benchmark, draft its declaration, or have people judge it. A command without a body calls
+the function in its decorator with the arguments of the same names.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,16 +31,18 @@ from blimpworks.records.job import Planned
 PACKAGE = "blimpworks.benchmarks"
 
 
-def _beside(declaration: Path, _given: Arguments) -> list[Path]:
+def _files_beside(declaration: Path, _arguments: Arguments) -> list[Path]:
+    """List the files in a declaration's folder, which a job reads as well."""
     from blimpworks.benchmarks.files import local_files
 
     return [*local_files(declaration.parent).values()]
 
 
-DECLARATION = argument("Declaration, benchmark.yaml.", use=Use(reads=_beside))
+DECLARATION = argument("Declaration, benchmark.yaml.", use=Use(reads=_files_beside))
 FILES = option("Source that it names; repeatable.", "--file", default=list)
 SOURCES = option("Directory of the sources.", use=UNRECORDED)
 READING = ("openpyxl", "pyarrow")
+"""Packages that read a benchmark's files; a product's record has their versions."""
 
 
 @command(calls=f"{PACKAGE}.build:build_items", packages=(*READING, "lark"))
@@ -94,8 +101,8 @@ def read_perplexities(
     """Make a table of the perplexities that a benchmark's authors released."""
 
 
-def _judging(name: str, text: str, packages: tuple[str, ...]) -> Declared:
-    """Declare a command that judges items tables with their scores, one job per table."""
+def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> Declared:
+    """Declare a command that calls the function ``name`` of ``verdicts`` for each items table."""
 
     def judge(
         items: list[Path] = shared.EACH,
@@ -112,42 +119,43 @@ def _judging(name: str, text: str, packages: tuple[str, ...]) -> Declared:
         from blimpworks.campaign.methods import find_method
         from blimpworks.judging.judge import Rules
 
-        library = getattr(verdicts, name)
-        methods = {m.name: asdict(m) for m in map(find_method, method)}
-        params = {"methods": methods, "ties": ties, "near_tie": near_tie}
-        params |= {"unknown": unknown} if unknown else {}
+        judge_items = getattr(verdicts, name)
         rules = Rules(method, ties, near_tie, unknown)
-        for (table, target), scored in zip(pairs_of(items, output), scores, strict=True):
-            inputs = [table, scored]
+        methods = {chosen.name: asdict(chosen) for chosen in map(find_method, method)}
+        params = {"methods": methods, "ties": ties, "near_tie": near_tie}
+        if unknown:
+            params["unknown"] = unknown
+        for (table, target), score_table in zip(pairs_of(items, output), scores, strict=True):
+            # Where jobs are only planned, each ends with Planned before its work.
             with (
                 suppress(Planned),
-                declared.job(inputs=inputs, outputs=[target], params=params) as job,
+                declared.job(inputs=[table, score_table], outputs=[target], params=params) as job,
             ):
-                job.note(unjudged=library(table, scored, target, rules))
+                job.note(unjudged=judge_items(table, score_table, target, rules))
 
     judge.__name__, judge.__doc__ = name, text
     declared = command(f"{PACKAGE}.verdicts:{name}", packages=packages, cheap=True)(judge)
     return declared
 
 
-judge_designs = _judging(
+judge_designs = _declare_judge(
     "judge_designs",
     "Judge for each item of several conditions whether its predictions hold.",
     (*shared.ARROW, "lark", "pandas"),
 )
-judge_sentences = _judging(
+judge_sentences = _declare_judge(
     "judge_sentences",
     "Judge for each sentence whether the model accepts it rightly, by a threshold.",
     shared.ARROW,
 )
 
-NAMED = argument("Benchmark, by its folder's name, or the path of its folder or declaration.")
+BENCHMARK = argument("Benchmark, by its folder's name, or the path of its folder or declaration.")
 RETRIEVED = option("Directory of the sources.", default=Path("resources/sources"))
 
 
 @command(panel=AUTHOR, example="show-benchmark rublimp")
 def show_benchmark(
-    name: str = NAMED,
+    name: str = BENCHMARK,
     sources: Path = RETRIEVED,
     show: int = option("Items to show.", default=5, min=1),
 ) -> None:
@@ -161,7 +169,7 @@ def show_benchmark(
 
 @command(panel=AUTHOR, example="check-benchmark rublimp --html rublimp.html")
 def check_benchmark(
-    name: str = NAMED,
+    name: str = BENCHMARK,
     sources: Path = RETRIEVED,
     tokenizer: Path | None = option(
         "Tokenizer to count tokens with: a tokenizer.json, or a model's directory.", default=None
@@ -240,8 +248,7 @@ def judgement_sheets(
     sheets = [folder / f"{lang}.{name}.csv" for name in options.names]
     key, pcibex = folder / f"{lang}.key.parquet", folder / f"{lang}.pcibex.csv"
     params = {"lang": lang, "options": options.model_dump(mode="json")}
-    outputs = [key, pcibex, *sheets]
-    with judgement_sheets.job(inputs=[table], outputs=outputs, params=params) as job:
+    with judgement_sheets.job(inputs=[table], outputs=[key, pcibex, *sheets], params=params) as job:
         number = write_lists(table, lang, sheets, key, pcibex, options)
         job.note(items=number)
     typer.echo(f"{number} items on {len(sheets)} lists")

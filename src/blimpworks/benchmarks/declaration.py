@@ -1,4 +1,16 @@
-"""Define and read the declaration of a benchmark, ``config/benchmarks/NAME/benchmark.yaml``."""
+"""Define and read the declaration of a benchmark, ``config/benchmarks/NAME/benchmark.yaml``.
+
+A declaration has a line for each field of ``Declaration``, and entries of ``data`` (entries.py)::
+
+    label: MyChinese
+    title: Minimal pairs of Chinese classifiers
+    authors: Li (2026)
+    languages: [zho]
+    data:
+      - {layout: pairs, files: pairs.jsonl, good: correct, bad: wrong, paradigm: type}
+
+An item belongs to a paradigm (items of one pattern), and a paradigm to a phenomenon.
+"""
 
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
@@ -24,9 +36,9 @@ class People(Files):
     person: Column | None = None
     """Column that identifies the person; null: each row is of another person."""
     correct: Column | None = None
-    """Column that says whether the good sentence was chosen."""
+    """Column that tells whether the person chose the good sentence."""
     right: Values = (1, True, "good")
-    """Values of ``correct``, or of columns with choices, that mean a right choice."""
+    """Values that mean a right choice, in ``correct`` or the columns that ``headings`` fits."""
     side: Column | None = None
     """Column that says whether a rating is of the ``good`` or the ``bad`` sentence."""
     rating: Column | None = None
@@ -34,7 +46,7 @@ class People(Files):
     """Pattern of the headings of columns with ratings (``{phenomenon}_{side}``) or with choices
     (``{person}``)."""
     answer: Column | None = None
-    """Column with the right choice, for choices by ``headings``; null: by ``right``."""
+    """Column with the right choice, for choices by ``headings``; null: ``right`` has it."""
     accuracy: Column | None = None
     """Column with accuracies from 0 to 1, or in percent if a value is above 1."""
     n: Column | None = None
@@ -45,16 +57,16 @@ class People(Files):
     """Sentence on the people and the method, for captions."""
 
     @model_validator(mode="after")
-    def _columns(self) -> "People":
-        rated = bool(self.side and self.rating)
+    def _check_columns(self) -> "People":
+        has_headings, has_ratings = bool(self.headings), bool(self.side and self.rating)
         valid, expected = {
-            "choices": (bool(self.correct) != bool(self.headings), "correct, or headings,"),
+            "choices": (bool(self.correct) != has_headings, "correct, or headings,"),
             "accuracies": (bool(self.accuracy), "accuracy"),
-            "ratings": (bool(self.headings) != rated, "headings, or side and rating,"),
+            "ratings": (has_headings != has_ratings, "headings, or side and rating,"),
         }[self.kind]
         if not valid:
             raise ValueError(f"{expected} must be given for {self.kind}")
-        if self.answer and (self.kind != "choices" or not self.headings):
+        if self.answer and (self.kind != "choices" or not has_headings):
             raise ValueError("answer is of choices with headings")
         return self
 
@@ -89,7 +101,7 @@ class Declaration(Strict):
     """Authors with the year."""
     address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
     licence: Label = ""
-    """Licence of the items: an SPDX identifier, such as CC-BY-4.0, or other words."""
+    """Licence of the items: an SPDX identifier, such as CC-BY-4.0, or another text."""
     bibtex: str = Field("", pattern=r"^(\s*@\w+\s*\{[^\x00-\x08\x7f]*\}\s*)?$")
     """Citation, as an entry of BibTeX."""
     contact: Label = ""
@@ -100,9 +112,9 @@ class Declaration(Strict):
     """ISO 639-3 codes, with names if config/languages.tsv lacks a language."""
     data: Annotated[tuple[Data, ...], Field(min_length=1)]
     items: Positive | Mapping[Code, Positive] | None = None
-    """Number of items, of each language or by language, which is checked; null: no check."""
+    """Expected number of items: the same in each language, or a number for each; null: no check."""
     phenomena: Mapping[str, tuple[str, ...]] = Field(default={})
-    """Patterns of paradigms by phenomenon (``*`` is any text), in the order of tables."""
+    """Patterns of the paradigms of each phenomenon (``*`` is any text), in the order of tables."""
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
         None
     )
@@ -119,7 +131,7 @@ class Declaration(Strict):
     _folder: Path = PrivateAttr(Path())
 
     @model_validator(mode="after")
-    def _one_unit(self) -> "Declaration":
+    def _check_entries(self) -> "Declaration":
         units = {UNITS.get(entry.layout, "pair") for entry in self.data}
         if len(units) > 1:
             raise ValueError(
@@ -141,22 +153,20 @@ class Declaration(Strict):
 
     @property
     def unit(self) -> str:
-        """Unit of judgement: pair, sentence, or item (of several conditions)."""
+        """Unit that is judged: pair, sentence, or item (of several conditions)."""
         return UNITS.get(self.data[0].layout, "pair")
 
     @property
     def right(self) -> str:
-        """``all`` if all predictions of an item must hold, ``mean`` if the share counts."""
+        """``all`` if all predictions of an item must hold, ``mean`` if the share of them counts."""
         return "mean" if getattr(self.data[0], "right", "all") == "mean" else "all"
 
     @property
     def folder(self) -> Path:
-        """Folder of the declaration and of local files."""
         return self._folder
 
     @property
     def path(self) -> Path:
-        """File of the declaration."""
         return declaration_in(self._folder)
 
     @property
@@ -183,9 +193,9 @@ class Declaration(Strict):
 
     @cached_property
     def phenomenon_of(self) -> Callable[[str], str | None]:
-        """Function from paradigms to phenomena, None without ``phenomena``.
+        """Function that returns the phenomenon of a paradigm; None if none are declared.
 
-        It raises UserError for a paradigm of no phenomenon.
+        It raises UserError for a paradigm that fits no declared phenomenon.
         """
 
         @cache
@@ -203,7 +213,8 @@ class Declaration(Strict):
         return phenomenon_of
 
     def check_phenomena(self, paradigms: Collection[str]) -> None:
-        """Raise UserError for a pattern of ``phenomena`` that fits no paradigm left by others."""
+        """Raise UserError for a pattern of ``phenomena`` that fits none of the ``paradigms``."""
+        # A paradigm counts for the first pattern that it fits.
         free = {*paradigms}
         for phenomenon, patterns in self.phenomena.items():
             for pattern in patterns:

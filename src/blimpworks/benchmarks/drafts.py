@@ -1,4 +1,7 @@
-"""Write declarations, guessed from files or of any benchmark's pairs; pin data sets of the hub."""
+"""Draft ``benchmark.yaml`` from files, or from a benchmark's pairs; pin data sets of the hub.
+
+What the headings and values of files leave unclear becomes a comment in the draft.
+"""
 
 import json
 import re
@@ -19,7 +22,7 @@ from blimpworks.benchmarks.files import ARCHIVES, local_files, plain_name, rows_
 from blimpworks.benchmarks.layouts import units
 from blimpworks.benchmarks.paper import NAME
 from blimpworks.benchmarks.readers import SUFFIXES, Account, as_text
-from blimpworks.benchmarks.templates import compared
+from blimpworks.benchmarks.templates import comparable
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.registry import benchmarks, paper_of
@@ -47,11 +50,11 @@ USUAL_HEADINGS: Mapping[str, set[str]] = {
     "item": {"item", "item_id", "pair", "pair_id", "item_number", "group", "set"},
     "condition": {"condition", "cond", "condition_name"},
 }
-"""Usual headings of columns, by key of an entry of ``data``."""
+"""Usual headings of the column for each key of an entry of ``data``."""
 SIDE_VALUES = (["1", "2"], ["a", "b"], ["first", "second"], ["sentence1", "sentence2"])
 """Pairs of values that name the right one of two sentences."""
 SENTENCE_UNITS = 2
-"""Number of words (or characters without spaces) that sentences exceed in the mean."""
+"""Mean number of words (or characters without spaces) that texts of sentences exceed."""
 EXPORTED = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
 PAIRS_FILE = "pairs.jsonl"
 
@@ -67,19 +70,19 @@ class Guess:
     """Languages in the entry's column ``lang``."""
 
 
-def _name(column: str) -> str:
+def _snake(column: str) -> str:
     return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)).strip("_").lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Texts of some rows by column, without columns of lists and objects."""
+    """Texts of the columns of some rows, without columns of lists and objects."""
 
     values: Mapping[str, list[str]]
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]]) -> "Columns":
-        """Take the columns that all rows have."""
+        # Only columns that all rows have.
         values = {}
         for name in rows[0] if rows else ():
             cells = [row.get(name, []) for row in rows]
@@ -89,12 +92,12 @@ class Columns:
 
     def called(self, key: str) -> str | None:
         """Return the first column with a usual heading of a key, or None."""
-        return next((name for name in self.values if _name(name) in USUAL_HEADINGS[key]), None)
+        return next((name for name in self.values if _snake(name) in USUAL_HEADINGS[key]), None)
 
     @property
     def sentences(self) -> list[str]:
         """Columns with the heading sentence or text, else all with texts of several words."""
-        return [name for name in self.texts if _name(name) in ("sentence", "text")] or self.texts
+        return [name for name in self.texts if _snake(name) in ("sentence", "text")] or self.texts
 
     @property
     def texts(self) -> list[str]:
@@ -109,27 +112,26 @@ class Columns:
 
     def side(self, expected: set[str], excluded: set[str]) -> list[str]:
         """List text columns with an ``expected`` and no ``excluded`` word in their heading."""
-        headings = {name: {*_name(name).split("_")} for name in self.texts}
+        headings = {name: {*_snake(name).split("_")} for name in self.texts}
         return [name for name, has in headings.items() if has & expected and not has & excluded]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
-        """Values that mean right and wrong, by column that has only such values."""
+        """Values that mean right, and that mean wrong, of each column with no other values."""
         labels = {}
         for name, texts in self.values.items():
             distinct = sorted({*texts})
-            right = [text for text in distinct if compared(text) in RIGHT]
-            wrong = [text for text in distinct if compared(text) in WRONG]
+            right = [text for text in distinct if comparable(text) in RIGHT]
+            wrong = [text for text in distinct if comparable(text) in WRONG]
             if right and wrong and len(right) + len(wrong) == len(distinct):
                 labels[name] = (right, wrong)
         return labels
 
     @property
     def two_valued(self) -> dict[str, list[str]]:
-        """Values of the columns that have two values."""
         texts = {*self.texts}
-        few = {name: sorted({*v}) for name, v in self.values.items() if name not in texts}
-        return {name: values for name, values in few.items() if len(values) == 2}
+        distinct = {name: sorted({*v}) for name, v in self.values.items() if name not in texts}
+        return {name: values for name, values in distinct.items() if len(values) == 2}
 
 
 def _either_of(names: Sequence[str]) -> str:
@@ -163,8 +165,8 @@ def _guess_format(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping
         keys["format"] = "tsv"
         rows = _sample(Files(**keys), folder)
     headings = [*rows[0]]
-    table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
-    if table and _is_data(headings):
+    is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
+    if is_table and _is_data(headings):
         names = [f"column{number}" for number in range(1, len(headings) + 1)]
         rows = _sample(Files(**keys, columns=names), folder)
         columns = Columns.of(rows)
@@ -198,10 +200,10 @@ def _labelled_sentences(columns: Columns) -> Guess:
     entry = {"sentence": columns.sentences[0], "label": label}
     item = columns.called("item")
     if item is not None:
-        sides: dict[str, set[bool]] = {}
-        for key, value in zip(columns.values[item], columns.values[label], strict=True):
-            sides.setdefault(key, set()).add(value in right)
-        if any(len(both) < 2 for both in sides.values()):
+        is_right = [value in right for value in columns.values[label]]
+        sides = {*zip(columns.values[item], is_right, strict=True)}
+        # Each item must have both a right and a wrong row.
+        if len(sides) < 2 * len({*columns.values[item]}):
             item = None
     if item or _alternates(columns, label, right):
         named = {"item": item} if item else {}
@@ -255,17 +257,15 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
     return guess
 
 
-def _languages(values: Sequence[str]) -> dict[str, str] | None:
-    """Return three-letter codes of a column's values; None where one is no code."""
-    codes = {}
-    for value in sorted({*values}):
-        if not langcodes.tag_is_valid(value):
-            return None
-        try:
-            codes[value] = langcodes.Language.get(value).to_alpha3()
-        except LookupError:
-            return None
-    return codes
+def _language_codes(values: Sequence[str]) -> dict[str, str] | None:
+    """Return the three-letter code of each of a column's values; None if one is no language."""
+    distinct = sorted({*values})
+    if not all(map(langcodes.tag_is_valid, distinct)):
+        return None
+    try:
+        return {value: langcodes.Language.get(value).to_alpha3() for value in distinct}
+    except LookupError:
+        return None
 
 
 def _guess_entry(name: str, folder: Path) -> Guess:
@@ -276,14 +276,13 @@ def _guess_entry(name: str, folder: Path) -> Guess:
     taken = {value for value in guess.entry.values() if isinstance(value, str)}
     for key in ("paradigm", "phenomenon", "id"):
         column = columns.called(key)
-        if column is None or column in taken or (column == key != "id"):
-            continue
-        # Each row has another id, but several rows share a paradigm.
-        values = columns.values[column]
-        if (len({*values}) == len(values)) == (key == "id"):
-            guess.entry[key] = column
+        if column and column not in taken and (column != key or key == "id"):
+            # Each row has another id, but several rows share a paradigm.
+            values = columns.values[column]
+            if (len({*values}) == len(values)) == (key == "id"):
+                guess.entry[key] = column
     lang = columns.called("lang")
-    codes = _languages(columns.values[lang]) if lang else None
+    codes = _language_codes(columns.values[lang]) if lang else None
     if lang and codes:
         guess.languages = tuple(sorted({*codes.values()}))
         guess.entry |= {} if lang == "lang" else {"lang": lang}
@@ -352,15 +351,15 @@ def guess_declaration(
     unnamed = [lang for lang in named if lang not in table]
     head: dict[str, Any] = {"label": folder.name, "title": folder.name, "authors": authors}
     if named:
-        names_of = {lang: table.get(lang, lang) for lang in named}
-        head["languages"] = names_of if unnamed or any(titles.values()) else named
+        must_name = unnamed or any(titles.values())
+        head["languages"] = {lang: table.get(lang, lang) for lang in named} if must_name else named
     lines = [f"{key}: {_inline_yaml(value)}" for key, value in head.items()]
     if not named:
         lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
     lines.append("data:")
     for guess in guesses:
-        entry = [f"    {key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
-        lines += [f"  - {entry[0].strip()}", *entry[1:]]
+        first, *further = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
+        lines += [f"  - {first}", *(f"    {line}" for line in further)]
         lines += [f"    # {key}: {choices}" for key, choices in guess.open.items()]
     write_text(path, "".join(f"{line}\n" for line in lines))
     for guess in guesses:
@@ -370,14 +369,13 @@ def guess_declaration(
     if unnamed:
         yield f"{path}: write the names of languages that tables show: {', '.join(unnamed)}."
     open_keys = [key for guess in guesses for key in guess.open]
-    open_keys += [] if named else ["languages"]
-    if open_keys:
-        keys = ", ".join(dict.fromkeys(open_keys))
+    if open_keys or not named:
+        keys = ", ".join(dict.fromkeys([*open_keys, *([] if named else ["languages"])]))
         yield f"{path} is not complete: set what stands there as comments, {keys}."
 
 
 def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
-    """Write a declaration and its pairs from items tables of languages; count the pairs.
+    """Write a declaration and its pairs from items tables of languages; return how many pairs.
 
     Licence, BibTeX and contact are those of the tables' benchmark. Phenomena, paradigms and
     critical regions stay, so that all methods give the same judgements. Raises UserError for items
@@ -408,8 +406,8 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
         citation = paper_of(*names).citation
         stated = {name: getattr(citation, name) for name in ("licence", "bibtex", "contact")}
         declaration |= {name: text for name, text in stated.items() if text}
-    lines = (json.dumps(record, ensure_ascii=False) for record in records)
-    write_text(folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
+    lines = (f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+    write_text(folder / PAIRS_FILE, "".join(lines))
     write_text(path, yaml.safe_dump(declaration, allow_unicode=True, sort_keys=False))
     return len(records)
 
@@ -420,9 +418,8 @@ def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[S
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     # The hub library's HTTP client, and so the class of its network errors, differs by version.
-    errors = cast(
-        tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__)
-    )
+    classes = (HFValidationError, OSError, *HfHubHTTPError.__bases__)
+    errors = cast(tuple[type[Exception], ...], classes)
     try:
         info = HfApi().dataset_info(dataset, revision=revision, files_metadata=True)
     except errors as error:
@@ -441,9 +438,9 @@ def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[S
     files = []
     for file in info.siblings or ():
         name = file.rfilename
-        if split and split not in re.split(r"[/_.\-]", name):
-            continue
-        if PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES):
+        in_split = not split or split in re.split(r"[/_.\-]", name)
+        is_readable = PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES)
+        if in_split and is_readable:
             files.append(file)
     if not files:
         names = ", ".join(file.rfilename for file in info.siblings or ())

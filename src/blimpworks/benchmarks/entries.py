@@ -1,8 +1,12 @@
 """Define the entries of a declaration: which files to read, and what their columns contain.
 
-A ``Column`` is the name of a column, a name in braces of the pattern of files, or a dotted path
-into JSON (``meta.id``). It can also be a template with such names in braces, as in ``{context}
-{ending}`` (see templates.py).
+An entry is an item of the list ``data`` in ``benchmark.yaml``. Its ``layout`` chooses the class::
+
+    - {layout: pairs, files: "pairs_{paradigm}.csv", good: correct, bad: "{start} {wrong_end}"}
+
+The value of ``good`` is a ``Column``: a column of the file, a name in braces in the pattern of the
+files (``paradigm``), or a dotted path into JSON (``meta.id``). It can also be a template with such
+names in braces (templates.py), as the value of ``bad`` is.
 """
 
 import re
@@ -47,8 +51,8 @@ column."""
 
 
 def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
-    texts = {name for name, value in lines.items() if isinstance(value, str)}
-    if lines and texts != {"reason"}:
+    text_keys = {key for key, value in lines.items() if isinstance(value, str)}
+    if lines and text_keys != {"reason"}:
         raise ValueError("expected lists of lines by file, and why they are left out as 'reason'")
     return lines
 
@@ -61,8 +65,8 @@ class Lookup(Strict):
     by: Annotated[tuple[Column, ...], Field(min_length=1), BeforeValidator(as_list)]
     """Columns that rows and the table share; the table's other columns are added to rows."""
     partial: bool = False
-    """Whether rows without a line get empty cells, and lines without a row or after an equal one
-    are left out."""
+    """Whether the table may be incomplete. Rows that it lacks then get empty cells. Its lines that
+    no row has, and repeated lines, are ignored."""
 
 
 class PlainFiles(Strict):
@@ -98,30 +102,27 @@ class PlainFiles(Strict):
     constants: Mapping[str, str] = Field(default={})
     """Columns with the same value in every row."""
     rename: Mapping[str, Mapping[str, str] | Pattern] = Field(default={})
-    """New values by column and old value; other values stay.
+    """Mapping from old to new values for each column; other values stay.
 
-    Instead of a mapping from old to new values, a column can name a tab-separated table in the
-    benchmark's folder. Each row has an old and a new value; there are no headings."""
+    Instead of a mapping, a column can name a tab-separated table in the benchmark's folder. Each
+    row has an old and a new value; there are no headings."""
     split: Mapping[str, Annotated[str, Field(min_length=1)]] = Field(default={})
-    """Separators of texts by column; ``{sentences: "|"}`` adds columns ``sentences.0``,
+    """Separator of the texts in a column; ``{sentences: "|"}`` adds columns ``sentences.0``,
     ``sentences.1`` and so on."""
     allow_empty: tuple[Column, ...] = ()
     """Columns that may be empty although a template names them."""
-
     skip_lines: Annotated[
         Mapping[str, tuple[Positive, ...] | str], AfterValidator(_with_reason)
     ] = Field(default={})
-    """Numbers of lines (or records) to leave out, by file, because the release has them broken; and
-    the ``reason``."""
+    """Numbers of lines (or records) to leave out of each file, because they are broken in the
+    release; and the ``reason``."""
 
     def skipped(self, name: str) -> Sequence[int]:
-        """Return the lines of a file to leave out."""
         lines = self.skip_lines.get(name, ())
         return () if isinstance(lines, str) else lines
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Patterns of file names."""
         return (self.files,) if isinstance(self.files, str) else self.files
 
 
@@ -142,14 +143,14 @@ class Files(PlainFiles):
 
     @property
     def every_pattern(self) -> tuple[str, ...]:
-        """Patterns of file names, with those of aligned files."""
+        """Patterns of file names of the entry and of its aligned files."""
         return (*self.patterns, *(name for files in self.aligned for name in files.patterns))
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Names of the tables of new values and of lookup, in the benchmark's folder."""
-        renamed = [values for entry in (self, *self.aligned) for values in entry.rename.values()]
-        names = [values for values in renamed if isinstance(values, str)]
+        """Names of the tables that ``rename`` and ``lookup`` name, in the benchmark's folder."""
+        new_values = [values for entry in (self, *self.aligned) for values in entry.rename.values()]
+        names = [values for values in new_values if isinstance(values, str)]
         return (*names, *(lookup.table for lookup in self.lookup))
 
 
@@ -165,19 +166,19 @@ ITEM_LAYOUTS = ("conditions", "designs", "suites", "alternatives")
 
 
 class LabelledFiles(Files):
-    """Files of items, with the columns of their rows that are not sentences."""
+    """Files of items, and their columns that have no sentences."""
 
     paradigm: Column | None = None
     """Paradigm; null: the column ``paradigm`` if rows have it, else the file's name."""
     phenomenon: Column | None = None
-    """Phenomenon; null: by ``phenomena``, else the column ``phenomenon`` if rows have it, else the
-    paradigm."""
+    """Phenomenon; null: the one of the paradigm in ``phenomena``, else the column ``phenomenon`` if
+    rows have it, else the paradigm."""
     lang: Column | None = None
     """ISO 639-3 code; null: the column ``lang`` if rows have it, else the only language."""
     id: Column | None = None
     """Name of an item; null: the number of its line."""
     keep: tuple[Column, ...] = ()
-    """Further columns for tables of items."""
+    """Further columns to copy to the tables of items."""
     rating: Column | Ratings | None = None
     """Column with people's grade of the item (or empty), or files with grades of sentences.
 
@@ -201,7 +202,7 @@ Joiner = str | Mapping[Code, str]
 
 
 class CriticalIndex(Strict):
-    """Critical region as words, which white space separates."""
+    """Critical region (what some methods compare) as words, which white space separates."""
 
     word: Column | int
     """Index of the first word."""
@@ -314,12 +315,12 @@ class Predictions(LabelledFiles):
     """Items of several conditions."""
 
     predictions: Mapping[str, tuple[str, ...]] | tuple[str, ...] = ()
-    """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``; or such
-    formulas by paradigm."""
+    """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``; or a
+    list of formulas for each paradigm."""
     right: Literal["all", "mean"] = "all"
     """``all``: an item is right if all predictions hold. ``mean``: the share that holds counts."""
     effects: Mapping[str, str] = Field(default={})
-    """Sums of surprisals by name, such as ``(verb;%odd%) - (verb;%plain%)``."""
+    """Name and formula of sums of surprisals, such as ``cost: (verb;%odd%) - (verb;%plain%)``."""
 
 
 class Conditions(Predictions):
@@ -353,19 +354,18 @@ class Conditions(Predictions):
 class Designs(Predictions):
     """Rows with an item each, and a column for each condition's sentence.
 
-    Formulas name the region ``sentence``, which is all of it, and the region ``critical``. A
-    condition whose columns may be empty, and are, is left out of an item, with its effects.
+    Formulas name the region ``sentence``, which is all of it, and the region ``critical``. If a
+    column is empty, and ``allow_empty`` lists it, the item lacks that condition and its effects.
     """
 
     layout: Literal["designs"]
     sentences: Mapping[str, Column] = Field(default={})
-    """Column of each condition."""
+    """Column with the sentence of each condition."""
     apart: Mapping[str, tuple[Column, Column]] = Field(default={})
-    """Columns of further conditions: a context, and the word after it as the region ``critical``.
-
-    The word is encoded apart from its context, and thus without a space."""
+    """Context and next word of each further condition. The word is encoded apart from its context,
+    thus without a space, and is the region ``critical``."""
     critical: Mapping[str, Column | CriticalIndex] = Field(default={})
-    """Region ``critical`` of each condition, as its text or words."""
+    """Region ``critical`` of each condition: a column with its text, or the index of its words."""
 
     @model_validator(mode="after")
     def _conditions(self) -> "Designs":
@@ -398,8 +398,8 @@ class Answer(Strict):
 class Alternatives(LabelledFiles):
     """Rows with several options; the right one must be better than each wrong one.
 
-    Items have the conditions ``right``, ``wrong 1`` and so on, and their number in a column
-    ``alternatives``.
+    Items have the conditions ``right``, ``wrong 1`` and so on, and a column ``alternatives`` with
+    the number of options.
     """
 
     layout: Literal["alternatives"]
@@ -428,6 +428,5 @@ Data = Annotated[
     Pairs | Choices | LabelledRows | Sentences | Conditions | Designs | Suites | Alternatives,
     Field(discriminator="layout"),
 ]
-UNITS = {"sentences": "sentence"}
-UNITS |= dict.fromkeys(ITEM_LAYOUTS, "item")
-"""Unit of judgement by layout; a pair for all other layouts."""
+UNITS = {"sentences": "sentence", **dict.fromkeys(ITEM_LAYOUTS, "item")}
+"""Unit that is judged, for each layout; a pair for all other layouts."""

@@ -1,4 +1,9 @@
-"""Find a benchmark's files by patterns of their names; read, change and join their rows."""
+"""Find a benchmark's files by patterns of their names; read, change and join their rows.
+
+``rows_in`` does all of this for an entry of a declaration. For the pattern
+``{paradigm}/{lang}.csv`` the file ``case/deu.csv`` gives rows with the columns of its headings, and
+``paradigm: case`` and ``lang: deu``. Files may be compressed, or members of archives.
+"""
 
 import bz2
 import csv
@@ -19,7 +24,7 @@ from blimpworks import errors
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles
 from blimpworks.benchmarks.readers import BLANK, Account, Table, as_text, is_wide
-from blimpworks.benchmarks.templates import Row, cell, compared, is_one_of
+from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, below, relative, table_rows
 
@@ -32,9 +37,9 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 Named = Mapping[str, Path]
 """Sources and files of the benchmark's folder, by name."""
 Captures = Mapping[str, str]
-"""Values of columns that the name of a file has."""
-Tabled = tuple[Captures, Sequence[Row]]
-"""Captures and rows of a file."""
+"""Values by column, from the name of a file."""
+FileRows = tuple[Captures, Sequence[Row]]
+"""Values from the name of a file, and its rows."""
 AnyFiles = TypeVar("AnyFiles", bound=PlainFiles)
 LONGEST_PATTERN = 500
 BROKEN = (
@@ -45,11 +50,14 @@ BROKEN = (
 
 def local_files(folder: Path) -> dict[str, Path]:
     """Return a folder's visible files by relative name. UserError for a link out of it."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    named = {path.relative_to(folder).as_posix(): path for path in files}
-    visible = {name: path for name, path in named.items() if not _is_hidden(name)}
-    for name in (name for name, path in visible.items() if path.is_symlink()):
-        below(folder, name, f"{folder}: a file")
+    visible = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and not _is_hidden(name):
+            visible[name] = path
+    for name, path in visible.items():
+        if path.is_symlink():
+            below(folder, name, f"{folder}: a file")
     return visible
 
 
@@ -79,9 +87,7 @@ def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(
-        component.startswith(".") and component not in (".", "..") for component in name.split("/")
-    )
+    return any(piece.startswith(".") and piece not in (".", "..") for piece in name.split("/"))
 
 
 def _uncompressed(name: str, content: bytes) -> bytes:
@@ -90,10 +96,10 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
-    """Yield the file, or each member of an archive, with the columns of its name.
+    """Yield the file, or each fitting member of an archive, with the columns of its name.
 
-    Raises UserError for an absent or broken file, absent members, and a member whose name leads out
-    of the archive.
+    Raises UserError for an absent or broken file or member, and a member that leads out of the
+    archive.
     """
     columns = columns_in(entry.patterns, name) or {}
     try:
@@ -131,13 +137,13 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
 
 @cache
 def _compiled(names: str) -> tuple[list[str], list[Any]]:
-    """Return a pattern's columns, and its greedy and lazy expressions (RE2, in linear time)."""
+    """Return a pattern's columns, and two regular expressions for it: greedy and lazy."""
     if len(names) > LONGEST_PATTERN:
         raise UserError(
             f"the pattern of names {names[:40]!r}… has {len(names)} characters; expected at most "
             f"{LONGEST_PATTERN}. Make it shorter."
         )
-    # Some environments that list the benchmarks lack it.
+    # It matches in linear time. Some environments that list the benchmarks lack it.
     import re2
 
     pieces = re.split(r"(\*|\{\w+\})", names)
@@ -174,7 +180,7 @@ def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
 
 
 def with_new_names(entry: AnyFiles, folder: Path) -> AnyFiles:
-    """Read the tables of new values that ``rename`` names. UserError for a malformed table."""
+    """Replace names of tables in ``rename`` by their contents. UserError for a malformed table."""
     tables = dict(entry.rename)
     for column, table in entry.rename.items():
         if not isinstance(table, str):
@@ -233,7 +239,8 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     for row in _join_aligned(tables, aligned):
         for column in values.keys() & row.cells.keys():
             values[column].add(as_text(row.cells[column]).strip())
-        unmet = [c for c, among in entry.where.items() if not is_one_of(row.cells.get(c), among)]
+        where = entry.where.items()
+        unmet = [column for column, among in where if not is_one_of(row.cells.get(column), among)]
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
         else:
@@ -249,11 +256,12 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
     return [*_with_lookups(rows, entry, folder)]
 
 
-def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
+def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[FileRows]:
+    """Read the rows of an entry's files; add columns, rename and split values."""
     names = with_new_names(entry, folder).rename
     values: dict[str, set[str]] = {column: set() for column in names}
     text_counts: dict[str, int] = {}
-    tables: list[Tabled] = []
+    tables: list[FileRows] = []
     for name, path in _matching_files(entry, named, account):
         for table, in_name in tables_in(path, name, entry):
             if table.name in account.files:
@@ -317,10 +325,10 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
 def _check_values(
     account: Account, key: str, expected: Sequence[str], values: set[str], *, fold: bool = True
 ) -> None:
-    """Raise UserError for an expected value that no row has; ``fold`` ignores case."""
-    seen = {*map(compared, values)} if fold else values
+    """Raise UserError for an expected value that is not in ``values``; ``fold`` ignores case."""
+    seen = {*map(comparable, values)} if fold else values
     for value in expected:
-        if (compared(value) if fold else value) not in seen:
+        if (comparable(value) if fold else value) not in seen:
             listed = ", ".join(map(repr, sorted(values)[:6]))
             finding = f"values of rows are {listed}" if values else "no row has such a column"
             raise UserError(
@@ -330,7 +338,7 @@ def _check_values(
 
 
 def _join_aligned(
-    tables: Iterable[Tabled], aligned: Sequence[tuple[PlainFiles, Sequence[Tabled]]]
+    tables: Iterable[FileRows], aligned: Sequence[tuple[PlainFiles, Sequence[FileRows]]]
 ) -> Iterator[Row]:
     """Join rows of files with the rows of their aligned files. UserError if these do not match."""
     used: set[str] = set()
@@ -362,8 +370,8 @@ def _join_aligned(
                 twice = (row.cells.keys() & beside.cells.keys()) - captures.keys()
                 if twice:
                     raise UserError(
-                        f"{beside.place}: column {min(twice)!r} stands in {row.file} too; name the "
-                        "columns of one of them with 'columns'."
+                        f"{beside.location}: column {min(twice)!r} stands in {row.file} too; name "
+                        "the columns of one of them with 'columns'."
                     )
                 joined.append(replace(row, cells={**beside.cells, **row.cells}))
         yield from joined
@@ -376,7 +384,7 @@ def _join_aligned(
 
 
 def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[Row]:
-    """Add the columns of lookup tables. UserError for a row of either without partner."""
+    """Add the columns of lookup tables. UserError for a row that a table lacks, or the reverse."""
     if not entry.lookup:
         yield from rows
         return
@@ -389,15 +397,14 @@ def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[R
             key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
             if key not in table and not lookup.partial:
                 raise UserError(
-                    f"{row.place}: {path} has no row for {_key_text(lookup, key)}; add it, or "
+                    f"{row.location}: {path} has no row for {_key_text(lookup, key)}; add it, or "
                     "leave such rows out with 'where'."
                 )
             keys.add(key)
             _, added = table.get(key, (0, empty))
             if twice := added.keys() & cells.keys():
-                raise UserError(
-                    f"{path}: column {min(twice)!r} stands in {row.file} too; rename it."
-                )
+                name = min(twice)
+                raise UserError(f"{path}: column {name!r} stands in {row.file} too; rename it.")
             cells |= added
         yield replace(row, cells=cells)
     for (lookup, path, table), keys in zip(tables, used, strict=True):
@@ -419,15 +426,11 @@ def _read_lookup(
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
     rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
-        is_csv = path.suffix == ".csv"
-        dialect = {} if is_csv else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+        dialect = {} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
         for line, cells in table_rows(path, lookup.by, **dialect):
             key = tuple(cells.pop(name).strip() for name in lookup.by)
-            if key in rows and lookup.partial:
-                continue
-            if key in rows:
-                raise BadLine(
-                    line, f"{_key_text(lookup, key)} stands in line {rows[key][0]} already"
-                )
-            rows[key] = line, cells
+            if key in rows and not lookup.partial:
+                fault = f"{_key_text(lookup, key)} stands in line {rows[key][0]} already"
+                raise BadLine(line, fault)
+            rows.setdefault(key, (line, cells))
     return path, rows

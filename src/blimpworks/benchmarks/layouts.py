@@ -1,4 +1,9 @@
-"""Turn rows of files into pairs and single sentences, and find differences within pairs."""
+"""Turn rows of files into pairs and single sentences, and find differences within pairs.
+
+``pairs``, ``choices``, ``labelled_rows`` and ``sentences`` each read one layout of declared files;
+``build.py`` calls them with the rows. The row ``{good: The dogs bark., bad: The dogs barks.}``
+makes a pair with the critical regions ``bark`` and ``barks``, as spans of characters.
+"""
 
 import math
 import unicodedata
@@ -25,15 +30,16 @@ from blimpworks.benchmarks.templates import (
     has_column,
     is_one_of,
     occurrences,
+    strip,
     word_span,
 )
 from blimpworks.errors import UserError
-from blimpworks.items import APART, Regions
+from blimpworks.items import Regions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An item of a benchmark; ``more`` has further columns."""
+    """An item of a benchmark, and where it stands in the files."""
 
     lang: str
     phenomenon: str
@@ -42,15 +48,14 @@ class Item:
     line: int
     id: str
     more: Mapping[str, Any] = field(default_factory=dict)
+    """Values of further columns."""
 
     @property
-    def place(self) -> str:
-        """File and line of the item."""
+    def location(self) -> str:
         return f"{self.file}:{self.line}"
 
     @property
     def labels(self) -> tuple[str, str, str]:
-        """Language, phenomenon and paradigm."""
         return self.lang, self.phenomenon, self.paradigm
 
 
@@ -64,7 +69,6 @@ class Pair(Item):
 
     @property
     def sentences(self) -> list[str]:
-        """Distinct sentences."""
         return [*dict.fromkeys((self.good, self.bad))]
 
 
@@ -72,19 +76,14 @@ AnyItem = TypeVar("AnyItem", bound=Item)
 
 
 def text(row: Row, column: str) -> str:
-    """Return a cell's text, stripped. Raises UserError for an empty cell, or one without text."""
+    """Return a cell's text, stripped. Raises UserError for a cell that is empty or no text."""
     value = cell(row, column)
     if not isinstance(value, str) or not value.strip():
         raise UserError(
-            f"{row.place}: column {column!r} is {value!r:.60}; expected text. Correct the file, or "
-            "name another column."
+            f"{row.location}: column {column!r} is {value!r:.60}; expected text. Correct the file, "
+            "or name another column."
         )
-    if APART in value:
-        raise UserError(
-            f"{row.place}: column {column!r} has the control character U+001F; expected text. "
-            "Take it out."
-        )
-    stripped = value.strip()
+    stripped = strip(row, column, value)
     if stripped != value and column in row.cells:
         row.account.notes["texts with white space at their ends, which is left out"] += 1
     return stripped
@@ -97,13 +96,13 @@ def number(row: Row, column: str) -> float:
         if math.isfinite(parsed := float(value)):
             return parsed
     raise UserError(
-        f"{row.place}: column {column!r} is {value!r}; expected a number. Correct the file, or "
+        f"{row.location}: column {column!r} is {value!r}; expected a number. Correct the file, or "
         "name another column."
     )
 
 
 def _rating_in(row: Row, data: entries.LabelledFiles) -> dict[str, float | None]:
-    """Return a row's grade as ``rating``, None for an empty cell; nothing if not declared."""
+    """Return a row's grade as ``{"rating": grade or None}``; without a column of grades ``{}``."""
     if not isinstance(data.rating, str):
         return {}
     empty = not as_text(cell(row, data.rating)).strip()
@@ -130,12 +129,12 @@ def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> d
     try:
         phenomenon = phenomenon or declared.phenomenon_of(paradigm) or ""
     except UserError as error:
-        raise UserError(f"{row.place}: {error}") from error
+        raise UserError(f"{row.location}: {error}") from error
     phenomenon = phenomenon or label_in(row, None, "phenomenon")
     lang = label_in(row, data.lang, "lang") or declared.only_language
     if lang not in declared.languages:
         raise UserError(
-            f"{row.place}: the language is {lang!r}; expected one of "
+            f"{row.location}: the language is {lang!r}; expected one of "
             f"{', '.join(declared.languages)}. Correct 'lang', map its values with 'rename', or "
             "add the language to 'languages'."
         )
@@ -149,20 +148,20 @@ Joined = entries.Conditions | entries.Suites | entries.Alternatives
 
 
 def joiner_in(row: Row, data: Joined, declared: Declaration) -> str:
-    """Return the text between parts of a sentence in a row's language. UserError without one."""
+    """Return the text that joins parts of a sentence in a row's language. UserError without it."""
     lang, joined_by = labels_of(row, data, declared)["lang"], data.joined_by
     if isinstance(joined_by, str):
         return joined_by
     if {*joined_by} - {*declared.languages} or lang not in joined_by:
         raise UserError(
-            f"{row.place}: 'joined_by' is for {', '.join(joined_by)}; expected the languages "
+            f"{row.location}: 'joined_by' is for {', '.join(joined_by)}; expected the languages "
             f"of the benchmark, {', '.join(declared.languages)}. Correct it."
         )
     return str(joined_by[lang])
 
 
 def label_in(row: Row, column: str | None, default: str) -> str:
-    """Return a row's label in a column or else the ``default`` one, or "". UserError if empty."""
+    """Return the label in ``column``, else in ``default``, else "". UserError for an empty cell."""
     if column is not None:
         return not_empty(row, column)
     advice = f"name a column as {default!r}"
@@ -175,14 +174,14 @@ def not_empty(row: Row, column: str) -> str:
     value = as_text(cell(row, column)).strip()
     if not value:
         raise UserError(
-            f"{row.place}: column {column!r} is empty; expected a value in each row. Fill it in, "
-            "name another column, or leave such rows out with 'where'."
+            f"{row.location}: column {column!r} is empty; expected a value in each row. Fill it "
+            "in, name another column, or leave such rows out with 'where'."
         )
     return value
 
 
 def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[str, ...]:
-    """Return the file, paradigm, language and perhaps name that the rows of an item share."""
+    """Return what the rows of an item share: file, paradigm, language, and the column ``item``."""
     key = (row.file, label_in(row, data.paradigm, "paradigm"), label_in(row, data.lang, "lang"))
     return (*key, not_empty(row, item)) if item else key
 
@@ -190,15 +189,15 @@ def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[s
 def region_in(
     row: Row, sentence: str, critical: entries.Column | entries.CriticalIndex, near: Span
 ) -> Span:
-    """Return the span of a critical region; of several, the one next to the span ``near``."""
+    """Return the span of a critical region; of several occurrences, the one next to ``near``."""
     if isinstance(critical, entries.CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
     span = _span_of(sentence, region_text, near)
     if span is None:
         raise UserError(
-            f"{row.place}: the critical region {region_text!r} (column {critical!r}) is no part of "
-            f"{sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
+            f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
+            f"of {sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
             "sentences differ."
         )
     return span
@@ -217,13 +216,14 @@ def regions_of(
             value = as_text(cell(row, column)).strip()
             if not value.isdecimal():
                 raise UserError(
-                    f"{row.place}: column {column!r} is {value!r}; expected a number of characters."
+                    f"{row.location}: column {column!r} is {value!r}; expected a number of "
+                    "characters."
                 )
             offsets.append(int(value))
         good_start, good_end, bad_start, bad_end = offsets
         if not (good_start < good_end <= len(good) and bad_start < bad_end <= len(bad)):
             raise UserError(
-                f"{row.place}: the critical regions {offsets} are not inside sentences of "
+                f"{row.location}: the critical regions {offsets} are not inside sentences of "
                 f"{len(good)} and {len(bad)} characters; expected half-open spans in characters. "
                 f"Correct the columns {', '.join(columns)}."
             )
@@ -243,7 +243,7 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Pa
             for column in (data.good, data.bad):
                 if cell(row, column)[0].isspace():
                     raise UserError(
-                        f"{row.place}: column {column!r} begins with white space, which is left "
+                        f"{row.location}: column {column!r} begins with white space, which is left "
                         "out, so that spans of characters would be wrong; correct the file, or "
                         "'critical'."
                     )
@@ -254,23 +254,24 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Pa
 def choices(rows: Rows, data: entries.Choices, declared: Declaration) -> Iterator[Pair]:
     """Yield a pair from each row, which has two sentences and says which is good."""
     for row in rows:
-        right = _is_first(row, data.right.column, data.right.first, data.right.second)
-        sides = (data.first, data.second) if right else (data.second, data.first)
+        first_is_good = _is_first(row, data.right.column, data.right.first, data.right.second)
+        columns = (data.first, data.second) if first_is_good else (data.second, data.first)
         critical = data.critical
-        if isinstance(critical, entries.CriticalWords) and not right:
+        if isinstance(critical, entries.CriticalWords) and not first_is_good:
             critical = entries.CriticalWords(good=critical.bad, bad=critical.good)
-        good, bad = (text(row, side) for side in sides)
+        good, bad = (text(row, column) for column in columns)
         regions = regions_of((row, row), good, bad, critical)
         yield Pair(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
 def _is_first(row: Row, column: str, first: entries.Values, second: entries.Values) -> bool:
+    """Tell whether a cell has a value of ``first``. UserError unless one of the two has it."""
     value = cell(row, column)
     is_first = is_one_of(value, first)
     if is_first == is_one_of(value, second):
         listed = " or ".join(", ".join(map(repr, values)) for values in (first, second))
         raise UserError(
-            f"{row.place}: the label {column!r} is {value!r}; expected one of {listed}. Correct "
+            f"{row.location}: the label {column!r} is {value!r}; expected one of {listed}. Correct "
             "the values in the declaration, or the file."
         )
     return is_first
@@ -296,29 +297,28 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                 sides[is_good].append(row)
             if not data.item and len(group) == 1:
                 raise UserError(
-                    f"{group[0].place}: the last row has no other to make a pair with; without "
+                    f"{group[0].location}: the last row has no other to make a pair with; without "
                     "'item' each two rows of a file, paradigm and language are one. Correct the "
                     "file, or name 'item'."
                 )
             if not data.item and data.where and group[1].line != group[0].line + 1:
                 raise UserError(
-                    f"{group[0].place}: its pair would be with line {group[1].line}, and 'where' "
-                    "may have left out the row between; name 'item'."
+                    f"{group[0].location}: its pair would be with line {group[1].line}, and "
+                    "'where' may have left out the row between; name 'item'."
                 )
             if not all(sides.values()):
                 lacking = "good" if sides[False] else "bad"
                 raise UserError(
-                    f"{group[0].place}: the item has {len(group)} rows and no {lacking} sentence; "
-                    "expected both. Correct 'item', 'good' and 'bad', or the file."
+                    f"{group[0].location}: the item has {len(group)} rows and no {lacking} "
+                    "sentence; expected both. Correct 'item', 'good' and 'bad', or the file."
                 )
             for good, bad in product(sides[True], sides[False]):
                 first, second = (text(row, data.sentence) for row in (good, bad))
                 regions = regions_of((good, bad), first, second, data.critical)
                 labels = labels_of(good, data, declared)
+                more = labels["more"]
                 if rating := _rating_in(bad, data):
-                    labels["more"] |= {
-                        "rating": rating_difference(labels["more"]["rating"], rating["rating"])
-                    }
+                    more["rating"] = rating_difference(more["rating"], rating["rating"])
                 yield Pair(good=first, bad=second, regions=regions, **labels)
 
 
@@ -348,7 +348,7 @@ def _in_word(character: str) -> bool:
 
 
 def _joins(sentence: str, index: int) -> bool:
-    """Tell whether no region may end before a character: it continues a word or is combining."""
+    """Tell whether the character at ``index`` continues a word, or is a combining mark."""
     if not 0 < index < len(sentence):
         return False
     before, after = sentence[index - 1], sentence[index]
@@ -367,7 +367,7 @@ def difference(good: str, bad: str) -> Regions:
     """
     if good == bad:
         return Regions(0, len(good), 0, len(bad))
-    # Despite its name it works on any strings.
+    # commonprefix is named for paths, but works on any strings.
     start = len(commonprefix([good, bad]))  # noqa: RUF071
     after = len(commonprefix([good[start:][::-1], bad[start:][::-1]]))  # noqa: RUF071
     while _joins(good, start) or _joins(bad, start):
@@ -436,7 +436,7 @@ def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
 
 
 def same_but_for(first: str, second: str) -> str | None:
-    """Name the difference of two sentences if it is only white space or normalisation."""
+    """Name the difference of two sentences if it is white space or normalisation; else None."""
     if first.split() == second.split():
         return "white space"
     for form in FORMS:

@@ -1,4 +1,9 @@
-"""Find declared benchmarks, and present them to the core as papers."""
+"""Find declared benchmarks, and present them to the core as papers.
+
+``Declared`` is a declaration (``benchmark.yaml``) with what the core and the workflow's rules ask
+about it. ``Declared.paper`` makes its ``Paper``: the benchmarks, exhibits (tables and figures) and
+commands that the core knows of a paper.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +57,9 @@ PRINTED_EXHIBITS = ("phenomena", "paradigms")
 """Exhibits with printed accuracies."""
 EMPTY_FACTS = dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), "")
 UNKNOWN_LANGUAGE = {**EMPTY_FACTS, "script": "Zzzz", "unimorph": (), "untested": (), "special": ()}
-"""Facts of a language that the table of languages lacks."""
+"""Values of a language that is not in the table of languages."""
 ASSUMED_ITEMS = 1000
-"""Assumed items of a file, for plans without declared number and file."""
+"""Number of items of a file that plans assume if it is neither declared nor can be counted."""
 
 
 class Declared(Declaration):
@@ -66,18 +71,15 @@ class Declared(Declaration):
 
     @property
     def name(self) -> str:
-        """Name of its folder."""
         return self.folder.name
 
     @cached_property
     def source_table(self) -> Path | None:
-        """Table of its sources; None without one."""
         path = self.folder / "sources.tsv"
         return path if path.is_file() else None
 
     @cached_property
     def sources(self) -> list[SourceRow]:
-        """Its sources."""
         return [*read_rows(NeededRow, self.source_table)] if self.source_table else []
 
     def rows_of(self, entries: Sequence[Files]) -> list[SourceRow]:
@@ -98,7 +100,7 @@ class Declared(Declaration):
         return named
 
     def local_of(self, entries: Sequence[Files]) -> list[str]:
-        """List the files of the folder that entries name, and the tables that they need."""
+        """List the local files that entries name, and tables for ``rename`` and ``lookup``."""
         entries = [*files_of(entries)]
         patterns = [pattern for entry in entries for pattern in entry.every_pattern]
         files = local_files(self.folder).items()
@@ -134,12 +136,9 @@ class Declared(Declaration):
         return stated.model_copy(update={"unknown_words": unknown})
 
     def methods_in(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
-        """Return the campaign's methods, else the declaration's, else the unit's defaults."""
-        stated = self.options(campaign).methods
-        return stated or self.methods or METHODS[self.unit]
+        return self.options(campaign).methods or self.methods or METHODS[self.unit]
 
     def languages_in(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-        """Return the campaign's languages that the benchmark has."""
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
@@ -158,9 +157,9 @@ class Declared(Declaration):
     def _count_items(
         self, resources: Path, mirror: Path | None, most: int | None
     ) -> Mapping[str, int] | None:
-        """Count items by language, at most ``most`` of each paradigm; None without all files.
+        """Count the items of each language, at most ``most`` of a paradigm; None if files lack.
 
-        Copies in a mirror count. Raises UserError for a malformed file, or a copy unlike its pin.
+        Raises UserError for a malformed file, or a copy in the mirror with another checksum.
         """
         # Reading the Snakefile counts no items, and these imports take long.
         from blimpworks.benchmarks.build import read_items
@@ -173,7 +172,7 @@ class Declared(Declaration):
             for row in self.rows_of(self.data):
                 path = resources / "sources" / row.name
                 if not path.is_file():
-                    # Nothing is to be recorded beside the catalogue.
+                    # An empty catalogue: retrieving this copy leaves no record beside the table.
                     pin = replace(Pin.of(row, Path()), catalogue="")
                     if not (row.sha256 or row.git_blob) or in_mirror(pin, mirror) is None:
                         return None
@@ -188,7 +187,7 @@ class Declared(Declaration):
         return counts
 
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-        """Estimate the number of items of a language for plans, without files by their number."""
+        """Estimate the number of items of a language for plans; without files, from how many."""
         most = self.options(campaign).per_paradigm
         files = max(len(self.rows_of(self.data)), 1)
         number = self.expected(lang)
@@ -234,7 +233,7 @@ class Declared(Declaration):
             self.check_languages(campaign.catalogue.languages)
 
     def tables(self) -> dict[str, TableKind]:
-        """Return the kinds of tables that exhibits read."""
+        """Return the tables that exhibits read besides the common ones, by name."""
         accuracies = "{results}/accuracies/{paper}.parquet"
         return {
             "several_models": TableKind(
@@ -291,6 +290,7 @@ class Declared(Declaration):
     def paper(self) -> Paper:
         """Return the benchmark as a paper, with rows for languages that it names."""
         names = self.languages if isinstance(self.languages, Mapping) else {}
+        defaults = {**UNKNOWN_LANGUAGE, "papers": (self.name,), "paper_n": None}
         printed = self.folder / "printed"
         facts = {name: getattr(self, name) for name in ("name", "label", "unit", "right")}
         facts |= {"layout": LAYOUTS[self.unit], "phenomena": [*self.phenomena]}
@@ -328,15 +328,7 @@ class Declared(Declaration):
             sources=lambda _campaign, _catalogue: self.rows_of(self.data),
             source_tables=(self.source_table,) if self.source_table else (),
             languages=tuple(
-                LanguageRow.model_validate(
-                    {
-                        **UNKNOWN_LANGUAGE,
-                        "lang": lang,
-                        "name": name,
-                        "papers": (self.name,),
-                        "paper_n": None,
-                    }
-                )
+                LanguageRow.model_validate({**defaults, "lang": lang, "name": name})
                 for lang, name in names.items()
             ),
             exhibits=specs_of(self.name, {k for k in data if data[k]}, released=released),
@@ -369,11 +361,12 @@ def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
 def named_sizes(campaign: Campaign) -> list[float]:
     """List the known numbers of parameters of a campaign's models [billions]."""
     rows = read_rows(ModelRow, campaign.catalogue.models)
-    named = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
-    return [size for row in named if (size := row.billions(campaign))]
+    chosen = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
+    return [size for row in chosen if (size := row.billions(campaign))]
 
 
 def _folders() -> Iterable[Path]:
+    """List the folders of benchmarks; of several with one name the first found counts."""
     working_directory = Path.cwd()
     named = map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))
     folders = {}
@@ -420,10 +413,7 @@ def declared_benchmarks() -> dict[str, Declared]:
 
 
 def find_declared(text: str) -> Declared:
-    """Find a benchmark by name, or by the path of its folder or declaration.
-
-    Raises UserError if it is absent or malformed, or has a language without a name.
-    """
+    """Find a benchmark by name, or the path of its folder or declaration. UserError if unusable."""
     folder = named_folder(text)
     if folder is None:
         check_usable(text)

@@ -25,24 +25,23 @@ Region = tuple[str, str]
 """Name or number of a region, or WHOLE, and the name of a condition."""
 Values = Mapping[Region, Floats]
 """A number for each item [n], by region."""
-
 ABSOLUTE, RELATIVE = 1e-3, 1e-5
 """Tolerances of ``=`` in syntaxgym-core, ``atol`` and ``rtol`` of ``numpy.isclose``."""
 MOST_CHARACTERS, MOST_LEVELS = 5000, 200
+"""Limits of a formula's length, and of the depth of its brackets and operators."""
 LEAST_NORMAL = np.finfo(np.float64).tiny
-TERMINALS = {
+TERMINAL_NAMES = {
     "REGION": "a region before ';'",
     "CONDITION": "a condition between two '%'",
     "NUMBER": "a number",
     "SIGN": "one of < > =",
     "$END": "the end",
 }
-
 _EXAMPLES = {"start": "(6;%match%) < (6;%mismatch%)", "effect": "(6;%mismatch%) - (6;%match%)"}
 
 
 class _Sum(NamedTuple):
-    """A sum of surprisals [n], and the bound of its rounding error [n]."""
+    """A sum of surprisals [n], or a number; and the bound of its rounding error."""
 
     value: Floats | float
     bound: Floats | float
@@ -155,13 +154,11 @@ class Prediction(Formula):
 
         The prediction holds if its margin is above 0. At 0 neither it nor its negation holds: a
         tie. The margin of ``a < b`` is b - a, and that of ``a > b`` a - b. That of ``a = b`` is the
-        tolerance 1e-3 + 1e-5 |b| minus |a - b|. A difference of exactly the tolerance holds, with
-        the least normal number as margin. ``&`` takes the smaller margin, ``|`` the larger, ``!``
-        the negative.
+        tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller margin, ``|`` the larger,
+        ``!`` the negative.
 
         ``values`` are surprisals [n] of each region; a missing one is NaN, and so is the margin.
-        Sums that differ by no more than ``bounds``, of rounding errors [n], are tied. Raises
-        KeyError for a region without values.
+        Sums that differ by no more than ``bounds``, of rounding errors [n], are tied.
         """
         return _Margins(values, bounds or {}).transform(self.tree)
 
@@ -176,9 +173,10 @@ def _parser() -> Lark:
 
 
 def _expected(error: UnexpectedInput) -> str:
+    """List what the grammar allows where an error is."""
     names = error.accepts if isinstance(error, UnexpectedToken) else getattr(error, "allowed", ())
     texts = [
-        TERMINALS.get(name) or repr(_parser().get_terminal(name).pattern.value)
+        TERMINAL_NAMES.get(name) or repr(_parser().get_terminal(name).pattern.value)
         for name in sorted(names or ())
     ]
     return " or ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
@@ -200,14 +198,13 @@ CHANCE_POINTS = 1 << 14
 def chance_of(formulas: tuple[str, ...]) -> float:
     """Estimate the probability that all predictions hold for independent normal surprisals.
 
-    Evaluates them at ``CHANCE_POINTS`` of Sobol's sequence and their opposites. The result is exact
-    for a single comparison, else off by less than 0.001. "=" never holds. Raises UserError for a
-    malformed formula.
+    It is exact for a single comparison, else off by less than 0.001. "=" never holds.
     """
     from scipy.stats import norm, qmc
 
     predictions = [*map(Prediction.parse, formulas)]
     regions = sorted(frozenset().union(*(prediction.regions for prediction in predictions)))
+    # Points of Sobol's sequence and their opposites cover the space evenly.
     points = norm.ppf(qmc.Sobol(len(regions), seed=0).random(CHANCE_POINTS)).T
     values = dict(zip(regions, np.hstack([points, -points]), strict=True))
     hold = [prediction.margins(values) > 0 for prediction in predictions]

@@ -1,5 +1,8 @@
 """Read rows of files in the formats of released benchmarks, with the line of each row.
 
+``Table.rows`` yields a line and its cells, such as ``(2, {"good": "…", "bad": "…"})``, by the
+function for the format in ``READERS``. An ``Account`` counts rows and collects their faults.
+
 Only line feeds end lines, since sentences may hold Unicode's other separators. The csv module reads
 strictly, whereas pandas fills short rows without a word, and pyarrow takes text after a closing
 quotation mark.
@@ -34,9 +37,9 @@ QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 Cells = Iterator[tuple[int, dict[str, Any]]]
 """Numbers of lines, rows or records, from 1, each with its cells by column."""
 LeavesOut = Callable[..., bool]
-"""Function that tells whether to leave a line out, by its number and whether it is blank."""
+"""Function that tells whether to leave a line out, from its number and whether it is blank."""
 MOST_FAULTS = 20
-PLACE = re.compile(r"^([^:]+:\d+):? ")
+LOCATION = re.compile(r"^([^:]+:\d+):? ")
 """File and line at the start of a fault."""
 
 
@@ -47,13 +50,13 @@ class Account:
     entry: str
     """File of the declaration and key of the entry, for messages."""
     files: dict[str, str] = field(default_factory=dict)
-    """Format, encoding and separator, by name of file."""
+    """Format, encoding and separator of each file, by its name."""
     rows: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """Number of rows that are no items, by the key that leaves them out."""
+    """Number of rows that each key of the entry leaves out."""
     items: int = 0
     notes: Counter[str] = field(default_factory=Counter)
-    """Number of rows, by remark on them."""
+    """Number of rows that each remark is about."""
     faults: list[str] = field(default_factory=list)
     """Sentences about rows that cannot be read."""
     words_from: int = 0
@@ -61,7 +64,7 @@ class Account:
     allow_empty: tuple[str, ...] = ()
     """Columns that may be empty in a template."""
     columns: dict[str, bool] = field(default_factory=dict)
-    """Whether rows so far have a column, by its name."""
+    """Whether rows so far have a column, keyed as in ``templates.has_column``."""
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -75,10 +78,10 @@ class Account:
         """Raise UserError with the first faults, if any; equal faults of several rows are one."""
         alike: dict[str, list[str]] = {}
         for fault in self.faults:
-            alike.setdefault(PLACE.sub("", fault), []).append(fault)
+            alike.setdefault(LOCATION.sub("", fault), []).append(fault)
         messages = []
         for faults in alike.values():
-            locations = [match[1] for fault in faults[1:] if (match := PLACE.match(fault))]
+            locations = [match[1] for fault in faults[1:] if (match := LOCATION.match(fault))]
             listed_locations = ", ".join(locations[: MOST_FAULTS - 1]) or "other rows"
             more = f", and {len(faults) - MOST_FAULTS:,} more" if len(faults) > MOST_FAULTS else ""
             repeats = f" The same at {listed_locations}{more}." if len(faults) > 1 else ""
@@ -91,13 +94,11 @@ class Account:
             raise UserError(messages[0])
 
     def record(self) -> dict[str, Any]:
-        """Return the account for a job's record."""
         used = self.rows - self.left_out.total()
         counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
         return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
 
     def lines(self) -> Iterator[str]:
-        """Yield the account as lines of text."""
         used = self.rows - self.left_out.total()
         files = "1 file" if len(self.files) == 1 else f"{len(self.files):,} files"
         read = f"{files}, {self.rows:,} rows"
@@ -130,7 +131,6 @@ class Table:
 
     @cached_property
     def encoding(self) -> str:
-        """Encoding, as declared or by a byte order mark, else UTF-8."""
         marked = (name for mark, name in BYTE_ORDER_MARKS.items() if self.content.startswith(mark))
         return self.entry.encoding or next(marked, "utf-8")
 
@@ -198,7 +198,7 @@ class Table:
 
     @property
     def reading(self) -> str:
-        """Format, encoding, separator and quotes, for records."""
+        """Format, encoding, separator and quotes, for provenance records."""
         details = [self.format]
         if self.format not in ("parquet", "xlsx"):
             details.append(self.encoding)
@@ -221,9 +221,9 @@ class Table:
                 account.notes[BLANK] += 1
             return blank
 
-        read = False
+        has_rows = False
         for line, cells in READERS[self.format](self, account, leaves_out):
-            read = True
+            has_rows = True
             yield line, cells
         if skipped:
             raise UserError(
@@ -232,7 +232,7 @@ class Table:
             )
         if self.format not in ("parquet", "xlsx") and (marks := self.text.count("\ufeff")):
             account.notes["byte order marks inside files, which are read as text"] += marks
-        if not read and not account.faults:
+        if not has_rows and not account.faults:
             raise UserError(f"{self.name} has no rows; expected some. Retrieve it again.")
 
 
@@ -241,7 +241,6 @@ def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     rows: list[tuple[int, Sequence[str]]] = []
     # A quotation mark opens a cell after a separator and a space too.
     options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
-
     with cells_of_any_size():
         if table.entry.quotes == "csv":
             reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1
@@ -294,6 +293,7 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
 def _with_headings(
     table: Table, rows: Iterable[tuple[int, Sequence[object]]], account: Account
 ) -> Cells:
+    """Yield cells by heading; cell "" of a table with repeated headings has all pairs of both."""
     names: Sequence[str] | None = table.entry.columns
     for line, cells in rows:
         if names is None:
@@ -314,8 +314,7 @@ def _with_headings(
         else:
             pairs: list[tuple[str, Any]] = [*zip(names, cells, strict=True)]
             if is_wide(table.entry):
-                once = [pair for pair in pairs if names.count(pair[0]) == 1]
-                pairs = [*once, ("", pairs)]
+                pairs = [*(pair for pair in pairs if names.count(pair[0]) == 1), ("", pairs)]
             yield line, dict(pairs)
     if names is None:
         raise UserError(f"{table.name} is empty; expected a row of headings. Retrieve it again.")
@@ -327,6 +326,7 @@ def is_wide(entry: PlainFiles) -> bool:
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield dotted path and value of all that a JSON value has inside, such as ``meta.id, 7``."""
     if path:
         yield path, value
     children: Any = ()

@@ -1,7 +1,11 @@
 """Read cells by column name, or fill templates: texts with column names in braces.
 
-``{sentence[3]=were}`` exchanges the word at index 3, ``{sentence['___']=answer}`` a text that
-occurs once, and ``{premise|unpunctuated}`` applies a filter.
+For a row with the cells ``sentence: "The dogs was ___."`` and ``answer: loud``::
+
+    {sentence}                       The dogs was ___.
+    {sentence['___']=answer}         The dogs was loud.    (a text that occurs once)
+    {sentence[2]=were}               The dogs were ___.    (the word at index 2)
+    {sentence|unpunctuated}          The dogs was ___      (a filter)
 """
 
 import re
@@ -13,6 +17,7 @@ from typing import Any
 
 from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.errors import UserError
+from blimpworks.items import APART
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +32,7 @@ class Row:
     account: Account
 
     @property
-    def place(self) -> str:
-        """File and line, for messages."""
+    def location(self) -> str:
         return f"{self.file}:{self.line}"
 
 
@@ -37,12 +41,23 @@ Span = tuple[int, int]
 """Half-open span of characters."""
 
 
+def strip(row: Row, column: str, value: Any) -> str:
+    """Strip a text. Raises UserError for the character that marks a word encoded apart."""
+    stripped: str = value.strip()
+    if APART in value:
+        raise UserError(
+            f"{row.location}: column {column!r} has the control character U+001F; expected text. "
+            "Take it out."
+        )
+    return stripped
+
+
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
-    """Tell whether a row has a column. UserError if earlier rows with the ``key`` disagree."""
+    """Tell whether a row has a column. UserError if this differs in earlier rows with ``key``."""
     is_there = name in row.cells
     if row.account.columns.setdefault(key, is_there) != is_there:
         raise UserError(
-            f"{row.place} has {'a' if is_there else 'no'} column {name!r}, and rows before have "
+            f"{row.location} has {'a' if is_there else 'no'} column {name!r}, and rows before have "
             f"{'none' if is_there else 'one'}; correct the file, or {advice}."
         )
     return is_there
@@ -51,16 +66,19 @@ def has_column(row: Row, name: str, key: str, advice: str) -> bool:
 def is_one_of(value: object, among: object) -> bool:
     """Tell whether a cell equals a value or one of several, as text without case."""
     values = among if isinstance(among, tuple | list) else (among,)
-    return compared(value) in map(compared, values)
+    return comparable(value) in map(comparable, values)
 
 
-def compared(value: object) -> str:
+def comparable(value: object) -> str:
     """Return a cell's text for comparison: without case, and 1 for 1.0."""
     return re.sub(r"^(-?\d+)\.0+$", r"\1", as_text(value).strip().casefold())
 
 
-# Quotations that may contain braces begin after "[" or "=", so that {don't} names a column.
+# Matches {column} or {column[3]="}"}. Quotations, which may contain braces, begin after "[" or "=",
+# so that {don't} names a column.
 _BRACES = re.compile(r"""\{((?>(?<=[\[=])(?:'[^']*'|"[^"]*")|[^{}])++)\}""")
+# A value such as '___' or were; an exchange such as ['___']=answer; an expression such as
+# sentence['___']=answer|stripped.
 _VALUE = r"""'[^']*'|"[^"]*"|[^][|='"]+"""
 _EXCHANGE = re.compile(rf"\[({_VALUE})\]=({_VALUE})")
 _EXPRESSION = re.compile(rf"([^][|=]+)((?:\[(?:{_VALUE})\]=(?:{_VALUE}))*+)((?:\|\w+)*+)")
@@ -83,13 +101,16 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
 
 
 @cache
-def _split(template: str) -> tuple[str, ...]:
+def _split_at_braces(template: str) -> tuple[str, ...]:
     return tuple(_BRACES.split(template))
 
 
 @cache
 def _parse(inside: str) -> tuple[str, list[tuple[str, str]], list[str]] | None:
-    """Return an expression's column, exchanges (old, new) and filters; None if malformed."""
+    """Return an expression's column, exchanges (old, new) and filters; None if it is malformed.
+
+    Those of ``sentence['___']=answer|stripped`` are sentence, [("'___'", "answer")] and [stripped].
+    """
     match = _EXPRESSION.fullmatch(inside)
     if match is None:
         return None
@@ -107,19 +128,19 @@ def cell(row: Row, column: str) -> Any:
     """Return the cell of a column, or the text of a template. UserError if the row lacks it."""
     if column in row.cells:
         return row.cells[column]
-    pieces = _split(column)
+    pieces = _split_at_braces(column)
     if len(pieces) > 1:
         if re.search(r"[{}]", "".join(pieces[::2])):
             raise UserError(
-                f"{row.place}: the template {column!r} has a brace too many; expected columns in "
-                "braces, each with one at both ends. Correct the declaration."
+                f"{row.location}: the template {column!r} has a brace too many; expected columns "
+                "in braces, each with one at both ends. Correct the declaration."
             )
-        filled = (_fill(row, text) if n % 2 else text for n, text in enumerate(pieces))
+        filled = [_fill(row, piece) if number % 2 else piece for number, piece in enumerate(pieces)]
         return "".join(filled)
-    names = ", ".join(repr(n) for n, v in row.cells.items() if not isinstance(v, dict | list))
+    names = [repr(name) for name, value in row.cells.items() if not isinstance(value, dict | list)]
     raise UserError(
-        f"{row.place} has no column {column!r}; its columns are {names}. Correct the declaration, "
-        "or name the headings with 'header_row' or 'columns'."
+        f"{row.location} has no column {column!r}; its columns are {', '.join(names)}. Correct the "
+        "declaration, or name the headings with 'header_row' or 'columns'."
     )
 
 
@@ -130,7 +151,7 @@ def _fill(row: Row, inside: str) -> str:
     expression = _parse(inside)
     if expression is None:
         raise UserError(
-            f"{row.place}: {{{inside}}} is no column and no template; expected one such as "
+            f"{row.location}: {{{inside}}} is no column and no template; expected one such as "
             "{column}, {column[3]=form}, {column['___']=form} or {column|filter}, with text in "
             "quotes where it has any of ' \" = [ ] | in it."
         )
@@ -140,11 +161,11 @@ def _fill(row: Row, inside: str) -> str:
         value = new[1:-1] if new[0] in "'\"" else _named_or_literal(row, new)
         if old[0] in "'\"":
             blank = old[1:-1]
-            n = len([*occurrences(text, blank)]) if blank else 0
-            if n != 1:
+            times = len([*occurrences(text, blank)]) if blank else 0
+            if times != 1:
                 raise UserError(
-                    f"{row.place}: {blank!r} stands {n} times in {text!r}; expected once. Correct "
-                    "the file, or the template."
+                    f"{row.location}: {blank!r} stands {times} times in {text!r}; expected once. "
+                    "Correct the file, or the template."
                 )
             start = text.index(blank)
             end = start + len(blank)
@@ -161,18 +182,18 @@ def _fill(row: Row, inside: str) -> str:
 
 
 def _column_text(row: Row, column: str) -> str:
-    """Return a column's text for a template. Raises UserError if it is empty and must not be."""
+    """Return a column's text. Raises UserError if it is empty, unless ``allow_empty`` has it."""
     value = cell(row, column)
     if isinstance(value, dict | list):
         raise UserError(
-            f"{row.place}: column {column!r} is {value!r:.60}, and a template needs text; name "
+            f"{row.location}: column {column!r} is {value!r:.60}, and a template needs text; name "
             f"a field of it, such as {column}.0."
         )
     text = as_text(value)
     if not text.strip() and column not in row.account.allow_empty:
         raise UserError(
-            f"{row.place}: column {column!r} is empty, and a template needs it; correct the file, "
-            f"or add 'allow_empty: [{column}]' to the entry."
+            f"{row.location}: column {column!r} is empty, and a template needs it; correct the "
+            f"file, or add 'allow_empty: [{column}]' to the entry."
         )
     return text
 
@@ -183,14 +204,14 @@ def _unpunctuated(text: str) -> str:
 
 
 def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[[str], str]) -> str:
-    """Change the case of the first letter, with Turkish and similar letters by ``dotless``."""
+    """Change the first letter with ``case``, or in languages like Turkish as ``dotless`` says."""
     letter = text[:1]
     changed = dotless[letter] if letter in dotless and lang in _DOTLESS else case(letter)
     return changed + text[1:]
 
 
 def _with_marks(word: str, value: str) -> str:
-    """Give a new word the marks around the old one, unless it has marks or is empty."""
+    """Put the marks around an old word around its new ``value`` too, unless this has marks."""
     body = word.strip(_BEFORE + _AFTER)
     if not body or not value:
         return value
@@ -201,7 +222,7 @@ def _with_marks(word: str, value: str) -> str:
 
 
 def occurrences(sentence: str, text: str) -> Iterator[int]:
-    """Yield the starts of a text in a sentence; occurrences may overlap."""
+    """Yield the index of each occurrence of a text in a sentence; occurrences may overlap."""
     start = sentence.find(text)
     while start >= 0:
         yield start
@@ -209,9 +230,9 @@ def occurrences(sentence: str, text: str) -> Iterator[int]:
 
 
 def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Span:
-    """Return the span of ``count`` words of a text from index ``first``. UserError if absent.
+    """Return the span of ``count`` words from index ``first``. UserError if the text lacks them.
 
-    Index and count are numbers, or columns of the row with numbers.
+    Both are numbers, or columns of the row with numbers.
     """
     index, length = (_number(row, name) for name in (first, count))
     start = index - row.account.words_from
@@ -220,7 +241,7 @@ def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Sp
         last = len(spans) - 1 + row.account.words_from
         number = "" if length == 1 else f" with {length} words"
         raise UserError(
-            f"{row.place}: the word at index {index}{number} is not in {text!r}, whose "
+            f"{row.location}: the word at index {index}{number} is not in {text!r}, whose "
             f"{len(spans)} words count from {row.account.words_from} to {last}; correct {first!r}, "
             "or say 'words_from'."
         )
@@ -228,25 +249,26 @@ def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Sp
 
 
 def _number(row: Row, name: str | int) -> int:
-    figures = str(name).strip()
-    if not figures.isdecimal():
-        figures = compared(cell(row, figures))
-    if not figures.isdecimal():
+    """Return a number, or the number in the column of that name."""
+    digits = str(name).strip()
+    if not digits.isdecimal():
+        digits = comparable(cell(row, digits))
+    if not digits.isdecimal():
         raise UserError(
-            f"{row.place}: column {name!r} is {figures!r}; expected the index or number of words."
+            f"{row.location}: column {name!r} is {digits!r}; expected the index or number of words."
         )
-    return int(figures)
+    return int(digits)
 
 
 def _named_or_literal(row: Row, name: str) -> str:
-    """Return a column's text, or the name if there is no such column."""
+    """Return the text of the column ``name``, or ``name`` itself if it is clearly no column."""
     if has_column(row, name, name, f"quote text: '{name}'"):
         return _column_text(row, name)
     similar = _similar(name, tuple(row.cells))
     if similar or "_" in name:
         but = f", but {similar[0]!r}" if similar else ""
         raise UserError(
-            f"{row.place} has no column {name!r}{but}; correct the template, or quote what is "
+            f"{row.location} has no column {name!r}{but}; correct the template, or quote what is "
             f"text: ='{name}'."
         )
     return name

@@ -1,4 +1,10 @@
-"""Judge items of several conditions, and single sentences, by the scores of a model."""
+"""Judge items of several conditions, and single sentences, by the scores of a model.
+
+``judge_designs`` tells for each item whether its predictions hold, such as ``(verb;%match%) <
+(verb;%mismatch%)``: a region's surprisal is lower in one condition than in the other.
+``judge_sentences`` tells for each sentence whether the model accepts it rightly. Both read an items
+table and a scores table (token log-probabilities), and write a judgement for each method.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +27,7 @@ from blimpworks.tables import ITEMS, SCORES, read_table
 
 REGIONS = ["regions", "region_starts", "region_ends"]
 CONDITION_COLUMNS = ("item", "condition", *REGIONS, "predictions")
-"""Columns of conditions, besides the columns of all items."""
+"""Columns that tables of conditions have besides those of all items."""
 EFFECTS, EFFECT_NAMES, RIGHT = "effects", "effect_names", "right"
 OPTIONAL = (EFFECTS, EFFECT_NAMES, RIGHT)
 """Columns that only the items of some benchmarks have."""
@@ -30,16 +36,14 @@ TOKEN_COLUMNS = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends"
 
 
 class RegionSide(Side):
-    """Token scores of n regions: those of the sentence, with the length of the region."""
+    """Token scores of n regions: scores of the sentence, but lengths of the region."""
 
     @cached_property
     def characters(self) -> Integers:
-        """Lengths of the regions in code points [n]."""
         return self.span_end - self.span_start
 
     @cached_property
     def bytes(self) -> Integers:
-        """Lengths of the regions in bytes of UTF-8 [n]."""
         spans = zip(self.texts.to_pylist(), self.span_start, self.span_end, strict=True)
         return np.array([len(text[first:after].encode()) for text, first, after in spans], np.int64)
 
@@ -49,7 +53,7 @@ class Group:
     """Items with the same predictions and effects."""
 
     items: Integers
-    """Numbers of the items [n]."""
+    """Numbers of the items [n], from 0 in the order of the table."""
     predictions: tuple[Prediction, ...]
     effects: tuple[Effect, ...]
     by_mean: bool
@@ -64,15 +68,15 @@ def _label(items: pa.Table, number: int) -> str:
 
 
 def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
-    """List all regions: item, condition, name, row of ``table``, and span in characters."""
+    """List all regions and whole sentences: item, condition, name, row of ``table``, and span."""
     rows = table.select(["good", "condition", *REGIONS]).to_pandas()
     rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
     sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
     regions: pd.DataFrame = pd.concat([sentences, rows.explode(REGIONS)], ignore_index=True)
     regions = regions.dropna(subset="regions")
-    twice = regions[regions.duplicated(["item", "condition", "regions"])]
-    if len(twice):
-        first = twice.iloc[0]
+    repeated = regions[regions.duplicated(["item", "condition", "regions"])]
+    if len(repeated):
+        first = repeated.iloc[0]
         location = "in several rows"
         if first["regions"] != WHOLE:
             location = f"with region {first['regions']!r} several times"
@@ -87,6 +91,7 @@ def _group_by_formulas(
     table: pa.Table, numbers: Integers, items: pa.Table
 ) -> tuple[list[Group], pd.DataFrame]:
     """Group items by their formulas; return the groups, and the regions that formulas name."""
+    # Numbers of items with the same predictions, effects and way of counting.
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
     for number, item in enumerate(items.to_pylist()):
         if not item["predictions"]:
@@ -97,10 +102,9 @@ def _group_by_formulas(
         effects = tuple(item.get(EFFECTS) or ())
         key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
         alike.setdefault(key, []).append(number)
-    every = _regions(table, numbers, items)
-    by_region = {
-        key: rows.set_index("item") for key, rows in every.groupby(["regions", "condition"])
-    }
+    all_regions = _regions(table, numbers, items)
+    same_region = all_regions.groupby(["regions", "condition"])
+    by_region = {key: rows.set_index("item") for key, rows in same_region}
     groups: list[Group] = []
     taken: list[pd.DataFrame] = []
     end = 0
@@ -112,16 +116,17 @@ def _group_by_formulas(
             formula_of |= dict.fromkeys(sorted(formula.regions), formula)
         slices = {}
         for region, formula in formula_of.items():
-            rows = by_region.get(region, every[:0]).reindex(members)
-            lacking = rows["row"].isna().to_numpy()
-            if lacking.any():
-                lacks = members[lacking.argmax()]
-                regions = every[(every["item"] == lacks) & (every["regions"] != WHOLE)]
-                has = zip(regions["regions"], regions["condition"], strict=True)
+            rows = by_region.get(region, all_regions[:0]).reindex(members)
+            is_lacking = rows["row"].isna().to_numpy()
+            if is_lacking.any():
+                number = members[is_lacking.argmax()]
+                of_item = (all_regions["item"] == number) & (all_regions["regions"] != WHOLE)
+                regions = all_regions[of_item]
+                present = zip(regions["regions"], regions["condition"], strict=True)
                 raise UserError(
-                    f"{_label(items, lacks)}: the formula {formula.text!r} names region "
+                    f"{_label(items, number)}: the formula {formula.text!r} names region "
                     f"{region[0]!r} of condition {region[1]!r}, which the item lacks; it has "
-                    f"{', '.join(f'({title};%{name}%)' for title, name in has)}. Correct the "
+                    f"{', '.join(f'({title};%{name}%)' for title, name in present)}. Correct the "
                     "prediction or the items."
                 )
             taken.append(rows[["row", "region_starts", "region_ends"]].astype(np.int64))
@@ -152,8 +157,9 @@ def _design_columns(
     ties: float,
     near_tie: float,
 ) -> dict[str, pa.Array]:
+    """Compute the columns of judgements from surprisals of ``regions`` and their bounds."""
     margin, correct = np.full((2, len(usable)), np.nan)
-    tie, near = np.zeros((2, len(usable)), dtype=bool)
+    tie, near_ties = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
     effects: list[list[float | None] | None] = [None] * len(usable)
     for group in groups:
@@ -166,7 +172,7 @@ def _design_columns(
         counted = margins if group.by_mean else margins.min(axis=0, keepdims=True)
         correct[group.items] = judge.right_of(counted, ties).mean(axis=0)
         tie[group.items] = (counted == 0).any(axis=0)
-        near[group.items] = (np.abs(counted) < near_tie).any(axis=0)
+        near_ties[group.items] = (np.abs(counted) < near_tie).any(axis=0)
         for item, column in zip(group.items.tolist(), (margins > 0).T.tolist(), strict=True):
             held[item] = column
         if group.effects:
@@ -176,7 +182,7 @@ def _design_columns(
     missing = np.isnan(margin) | ~usable
     columns = {
         **dict.fromkeys(("value_good", "value_bad"), pa.nulls(len(margin), pa.float64())),
-        **judge.verdict_columns(margin, missing, correct=correct, tie=tie, near=near),
+        **judge.verdict_columns(margin, missing, correct=correct, tie=tie, near=near_ties),
         "predictions_held": pa.array(held, pa.list_(pa.bool_()), mask=missing),
     }
     if any(effects):
@@ -200,11 +206,8 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
 
     An item has no verdict, only nulls, if a prediction names a region without a value. Rules can
     also leave out items with unknown words in any sentence (``any``) or such a region
-    (``critical``).
-
-    Raises UserError for a missing table or column, and a method that is unknown or not over
-    regions. Other causes are a sentence without scores, a malformed formula, and an item that lacks
-    a region of its formulas.
+    (``critical``). Raises UserError for a method that is not over regions, a malformed formula, and
+    an item that lacks a region of its formulas.
     """
     for name in rules.methods:
         if not regional([name]):
@@ -214,7 +217,7 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
                 f"regions; expected {expected}, or one such as 'mean=mean(region)'."
             )
     methods = [find_method(name) for name in rules.methods]
-    policies = judge.tie_values(methods, rules.ties)
+    tie_value_of = judge.tie_values(methods, rules.ties)
     table = read_items(items, CONDITION_COLUMNS, OPTIONAL)
     aligned = judge.align_scores(table, read_table(SCORES, scores, TOKEN_COLUMNS), scores)
     keys = table.select(ITEM_KEYS).to_pandas().groupby(ITEM_KEYS, sort=False, observed=True)
@@ -229,22 +232,21 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     if rules.unknown == "critical":
         usable[numbers[regions["row"]][~judge.without_unknown(side, "critical")]] = False
     elif rules.unknown:
-        usable[
-            numbers[~judge.without_unknown(judge.side_of(table, aligned, "good"), rules.unknown)]
-        ] = False
+        whole_side = judge.side_of(table, aligned, "good")
+        usable[numbers[~judge.without_unknown(whole_side, rules.unknown)]] = False
     tables = []
     for method in methods:
         values = surprisals(method, side)
-        columns = _design_columns(groups, values, usable, policies[method.name], rules.near_tie)
+        ties = tie_value_of[method.name]
+        columns = _design_columns(groups, values, usable, ties, rules.near_tie)
         if EFFECTS in columns and EFFECT_NAMES in first_rows.column_names:
             columns[EFFECT_NAMES] = first_rows[EFFECT_NAMES]
         tables.append(judge.judgement_table(first_rows, method, columns, "item"))
     return judge.write_judgements(tables, output)
 
 
-FOLDS = 10
-FEWEST = 20
-"""Number of distinct sentences below which each is a fold."""
+FOLDS, FEWEST = 10, 20
+"""Number of folds; number of distinct sentences below which each sentence is a fold."""
 
 
 def folds_of(ids: Sequence[str]) -> Integers:
@@ -268,6 +270,7 @@ def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[fl
     values, bounds, good = values[order], bounds[order], acceptable[order]
     if not len(values):
         return np.nan, np.nan
+    # A cut is the number of sentences below a candidate, which the model would reject.
     cuts = np.flatnonzero(values[1:] > values[:-1]) + 1
     if not len(cuts):
         return float(values[0]), float(bounds.max())
@@ -298,7 +301,7 @@ def thresholds(
 def _sentence_columns(
     method: Method, side: Side, rows: pa.Table, usable: Mask, ties: float, near_tie: float
 ) -> dict[str, pa.Array]:
-    """Compute the columns of judgements; without a verdict only the value is not null."""
+    """Compute the columns of judgements; where there is no verdict, only the value is not null."""
     total, acceptable = totals(method, side), np.asarray(rows["acceptable"], dtype=bool)
     value, bound = total if method.higher else -total, rounding_bounds(method, side)
     usable = usable & ~np.isnan(value)
@@ -336,22 +339,20 @@ def judge_sentences(items: Path, scores: Path, output: Path, rules: judge.Rules)
     them. ``margin`` is the distance of the value to the right side of the threshold, in nats of
     what the method compares. In a tie the two differ by no more than rounding: the sentence is
     accepted, and ``correct`` is ``rules.ties``. A near tie is a tie, or a margin that noise of
-    ``rules.near_tie`` nats in a sum of log-probabilities could make. ``acceptable`` and
-    ``accepted`` are further columns. Sentences without a score have only nulls, and take no part in
-    thresholds. The rules can treat sentences with unknown words likewise.
-
-    Raises UserError for a missing table or column, an unknown method, or a sentence without scores.
+    ``rules.near_tie`` nats in a sum of log-probabilities could make. Sentences without a score have
+    only nulls, and take no part in thresholds. The rules can treat sentences with unknown words
+    likewise. Raises UserError for an unknown method, or a sentence without scores.
     """
-    chosen = [find_method(name) for name in rules.methods]
-    policies = judge.tie_values(chosen, rules.ties)
+    methods = [find_method(name) for name in rules.methods]
+    tie_value_of = judge.tie_values(methods, rules.ties)
     rows = read_items(items, ["acceptable"])
     side = judge.side_of(rows, judge.align_scores(rows, read_table(SCORES, scores), scores), "good")
     usable: Mask = np.ones(len(rows), dtype=bool)
     if rules.unknown:
         usable = judge.without_unknown(side, rules.unknown)
     tables = []
-    for method in chosen:
-        ties = policies[method.name]
+    for method in methods:
+        ties = tie_value_of[method.name]
         columns = _sentence_columns(method, side, rows, usable, ties, rules.near_tie)
         tables.append(judge.judgement_table(rows, method, columns))
     return judge.write_judgements(tables, output)
@@ -370,12 +371,11 @@ def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) ->
 
 
 def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: ArrayLike) -> Floats:
-    """Compute Matthews' correlation from numbers of sentences, or from arrays of numbers.
+    """Compute Matthews' correlation (1975) from numbers of sentences, or from arrays of numbers.
 
     Of ``count`` sentences the given numbers are acceptable, accepted, and both. Matthews' equals
     Pearson's correlation, but is 0 where that is undefined: where all or no sentences are
-    acceptable or accepted, as in scikit-learn. Source: Matthews 1975, "Comparison of the predicted
-    and observed secondary structure of T4 phage lysozyme".
+    acceptable or accepted, as in scikit-learn.
     """
     positive, predicted, common = (
         np.asarray(number, dtype=np.float64) for number in (acceptable, accepted, both)

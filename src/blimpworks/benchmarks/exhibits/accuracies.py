@@ -1,4 +1,9 @@
-"""Make the tables of accuracies of declared benchmarks, with baselines and people."""
+"""Make the tables of accuracies of declared benchmarks, with baselines and people.
+
+``phenomena`` and ``people`` make an exhibit (table) from the tables of a campaign: rows are
+languages and phenomena, columns are models. Both are named in ``specs.tsv``. Baselines judge items
+without a model, such as by the longer sentence.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -53,7 +58,6 @@ class Baselines:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the baselines in print."""
         return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
@@ -87,10 +91,9 @@ NOTES = {
     "majority": "the commoner label of each paradigm",
     "chance": "one of an item's options by chance",
 }
-
 T = TypeVar("T")
 BLOCK_MODELS, LAST_BLOCK_MODELS = 4, 2
-"""Most models in a block of columns, and in one with baselines."""
+"""Most models in a block of columns (printed one below another), and in one with baselines."""
 FEWEST = 3
 """Fewest paradigms or phenomena of a correlation."""
 COUNT, STUB_HEADING = "n", "Phenomenon"
@@ -103,7 +106,7 @@ def blocks(values: Sequence[T], size: int = BLOCK_MODELS) -> Iterator[list[T]]:
 
 
 def phenomenon_cells(view: View) -> Iterator[Cell]:
-    """Yield accuracies with intervals by language, phenomenon (``all`` last) and column."""
+    """Yield the accuracy with interval of each language, phenomenon (``all`` last) and column."""
     for lang, phenomenon, row in view.lines():
         for column, models in view.columns.items():
             if cell := view.cell(view.rows_on(lang, phenomenon, models), (row, column)):
@@ -111,15 +114,13 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
 
 
 def _item_counts(view: View) -> dict[str, dict[str, str]]:
-    """Return by row the number of items that models judged, or its range."""
+    """Return for each row the number of items that models judged, or its range."""
     counts = {}
     models = [model for column in view.columns.values() for model in column if model != HUMAN]
     for lang, phenomenon, row in view.lines():
-        rows, total = (
-            view.rows_on(lang, phenomenon, models),
-            view.rows_at(lang, phenomenon, ALL, models),
-        )
-        n = rows.groupby("model")["n"].sum() if lang in view.partial else total["n"]
+        n = view.rows_at(lang, phenomenon, ALL, models)["n"]
+        if lang in view.partial:
+            n = view.rows_on(lang, phenomenon, models).groupby("model")["n"].sum()
         ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
         counts[row] = {COUNT: " to ".join(ends)}
     return counts
@@ -128,7 +129,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Yield the rows of each language for each block of models.
+    """Yield a section of rows for each block of models and language.
 
     Each block begins with the columns ``first``, and the last block ends with the columns ``last``.
     """
@@ -140,10 +141,9 @@ def _sections(
         columns = [COUNT, *first, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
-            names_of = {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
-            yield Section(
-                STUB_HEADING, {language: language, **names_of} if prefix else names_of, columns
-            )
+            names_of = {language: language} if prefix else {}
+            names_of |= {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
+            yield Section(STUB_HEADING, names_of, columns)
 
 
 def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
@@ -177,11 +177,10 @@ def means_of_seeds(view: View) -> str:
 
 
 def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
-    """Correlate models' with people's accuracies in a language; return the cells by unit.
+    """Correlate models' with people's accuracies in a language.
 
-    Each model has Pearson's and Spearman's correlation over paradigms. If there are not as many
-    phenomena, it has those over phenomena too. Units of which there are fewer than ``FEWEST`` have
-    none.
+    Returns the cells of Pearson's and Spearman's correlations over paradigms, and over phenomena if
+    their number differs, keyed by this unit. A unit has none with fewer than ``FEWEST`` values.
     """
     rows_of = {
         name: select_rows(view.rows, {"lang": lang, "model": [models[0], HUMAN]})
@@ -219,9 +218,8 @@ def correlation_cell(
     if pd.isna(value):
         return None
     low, high = correlation_interval(value, n) if coefficient == PEARSON else (None, None)
-    where = {
-        key: values for key, values in where_of(rows).items() if within or key not in UNIT_NAMES
-    }
+    filters = where_of(rows).items()
+    where = {name: values for name, values in filters if within or name not in UNIT_NAMES}
     text = number_text(value, ".2f")
     return Cell(*key, value, text, formula, SOURCE, where, n=n, low=low, high=high)
 
@@ -230,10 +228,8 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    by_unit = chain.from_iterable(
-        correlations_with_people(view, lang).values() for lang in view.languages
-    )
-    alike = [*chain.from_iterable(by_unit)]
+    by_unit = [correlations_with_people(view, lang).values() for lang in view.languages]
+    alike = [*chain.from_iterable(chain.from_iterable(by_unit))]
     rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
     few = "" if alike else f" There are fewer than {FEWEST} paradigms to correlate."
     who = labels.facts["benchmark"].get("people", "")

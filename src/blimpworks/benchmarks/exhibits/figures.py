@@ -1,8 +1,13 @@
-"""Draw the figures of declared benchmarks: accuracies by model, size, perplexity and people."""
+"""Draw the figures of declared benchmarks: accuracies by model, size, perplexity and people.
+
+``models``, ``sizes``, ``perplexity`` and ``people_fig`` each make an exhibit (figure) from the
+tables of a campaign; ``specs.tsv`` names them.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -44,8 +49,6 @@ CHANCE = 50
 ACCURACY = "Accuracy"
 FAINT = "#BFDDF2"
 """Colour of intervals that names overlap."""
-
-
 MANY_ROWS = 25
 """Number of rows from which row names are small."""
 Point = tuple[float, float]
@@ -54,9 +57,8 @@ Point = tuple[float, float]
 def _set_row_names(axes: Axes, rows: Sequence[str], names: Names) -> None:
     """Write names beside rows at 0, 1, 2 …; many names are small."""
     size = 7 if len(rows) < MANY_ROWS else SMALL
-    axes.set_yticks(range(len(rows)), [names.texts[row] for row in rows])
-    for label in axes.get_yticklabels():
-        label.set(fontfamily=[*names.families], fontsize=size)
+    look: dict[str, Any] = {"fontfamily": [*names.families], "fontsize": size}
+    axes.set_yticks(range(len(rows)), [names.texts[row] for row in rows], **look)
     axes.tick_params(axis="y", length=0)
 
 
@@ -92,10 +94,7 @@ def _lay_out(figure: Figure) -> None:
 
 
 def _name_points(axes: Axes, points: Mapping[str, Point], unnamed: Sequence[Point] = ()) -> None:
-    """Write names beside points where points, other names and axes leave room.
-
-    ``unnamed`` are points without a name. The figure must have been laid out.
-    """
+    """Write names beside points of a laid-out figure where other names and points leave room."""
     pixels = axes.transData.transform([*points.values(), *unnamed])
     taken = [Bbox.from_bounds(x, y, 0, 0).padded(2.5 * PNG_DPI / 72) for x, y in pixels]
     inside = axes.get_window_extent().padded(-2 * PNG_DPI / 72)
@@ -125,9 +124,9 @@ def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figu
 
 
 def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
-    """Yield each column's accuracy over all phenomena, the highest first, and its seeds'."""
+    """Yield each column's accuracy over all phenomena, and those of its seeds, the best first."""
     title = view.languages[lang] if view.prefix(lang) else ACCURACY
-    pairs = []
+    cells_with_seeds = []
     for column, models in view.columns.items():
         cell = view.cell(view.rows_on(lang, ALL, models), (column, title))
         seeds = []
@@ -135,13 +134,13 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
             if seed := view.cell(view.rows_on(lang, ALL, [model]), (model, title)):
                 seeds.append(replace(seed, printed=False))
         if cell:
-            pairs.append((cell, seeds))
-    return iter(sorted(pairs, key=lambda pair: -pair[0].value))
+            cells_with_seeds.append((cell, seeds))
+    return iter(sorted(cells_with_seeds, key=lambda pair: -pair[0].value))
 
 
 def _limits(cells: Sequence[Cell], chance: str) -> tuple[float, float]:
     """Return the limits of an axis of percentages; if ``chance`` is not "", they include 50 %."""
-    ends = [end for c in cells for end in (c.value, c.low, c.high) if end is not None]
+    ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
 
@@ -178,6 +177,7 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _scale(axes: Axes, values: Sequence[float]) -> None:
+    """Give the x axis a logarithmic scale; the narrower the range, the more ticks it has."""
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
     if decades < 0.5:
@@ -201,7 +201,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
     for lang in view.languages:
         if group := [cell for cell, _ in _overall(view, lang) if cell.row in billions]:
             by_lang[lang] = group
-    cells = [cell for group in by_lang.values() for cell in group]
+    cells = [*chain.from_iterable(by_lang.values())]
     if cells:
         alone = len(by_lang) == 1
         width = 0.7 * style.PAGE_INCHES if alone else style.PAGE_INCHES
@@ -220,8 +220,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
             axes.set_ylim(_limits(cells, view.chance))
             axes.set(xlabel="parameters (billions)", ylabel=PERCENT)
             if not alone:
-                title = names.texts[view.languages[lang]]
-                axes.set_title(title, fontfamily=[*names.families])
+                axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
         _lay_out(figure)
         for axes, group in zip(panels, by_lang.values(), strict=True):
             _name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in group})
@@ -239,7 +238,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
 
 MARKERS = "osD^vPX<>ph*"
 TEST = "Test perplexity"
-NAMED = ["model", "corpus", "seed"]
+MODEL_KEYS = ["model", "corpus", "seed"]
 """Columns that identify a model with a perplexity."""
 TABLE_KIND = "model_perplexities"
 
@@ -252,7 +251,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows[rows["perplexity"].notna()]
     # Row names are the models' names in the table of accuracies.
     names = [
-        row["model"] if row["model"] in models else "_".join(row[NAMED].dropna().map(str))
+        row["model"] if row["model"] in models else "_".join(row[MODEL_KEYS].dropna().map(str))
         for _, row in rows.iterrows()
     ]
     rows = rows.set_axis(names)[pd.Index(names).isin(models)]
@@ -262,7 +261,6 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
             f"{', '.join(map(str, tables[TABLE_KIND]))} has several perplexities of model "
             f"{twice[0]!r}; expected one. Take the others out of the release's files."
         )
-
     cells: list[Cell] = []
     points = pd.DataFrame(columns=["family", "corpus", TEST, ACCURACY])
     for model, row in rows.iterrows():
@@ -270,16 +268,14 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         where, value = where_of(of_model, ("benchmark", "method", "model")), OF_PARADIGMS(of_model)
         text = f"{value:.1f}"
         cells.append(Cell(str(model), ACCURACY, value, text, OF_PARADIGMS, SOURCE, where))
-        keys, text = [key for key in NAMED if pd.notna(row[key])], f"{row['perplexity']:.1f}"
-        cell_key = (str(model), TEST)
-        cells.append(row_cell("perplexities", row, keys, "perplexity", cell_key, text))
+        keys, text = [key for key in MODEL_KEYS if pd.notna(row[key])], f"{row['perplexity']:.1f}"
+        cells.append(row_cell("perplexities", row, keys, "perplexity", (str(model), TEST), text))
         # Without a stated corpus, the model's name has it after the first "_".
         family, _, corpus = family_of(row["model"]).partition("_")
         if pd.notna(row["corpus"]):
             corpus = str(row["corpus"])
             family = family_of(row["model"]).removesuffix(f"_{corpus}")
         points.loc[str(model)] = [family, corpus, row["perplexity"], value]
-
     figure = no_figure("no perplexity of these models is released")
     if cells:
         figure = style.new_figure(style.PAGE_INCHES * 0.85, 3.2)
@@ -375,16 +371,13 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     model_columns = [column for column in view.columns if column != PEOPLE]
     few, hues = _hues(model_columns, style.SKY)
     hues = {PEOPLE: "black", **hues}
-
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
     names = Names.of([*map(printed_name, (*view.phenomena, ALL)), *view.languages.values()])
     columns = 2 if correlated else 1
     rows = max(len(phenomena) * (0.08 + 0.06 * (len(hues) if few else 2)), 0.14 * len(hues))
     figure = style.new_figure(style.PAGE_INCHES, (0.6 + rows) * len(view.languages) + 0.3)
-    ratios = {"width_ratios": [3, 2][:columns]}
-    grid = figure.subplots(
-        len(view.languages), columns, sharex="col", squeeze=False, gridspec_kw=ratios
-    )
+    layout: dict[str, Any] = {"squeeze": False, "gridspec_kw": {"width_ratios": [3, 2][:columns]}}
+    grid = figure.subplots(len(view.languages), columns, sharex="col", **layout)
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):
         keys = [view.row(lang, phenomenon) for phenomenon in phenomena]
         _draw_phenomena(panels[0], cells, keys, hues)
@@ -397,7 +390,6 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
             panels[1].remove()
         for axes in panels:
             axes.tick_params(labelbottom=True)
-
     # The legend has the models' colours if no axis has their names.
     handles = [_mark("D", hues[PEOPLE], PEOPLE)]
     if not few:
@@ -405,18 +397,12 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     elif not correlated:
         handles += [_mark("o", hues[model], model) for model in model_columns]
     if correlated:
-        handles += [
-            _mark("o", style.GREY, PEARSON),
-            _mark("s", style.GREY, SPEARMAN, markerfacecolor="white"),
-        ]
+        handles.append(_mark("o", style.GREY, PEARSON))
+        handles.append(_mark("s", style.GREY, SPEARMAN, markerfacecolor="white"))
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     for units in correlations_by_unit.values():
-        for of_unit in units.values():
-            cells += of_unit
-    captions = {
-        "people": labels.facts["benchmark"].get("people", ""),
-        "few": "" if correlated else f" Fewer than {FEWEST} paradigms to correlate.",
-        "shared": view.shared,
-        "listed": names.listed,
-    }
+        cells += chain.from_iterable(units.values())
+    who = labels.facts["benchmark"].get("people", "")
+    few_note = "" if correlated else f" Fewer than {FEWEST} paradigms to correlate."
+    captions = {"people": who, "few": few_note, "shared": view.shared, "listed": names.listed}
     return Exhibit(**view.described("people_fig", **captions), cells=cells, figure=figure)

@@ -1,4 +1,7 @@
-"""Draw the heat maps of declared benchmarks: accuracies by paradigm, and correlations of models."""
+"""Draw the heat maps of declared benchmarks: accuracies by paradigm, and correlations of models.
+
+``paradigms`` and ``correlations`` each make an exhibit (figure); ``specs.tsv`` names them.
+"""
 
 import math
 from collections import Counter
@@ -49,7 +52,7 @@ MARGIN = 0.06
 
 @dataclass(frozen=True)
 class Names:
-    """Fonts and texts of names in a figure; numbers replace names with letters that no font has."""
+    """Fonts and texts of names in a figure. Numbers replace names that no font can write."""
 
     families: tuple[str, ...]
     texts: Mapping[str, str]
@@ -63,8 +66,7 @@ class Names:
         texts = list(dict.fromkeys(names))
         (house,) = HOUSE
         letters = font_manager.get_font(font_manager.findfont(house)).get_charmap().keys()
-        lacking = letters_of(texts) - letters
-        families, absent = families_for(lacking)
+        families, absent = families_for(letters_of(texts) - letters)
         weight = "bold" if all(map(has_bold, families)) else "normal"
         unwritable = [text for text in texts if letters_of([text]) & absent]
         numbers = {text: str(number) for number, text in enumerate(unwritable, start=1)}
@@ -83,7 +85,6 @@ class Names:
         return max(sizes, default=0.0) / 72
 
     def look(self, **more: Any) -> dict[str, Any]:
-        """Return the settings for drawing a name."""
         return {"fontfamily": [*self.families], "fontsize": SMALL, **more}
 
 
@@ -99,7 +100,7 @@ LUMINANCE_WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
 Groups = Sequence[tuple[str, Sequence["MapRow"]]]
 """Rows of a heat map by heading."""
 PANEL_ROWS = (40, 90)
-"""Rows of a panel: the smaller number if all panels then fit the page, else the larger."""
+"""Most rows of a panel: the smaller number if all panels then fit the page, else the larger."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,6 @@ class HeatMap:
 
     @property
     def numbered(self) -> bool:
-        """Whether cells show their numbers."""
         return len(self.columns) <= MOST_NUMBERED
 
     @cached_property
@@ -159,7 +159,6 @@ class HeatMap:
         return self.names_width + self.cell * len(self.columns)
 
     def draw(self) -> Figure:
-        """Draw the map with its scale below."""
         height = ROW_INCHES * max(len(panel) for panel in self.panels)
         longest = self.names.width(self.columns)
         slanted = longest * (math.sin(math.radians(45)) if self.numbered else 1)
@@ -272,8 +271,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     figure, listed = no_figure("no paradigms"), ""
     if cells:
         columns = [*view.columns, *baselines.columns]
-        lines = [line for heading, lines in groups for line in (MapRow(heading), *lines)]
-        lines = [line for line in lines if line.text]
+        lines = [*chain(*_panels(groups, 1))]
         # Where numbers replace names, those of headings come first.
         texts = [line.text for line in sorted(lines, key=lambda line: line.key != "")]
         names = Names.of([*texts, *columns])

@@ -1,4 +1,8 @@
-"""Make the tables of judgements: hardest items, correlations with labels and ratings, effects."""
+"""Make the tables of judgements: hardest items, correlations with labels and ratings, effects.
+
+A judgement is one model's verdict on one item. ``worst``, ``acceptability``, ``ratings`` and
+``effects`` each make an exhibit (table); ``specs.tsv`` names them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,11 +40,11 @@ class Layout:
 
     description: str
     widths: Mapping[str, float]
-    """Shares of the line of columns with running text; the items' text comes last."""
+    """Columns with running text, and their shares of the width; the items' text comes last."""
     id: str
-    """Column of items with the ids of judgements."""
+    """Column of the items table with the ids that judgements name."""
     more: Sequence[str]
-    """Further columns of items."""
+    """Further columns to read from the items table."""
     rated: str = "margin"
     """Column of judgements that is correlated with people's ratings."""
 
@@ -79,14 +83,14 @@ def _read_judgements(tables: shared.Tables, labels: Labels, columns: Sequence[st
 
 
 def _caption_names(labels: Labels) -> dict[str, str]:
-    label = labels.facts["benchmark"]["label"]
-    return {"name": label, "method": labels.method.replace("_", " ")}
+    return {"name": labels.facts["benchmark"]["label"], "method": labels.method.replace("_", " ")}
 
 
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Choose the items of a language that most models get wrong, then those of the lowest margin.
+    """Choose the items of a language that the largest share of judgements gets wrong.
 
-    Shares of judgements decide, because models judge a pair twice that a file has twice.
+    Numbers would not do: a pair that a file has twice is judged twice. Among equal shares the
+    lowest mean margin comes first.
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)
@@ -100,7 +104,7 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
 def _read_items(
     tables: shared.Tables, layout: Layout, ids: pd.Series
 ) -> dict[tuple[str, ...], list[Item]]:
-    """Read items by language, paradigm and id; an item of several conditions has several rows."""
+    """Read the rows of items, keyed by language, paradigm and id; a row for each condition."""
     key, columns = layout.id, (layout.id, "lang", "paradigm", "good", *layout.more)
     rows: dict[tuple[str, ...], list[Item]] = {}
     for path in tables["items"]:
@@ -129,9 +133,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Show the items of each language that most models get wrong by the largest margin."""
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     *_, heading = layout.widths
-    judgements = _read_judgements(
-        tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"]
-    )
+    columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
+    judgements = _read_judgements(tables, labels, columns)
     languages = view.languages_in(judgements, labels)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
@@ -158,10 +161,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 MISTAKES: (view.WRONG, f"{view.WRONG(of_item):.0f} of {n}"),
                 MARGIN: (margin, view.number_text(margin(of_item), ".2f")),
             }
-            beside = {
-                PHENOMENON: view.printed_name(numbers["phenomenon"]),
-                PARADIGM: numbers["paradigm"],
-            }
+            phenomenon = view.printed_name(numbers["phenomenon"])
+            beside = {PHENOMENON: phenomenon, PARADIGM: numbers["paradigm"]}
             for item in items[key]:
                 row = " ".join([*key, str(item.get("condition", ""))]).strip()
                 text = _pair_text(item) if "bad" in item else str(item["good"])
@@ -194,16 +195,17 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     )
 
 
-RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
-"""Function that makes a row's cells from judgements, the row's key and their selection."""
-Group = tuple[str, Mapping[str, Any], RowCells]
-"""Heading, selection of judgements, and maker of rows of a group of models."""
+Where = Mapping[str, Any]
+RowCells = Callable[[pd.DataFrame, str, Where], Iterator[Cell]]
+"""Function that makes a row's cells from judgements, the row's key, and the judgements' filter."""
+Group = tuple[str, Where, RowCells]
+"""Rows with a common heading: the heading, the filter of judgements, and the maker of cells."""
 
 
 def _table_by_model(
     judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Make a row per group and model; columns of ``best`` show their maximum in bold."""
+    """Make a row for each group and model; columns of ``best`` have their maximum in bold."""
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
     rows: dict[str, str] = {}
@@ -243,7 +245,7 @@ def _table_by_phenomenon(
 CORRELATION, ACCURACY_HEAD = "Matthews' correlation", "Accuracy"
 
 
-def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
+def _matthews_row(rows: pd.DataFrame, row: str, where: Where) -> Iterator[Cell]:
     n = int(view.VERDICT_COUNT(rows))
     if n:
         value, share = view.MATTHEWS(rows), ACCURACY(rows)
@@ -258,21 +260,18 @@ def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Ite
 
 def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Show Matthews' correlation and accuracy, with intervals, and number of sentences by model."""
-    judgements = _read_judgements(
-        tables, labels, ["phenomenon", "correct", "acceptable", "accepted"]
-    )
+    columns = ["phenomenon", "correct", "acceptable", "accepted"]
+    judgements = _read_judgements(tables, labels, columns)
     table = _table_by_phenomenon(judgements, labels, _matthews_row, [CORRELATION])
     return Exhibit(**describe("acceptability", **_caption_names(labels)), **table)
 
 
 FEWEST_RATED = 4
 SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
-"""Factor of r² in the spread of a coefficient (see ``correlation_interval``)."""
+"""Factor of r² in the variance of a coefficient (see ``correlation_interval``)."""
 
 
-def _ratings_row(
-    rows: pd.DataFrame, row: str, where: Mapping[str, Any], column: str
-) -> Iterator[Cell]:
+def _ratings_row(rows: pd.DataFrame, row: str, where: Where, column: str) -> Iterator[Cell]:
     if not int(view.VERDICT_COUNT(rows)):
         return
     count = view.rated_count(column)
@@ -293,16 +292,12 @@ def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
     column = LAYOUTS[labels.facts["benchmark"]["layout"]].rated
     judgements = _read_judgements(tables, labels, ["phenomenon", "correct", column, "rating"])
     values = "margins" if column == "margin" else "values of sentences"
+    description = describe("ratings", values=values, few=FEWEST_RATED, **_caption_names(labels))
     row_cells = partial(_ratings_row, column=column)
-    return Exhibit(
-        **describe("ratings", values=values, few=FEWEST_RATED, **_caption_names(labels)),
-        **_table_by_phenomenon(judgements, labels, row_cells, [*SPREAD]),
-    )
+    return Exhibit(**description, **_table_by_phenomenon(judgements, labels, row_cells, [*SPREAD]))
 
 
-def _effect_row(
-    rows: pd.DataFrame, row: str, where: Mapping[str, Any], effect: str
-) -> Iterator[Cell]:
+def _effect_row(rows: pd.DataFrame, row: str, where: Where, effect: str) -> Iterator[Cell]:
     values = view.effects_in(rows, effect)
     n = len(values)
     if n:
@@ -321,10 +316,10 @@ def effects(tables: shared.Tables, labels: Labels) -> Exhibit:
     languages = view.languages_in(judgements, labels)
     groups: list[Group] = []
     for (lang, paradigm), rows in judgements.groupby(["lang", "paradigm"], sort=False):
+        where = {"lang": lang, "paradigm": paradigm}
         for effect in dict.fromkeys(chain.from_iterable(rows["effect_names"])):
             heads = [languages[str(lang)]] if len(languages) > 1 else []
             head = ": ".join([*heads, str(paradigm), effect])
-            where = {"lang": lang, "paradigm": paradigm}
             groups.append((head, where, partial(_effect_row, effect=effect)))
     table = _table_by_model(judgements, labels, groups)
     return Exhibit(**describe("effects", **_caption_names(labels)), **table)

@@ -1,4 +1,10 @@
-"""Select and compute the numbers that exhibits of declared benchmarks show."""
+"""Select and compute the numbers that tables and figures of declared benchmarks show.
+
+A ``View`` holds the accuracies of a benchmark (rows with model, lang, phenomenon, paradigm and
+accuracy) and the models of each column. The paradigm ``all`` is the sum over a phenomenon, and the
+phenomenon ``all`` over a language. A ``Cell`` is a number with the formula and the filter of rows
+from which it can be computed again; formulas are the functions with ``@formula``.
+"""
 
 import re
 from collections import Counter
@@ -32,23 +38,20 @@ PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 PARADIGM, PHENOMENON = "paradigm", "phenomenon"
 COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
 UNIT_COLUMNS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", PHENOMENON]}
-"""Columns that identify a paradigm, or a phenomenon."""
+"""Columns that identify a paradigm (items of one pattern), or a phenomenon (several paradigms)."""
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
     """Return accuracies [paradigm or phenomenon, model], NaN where a model has none.
 
-    If every model has rows of phenomena, their accuracies are those of phenomena, else means of
-    paradigms.
+    Those of phenomena are means of paradigms, unless each model has rows of phenomena.
     """
     chosen = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
         phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
         if {*phenomena["model"]} == {*rows["model"]}:
             chosen = phenomena
-    wide = chosen.pivot_table(
-        index=UNIT_COLUMNS[unit], columns="model", values="accuracy", aggfunc="mean"
-    )
+    wide = chosen.pivot_table(index=UNIT_COLUMNS[unit], columns="model", values="accuracy")
     return wide.reindex(columns=sorted({*rows["model"]}))
 
 
@@ -79,7 +82,7 @@ def baseline(rows: pd.DataFrame, name: str) -> float:
 
 
 def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return a column's values and people's ratings [judged and rated items, 2]."""
+    """Return the judged items that people rated [n, 2]: a column's value, and the rating."""
     if "rating" not in rows:
         return pd.DataFrame(columns=[column, "rating"], dtype=float)
     return rows.loc[rows["correct"].notna(), [column, "rating"]].dropna()
@@ -101,8 +104,7 @@ def _matthews(rows: pd.DataFrame) -> float:
     from blimpworks.benchmarks.verdicts import matthews
 
     judged = rows[rows["correct"].notna()]
-    masks = (judged[name].to_numpy(bool) for name in ("acceptable", "accepted"))
-    return matthews(*masks)
+    return matthews(judged["acceptable"].to_numpy(bool), judged["accepted"].to_numpy(bool))
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
@@ -139,7 +141,6 @@ UNRATED = Formula(
     lambda rows: rows["correct"].notna().sum() - len(rated(rows, "correct")),
 )
 WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())
-
 PEOPLE, OVERALL = "People", "All"
 SEED = re.compile(r"_\d+$")
 MEASURES = {
@@ -148,11 +149,11 @@ MEASURES = {
     "conditions": "items of which a model meets all predictions",
     "mean": "predictions of an item that a model meets, on average over items",
 }
-"""Units that accuracies count, in percent, by layout."""
+"""Units that accuracies are percentages of, for each layout of items."""
 
 
 def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
-    """Order names as ``preferred``, then alphabetically."""
+    """Return the names that are ``present``, ordered as ``preferred`` and then alphabetically."""
     names = {*present}
     return [name for name in dict.fromkeys([*preferred, *sorted(names)]) if name in names]
 
@@ -199,15 +200,14 @@ class View:
     labels: Labels
     rows: pd.DataFrame
     columns: Mapping[str, Sequence[str]]
-    """Models by name of their column; a family, with models of several seeds, has one column."""
+    """Models of each column, by its name; models that differ in the seed share a column."""
     partial: frozenset[str] = frozenset()
-    """Languages with rows of only those paradigms (or phenomena) that people judged too."""
+    """Languages without the paradigms (or phenomena) that people did not judge."""
     shared: str = ""
-    """Caption's sentences on paradigms that both people and models judged."""
+    """Caption's sentences on the paradigms that both people and models judged."""
 
     @property
     def name(self) -> str:
-        """Name of the benchmark in print."""
         return str(self.labels.facts["benchmark"]["label"])
 
     @property
@@ -245,7 +245,7 @@ class View:
         return dict(self.rows.groupby(["lang", "phenomenon", "paradigm", "model"]).indices)
 
     def paradigms(self, lang: str) -> list[tuple[str, str]]:
-        """List phenomenon and name of a language's paradigms, with "2" before "10"."""
+        """List (phenomenon, paradigm) of a language's paradigms, with "2" before "10"."""
         rows = self.rows[(self.rows["lang"] == lang) & (self.rows["paradigm"] != ALL)]
         pairs = rows[["phenomenon", "paradigm"]].drop_duplicates().itertuples(index=False)
         rank = {phenomenon: number for number, phenomenon in enumerate(self.phenomena)}
@@ -261,7 +261,6 @@ class View:
         return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
 
     def row(self, lang: str, phenomenon: str) -> str:
-        """Return the key of the row of a phenomenon in a language."""
         return f"{self.prefix(lang)}{printed_name(phenomenon)}"
 
     def lines(self) -> Iterator[tuple[str, str, str]]:
@@ -273,13 +272,13 @@ class View:
     def rows_at(
         self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]
     ) -> pd.DataFrame:
-        """Return the rows of models on a paradigm, or ``all`` paradigms, of a phenomenon."""
+        """Return the rows of models that have exactly these labels, which may be ``all``."""
         keys = [(lang, phenomenon, paradigm, model) for model in models]
         indices = [index for key in keys for index in self._indices.get(key, ())]
         return self.rows.iloc[indices]
 
     def rows_on(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
-        """Return the rows of models on a phenomenon or ``all``, else on its paradigms."""
+        """Return the rows of models on a phenomenon, or on its paradigms if it has no row."""
         summed = self.rows_at(lang, phenomenon, ALL, models)
         if not summed.empty:
             return summed
@@ -293,16 +292,16 @@ class View:
     def cell(self, rows: pd.DataFrame, key: Place) -> Cell | None:
         """Make the cell of the unweighted mean of ``rows`` in percent; None without rows.
 
-        A single row gives its 95 % interval too, and of measured pairs its ties. In a partial
+        A single row gives its 95 % interval too, and for measured pairs its ties. In a partial
         language one model's rows are pooled, so that each judgement counts once.
         """
         if rows.empty:
             return None
-        alone = len(rows) == 1
+        is_single = len(rows) == 1
         judged_pairs = self.layout == "pairs" and self.labels.source == "measured"
-        ties = alone and judged_pairs and HUMAN not in {*rows["model"]}
+        ties = is_single and judged_pairs and HUMAN not in {*rows["model"]}
         one_model = rows["model"].nunique() == 1 and bool(rows["low"].notna().all())
-        if one_model and not alone and {*rows["lang"]} <= self.partial:
+        if one_model and not is_single and {*rows["lang"]} <= self.partial:
             return accuracy_cell(rows, key, POOLED, interval="pooled")
         return accuracy_cell(rows, key, ties=ties)
 
@@ -310,25 +309,20 @@ class View:
 def read_view(tables: Tables, labels: Labels) -> View:
     """Read the measured accuracies by the labels' method, or the released or printed ones."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
-    published, method = labels.source == "published", labels.method
-    if published:
-        every = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
-        method = IN_PRINT if {*every["method"]} == {IN_PRINT} else RELEASED
-        where["model"] = sorted({*every["model"]} - {HUMAN})
-    else:
-        where["model"] = [*labels.models]
-    rows = read_accuracies(
-        tables, where, method, models="any model" if published else "the campaign's models"
-    )
-    rows = rows.reset_index(drop=True)
-    if published:
+    if labels.source == "published":
+        released = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
+        method = IN_PRINT if {*released["method"]} == {IN_PRINT} else RELEASED
+        where["model"] = sorted({*released["model"]} - {HUMAN})
+        rows = read_accuracies(tables, where, method, models="any model").reset_index(drop=True)
         return View(labels, rows, _families(rows, labels))
-    judged = {*rows["model"]}
-    names = distinct_names(labels.models).items()
-    return View(labels, rows, {name: [key] for key, name in names if key in judged})
+    where["model"], models = [*labels.models], "the campaign's models"
+    rows = read_accuracies(tables, where, labels.method, models=models).reset_index(drop=True)
+    names, judged = distinct_names(labels.models), {*rows["model"]}
+    return View(labels, rows, {name: [key] for key, name in names.items() if key in judged})
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
+    """Return the models of each family (models that differ in the seed), the best family first."""
     means = rows[rows["phenomenon"] == ALL].groupby("model")["accuracy"].mean()
     families: dict[str, list[str]] = {}
     for model in sorted({*rows["model"]}):
@@ -356,9 +350,11 @@ def with_people(view: View, tables: Tables) -> View:
     return view if people.empty else _over_common(view)
 
 
-def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
+def _judged_units(rows: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return (phenomenon, paradigm) of the paradigms in rows, or of the phenomena if none."""
     units = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
-    return {unit for unit in units if unit[1] != ALL} or {u for u in units if u[0] != ALL}
+    paradigms = {unit for unit in units if unit[1] != ALL}
+    return paradigms or {unit for unit in units if unit[0] != ALL}
 
 
 def _over_common(view: View) -> View:
@@ -367,9 +363,8 @@ def _over_common(view: View) -> View:
     numbers = Counter[str]()
     for lang, name in view.languages.items():
         rows = view.rows[view.rows["lang"] == lang]
-        people, models = (
-            _units(rows[(rows["model"] == HUMAN) == human]) for human in (True, False)
-        )
+        is_human = rows["model"] == HUMAN
+        people, models = _judged_units(rows[is_human]), _judged_units(rows[~is_human])
         unit = "paradigms" if any(paradigm != ALL for _, paradigm in people) else "phenomena"
         if unit == "phenomena":
             models = {(phenomenon, ALL) for phenomenon, _ in models}

@@ -18,10 +18,9 @@ SCALES: dict[str, tuple[int | None, ...]] = {}
 for _row in read_cells(Path(__file__).with_name("wals.tsv")):
     _degrees = (None if degree == "-" else int(degree) for degree in _row["degrees"].split())
     SCALES[_row["feature"]] = tuple(_degrees)
-"""Rank of each category in WALS's order, by feature; None for a category without a rank."""
-
+"""Rank of each category of a feature, in WALS's order; None for a category without a rank."""
 Categories = Mapping[str, Mapping[str, int]]
-"""Numbers of categories (from 1) by language and feature."""
+"""Category (number from 1) of each feature, for each language of WALS."""
 
 
 def value_of(feature: str, number: int) -> float | None:
@@ -43,10 +42,7 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
 
 
 def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
-    """Read each language's categories of the quantified features.
-
-    Raises UserError for a value without a category of its feature, and for unknown categories.
-    """
+    """Read each language's categories of the quantified features. UserError for unknown ones."""
     # Feature and number of each category, by WALS's internal key.
     by_code: dict[str, tuple[str, int]] = {}
     for element_at, element in _read(elements, ("pk", "id", "number")):
@@ -76,7 +72,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
 
 
 def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
-    """Choose the WALS language with most features for each ISO 639-3 code (ties by WALS's code)."""
+    """Return the WALS language with most features for each ISO 639-3 code; of several the first."""
     rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda entry: entry[1]["ID"])
     lost = categories.keys() - {row["ID"] for _, row in rows}
     if lost:
@@ -84,10 +80,10 @@ def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
             f"{languages} has no row of {min(lost)!r}, nor of {len(lost) - 1} other languages that "
             "have values; expected all of WALS's. Take both from one release."
         )
-    having = [(row["ISO639P3code"], row["ID"]) for _, row in reversed(rows)]
-    having = [(lang, name) for lang, name in having if lang and name in categories]
+    pairs = [(row["ISO639P3code"], row["ID"]) for _, row in reversed(rows)]
+    pairs = [(lang, name) for lang, name in pairs if lang and name in categories]
     # The dictionary keeps the last entry of a code: that with most features.
-    return dict(sorted(having, key=lambda entry: len(categories[entry[1]])))
+    return dict(sorted(pairs, key=lambda pair: len(categories[pair[1]])))
 
 
 def build_morphology(values: Path, elements: Path, languages: Path, output: Path) -> int:

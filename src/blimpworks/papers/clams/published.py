@@ -1,4 +1,7 @@
-"""Read the accuracies that CLAMS prints in Tables 1 to 3, and with capitals in Table 4."""
+"""Read the accuracies that CLAMS prints in Tables 1 to 3, and with capitals in Table 4.
+
+Shared code calls ``accuracies`` with the rows of ``config/published/clams``.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,8 +12,8 @@ from blimpworks.papers.clams.items import sets as clams
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 ENGLISH, MULTILINGUAL = "eng", "bert-base-multilingual-cased"
-ALTERED = {"perplexity", "average", "agreement average", "reflexives average"}
-"""Rows that are no accuracies, or means of accuracies."""
+NO_ACCURACIES = {"perplexity", "average", "agreement average", "reflexives average"}
+"""Rows that are not accuracies of a construction."""
 _accuracy = partial(
     printed_accuracy, expected="an accuracy from 0 to 1", most=1, phenomenon=clams.AGREEMENT
 )
@@ -18,14 +21,14 @@ _accuracy = partial(
 
 def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[PublishedRow]:
     for row in printed:
-        if row.exhibit == exhibit and row.value is not None and row.row not in ALTERED:
+        if row.exhibit == exhibit and row.value is not None and row.row not in NO_ACCURACIES:
             yield row
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     """Yield each printed accuracy once; those with capitals are sums of Tables 1 and 4."""
     # Number of minimal sets that masked models were scored on.
-    sizes = {(r.row, r.column): int(r.value or 0) for r in _numbers_of(printed, "table7")}
+    sizes = {(row.row, row.column): int(row.value or 0) for row in _numbers_of(printed, "table7")}
     of_table1: dict[tuple[str, str], PrintedAccuracy] = {}
     for row in _numbers_of(printed, "table1"):
         lang, _, model = row.column.partition(" ")

@@ -1,6 +1,8 @@
-"""Find the facts of a campaign that CLAMS's exhibits need: models by series, training, scoring.
+"""Tell CLAMS's exhibits what they need of a campaign besides tables.
 
-This module imports nothing slow, because each parse of the Snakefile loads it.
+``FACTS`` has the functions: which models belong to a series (a group of models that share columns),
+how LSTMs were trained, how they decide pairs. Exhibits read the values from their labels. The
+module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections import Counter
@@ -24,7 +26,7 @@ PRINTED_MODELS = {
     BERT: "bert-base-uncased",
     MBERT: "bert-base-multilingual-cased",
 }
-"""Names of the paper's models, by series."""
+"""Name of the paper's model of each series."""
 
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
@@ -40,14 +42,14 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
         series = series_of.get((row.architecture, row.scope == "monolingual"))
         if series and (not row.papers or BENCHMARK in row.papers):
             models_of_series[series].setdefault(catalogue.row_of(name), []).append(name)
-    # Models are seeds of one model only if they have the same row of the catalogue.
+    # Models with the same row of the catalogue differ only in their seed.
     return {
         series: rows.get(PRINTED_MODELS[series], next(iter(rows.values()), []))
         for series, rows in models_of_series.items()
     }
 
 
-def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
+def _describe_corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
     options = campaign.training.corpora[name]
     rows = [row for row in catalogue.sources.values() if row.kind == "corpus"]
     available = rows and all(is_usable(campaign, row) for row in rows)
@@ -62,20 +64,20 @@ def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
 
 
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Describe for a caption the LSTMs trained here; empty without any."""
+    """Describe for a caption the LSTMs that the campaign trains; empty without any."""
     models = clams_models(campaign, catalogue)
     texts = []
     for name in (*models[MONO], *models[MULTI]):
         recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
         if isinstance(recipe, LstmRecipe):
             size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
-            corpus = _corpus(campaign, catalogue, recipe.corpus)
+            corpus = _describe_corpus(campaign, catalogue, recipe.corpus)
             texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
     counts = Counter(texts).items()
     return "; ".join(f"{text}, {n} {'seed' if n == 1 else 'seeds'}" for text, n in counts)
 
 
-UNKNOWN = {
+UNKNOWN_WORDS = {
     "critical": "Pairs whose critical words a model does not know are left out.",
     "any": "Pairs with a word that a model does not know are left out.",
     "score": "Unknown words count as <unk>.",
@@ -87,19 +89,17 @@ def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
     options = campaign.section(ClamsOptions)
     method = find_method(methods_of(options, "lstm")[0])
     ties = clams_ties(campaign, catalogue)[method.name]
-    sentences = [UNKNOWN[options.unknown_words]]
+    texts = [UNKNOWN_WORDS[options.unknown_words]]
     if method.name == "without_end":
-        sentences.append("The end of the sentence is not among the words summed.")
-    sentences.append({"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""))
+        texts.append("The end of the sentence is not among the words summed.")
+    texts.append({"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""))
     if variant_of(options, "counting") == "published":
-        sentences.append(
-            "As in the authors' script one right pair too many is counted in each set."
-        )
-    return " ".join(filter(None, sentences))
+        texts.append("As in the authors' script one right pair too many is counted in each set.")
+    return " ".join(filter(None, texts))
 
 
 def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Return the tie policy of LSTMs, by the name of each method that judges them."""
+    """Return the tie policy of each method that judges LSTMs, by the method's name."""
     options = campaign.section(ClamsOptions)
     names = [find_method(named).name for named in methods_of(options, "lstm")]
     return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}

@@ -1,5 +1,8 @@
 """Draw CLAMS's Figures 2 and 3, and make the table of numbers in its text.
 
+Each function makes an exhibit, from a campaign's accuracies ("measured") or from those that the
+paper prints ("published"). The numbers of the text are claims, declared in ``claims.tsv``.
+
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 5 and 6 and appendices
 B to D. Morphological complexity is explained in ``clams.morphology``.
 """
@@ -19,39 +22,20 @@ from pydantic import ValidationInfo, field_validator
 
 from blimpworks.campaign.catalogue import Names
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits import style
+from blimpworks.exhibits import shared, style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST, select_rows
-from blimpworks.exhibits.shared import (
-    AGAIN,
-    PRINTED,
-    VALUE,
-    Place,
-    Recomputation,
-    Tables,
-    formula_cell,
-    printed_statements,
-    read_plain,
-    read_printed,
-)
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
-from blimpworks.papers.clams.exhibits.measures import (
-    CONSTRUCTION,
-    LANGUAGE,
-    mean_over,
-    read_accuracies,
-    rho,
-    shown_languages,
-)
+from blimpworks.papers.clams.exhibits.measures import mean_over, read_accuracies, shown_languages
 from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.strict import Strict
 from blimpworks.tables import MORPHOLOGY
 
 
-def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
+def read_morphology(tables: shared.Tables, languages: Collection[str]) -> pd.DataFrame:
     """Read the WALS features of languages; there are no rows without the table."""
-    features = read_plain(MORPHOLOGY, tables.get("morphology"))
+    features = shared.read_plain(MORPHOLOGY, tables.get("morphology"))
     return features[features["lang"].isin(languages)]
 
 
@@ -66,19 +50,21 @@ SERIES = {MONO: ("LSTM", style.BLUE, "o"), MBERT: ("mBERT", style.VERMILION, "s"
 """Name, colour and marker of each series."""
 COLUMN = "complexity"
 MEAN, SD = "mean", "SD"
+ENOUGH = 3
+"""Fewest languages for a rank correlation."""
 LEAST_SPAN = 0.2
 """Shortest range of accuracies on the axis of Figure 3."""
 
 
-def fig2(tables: Tables, labels: Labels) -> Exhibit:
+def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     cells = []
     for (key, row), (series_key, (series, _)) in product(CONSTRUCTIONS.items(), LSTMS.items()):
         selection = accuracies.select(series_key, languages, key)
         if not selection.rows.empty:
-            cells.append(selection.cell((row, f"{series} {MEAN}"), mean_over(LANGUAGE)))
-            cells.append(selection.cell((row, f"{series} {SD}"), measures.sd_over(LANGUAGE)))
+            for name, formula in ((MEAN, mean_over), (SD, measures.sd_over)):
+                cells.append(selection.cell((row, f"{series} {name}"), formula(measures.LANGUAGE)))
     figure = style.new_figure(style.COLUMN_INCHES, 2.9)
     axes = figure.add_subplot()
     if cells:
@@ -104,7 +90,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
-    """Draw the accuracies of each series over complexity, with the languages' names."""
+    """Draw a point for each language and series: accuracy over complexity; name the languages."""
     x = {cell.row: cell.value for cell in cells if cell.column == COLUMN}
     points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
     sns.scatterplot(
@@ -129,28 +115,28 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
-def fig3(tables: Tables, labels: Labels) -> Exhibit:
+def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
     order = in_order(morphology.groupby("lang")["value"].mean())
-    placed = [lang for tied in order for lang in tied]
+    with_complexity = [lang for tied in order for lang in tied]
     cells = []
-    for lang in [lang for lang in languages if lang in placed]:
-        where, cell_key = {"lang": lang}, (languages[lang], COLUMN)
-        cell = formula_cell(morphology, cell_key, measures.COMPLEXITY, "morphology", where, ".3f")
+    for lang in [lang for lang in languages if lang in with_complexity]:
+        where, cell_key, formula = {"lang": lang}, (languages[lang], COLUMN), measures.COMPLEXITY
+        cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
     # Averages are over the constructions that all of a series' languages have.
     for series_key, (name, *_) in SERIES.items():
         scored = {*accuracies.select(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
-        shared = accuracies.select_shared(series_key, langs)
-        if shared is None:
+        common = accuracies.select_shared(series_key, langs)
+        if common is None:
             continue
         for lang in langs:
-            selection = accuracies.select(series_key, lang, shared.constructions)
-            cells.append(selection.cell((languages[lang], name), mean_over(CONSTRUCTION)))
+            selection = accuracies.select(series_key, lang, common.constructions)
+            cells.append(selection.cell((languages[lang], name), mean_over(measures.CONSTRUCTION)))
     figure = style.new_figure(style.COLUMN_INCHES, 2.5)
     axes = figure.add_subplot()
     if morphology.empty:
@@ -158,18 +144,15 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     else:
         _draw_points(axes, cells)
     values = []
-    for series_key, (name, *_) in SERIES.items():
-        shared = accuracies.select_shared(series_key, placed) if len(placed) > 2 else None
-        value = rho(order)(shared.rows) if shared else math.nan
-        values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
+    for series_key, (name, *_) in SERIES.items() if len(with_complexity) >= ENOUGH else ():
+        if common := accuracies.select_shared(series_key, with_complexity):
+            value = measures.rho(order)(common.rows)
+            values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     correlations = f" Spearman's ρ: {', '.join(values)}." if values else ""
-    description = describe("fig3", correlations=correlations)
-    return Exhibit(**description, cells=cells, figure=figure)
+    return Exhibit(**describe("fig3", correlations=correlations), cells=cells, figure=figure)
 
 
-ENOUGH = 3
-"""Fewest languages for a rank correlation."""
-RECOMPUTATION = Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
+RECOMPUTATION = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
@@ -187,7 +170,7 @@ class Claim(Strict):
     """
 
     row: str
-    """Key of the printed number; empty if the paper does not print it."""
+    """Row of the printed number; empty if the paper does not print it."""
     column: str
     title: str
     formula: str
@@ -198,29 +181,28 @@ class Claim(Strict):
 
     @field_validator("formula", "langs", "constructions", "phenomena")
     @classmethod
-    def _known(cls, value: str | tuple[str, ...], info: ValidationInfo) -> str | tuple[str, ...]:
+    def _check(cls, value: str | tuple[str, ...], info: ValidationInfo) -> str | tuple[str, ...]:
         expected = EXPECTED[str(info.field_name)]
         if not {*([value] if isinstance(value, str) else value)} <= {*expected}:
             raise ValueError(f"expected {', '.join(filter(None, expected))}")
         return value
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> shared.Place | None:
         """Row and column of the printed number; None if it is not printed."""
         return (self.row, self.column) if self.row else None
 
 
 CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
-CWALS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
+FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 
 
-def text(tables: Tables, labels: Labels) -> Exhibit:
+def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the text's numbers: correlations and others."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
-    paper = [lang for lang in LANGUAGES if lang in languages]
-    morphology = read_morphology(tables, paper)
+    morphology = read_morphology(tables, languages.keys() & {*LANGUAGES})
     complexity = morphology.groupby("lang")["value"].mean()
-    column = AGAIN if labels.source == "published" else VALUE
+    column = shared.AGAIN if labels.source == "published" else shared.VALUE
     cells: list[Cell] = []
     correlations: list[Cell] = []
     for claim in CLAIMS:
@@ -232,27 +214,25 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
                 form = FORMATS[formula]
                 cells.append(inside.cell(cell_key, formula, form, stands_for=claim.place))
         elif len(langs) >= ENOUGH and langs <= {*complexity.index}:
-            shared = accuracies.select_shared(*selected)
-            if shared and {*claim.phenomena} <= {*shared.rows["phenomenon"]}:
-                order = in_order(complexity[[*langs]])
-                formula = rho(order, mixed=len(claim.phenomena) > 1)
-                cell = shared.cell(cell_key, formula, ".1f", stands_for=claim.place)
+            common = accuracies.select_shared(*selected)
+            if common and {*claim.phenomena} <= {*common.rows["phenomenon"]}:
+                order, mixed = in_order(complexity[[*langs]]), len(claim.phenomena) > 1
+                formula = measures.rho(order, mixed=mixed)
+                cell = common.cell(cell_key, formula, ".1f", stands_for=claim.place)
                 # NaN: equal languages have no ranks.
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
     where = {"lang": sorted({*morphology["lang"]})}
-    for which, formula in CWALS.items():
-        if where["lang"]:
-            cell_key = (f"Morphological features of a language: {which}", column)
-            cell = formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
-            cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
+    for which, formula in FEATURE_COUNTS.items() if where["lang"] else ():
+        cell_key = (f"Morphological features of a language: {which}", column)
+        cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
+        cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
     cells += correlations
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)
     if labels.source == "published":
-        stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
-        printed = [cell for cell in stated if cell.column == PRINTED]
-        recomputed = [cell for cell in stated if cell.column == AGAIN]
-        cells = [*printed, *cells, *recomputed]
+        stated, faults = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION)
+        printed = [cell for cell in stated if cell.column == shared.PRINTED]
+        cells = [*printed, *cells, *(cell for cell in stated if cell.column == shared.AGAIN)]
         description = describe("text_published", faults=faults, without=without)
     return Exhibit(**description, cells=cells)

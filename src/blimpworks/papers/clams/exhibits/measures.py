@@ -1,6 +1,9 @@
 """Compute CLAMS's accuracies by formulas, and lay them out by construction and language.
 
-A series is a group of models: LSTMs or masked models, of one language or of several.
+A table of CLAMS has constructions (kinds of sentences, such as ``subj_rel``) in rows. Its columns
+are languages, each with one or two series: groups of models, which are LSTMs or masked models of
+one language or of several. ``Accuracies`` selects rows. A ``Measure`` makes a cell (a number with
+its formula) of a ``Selection``, and a ``Grid`` does so for a section of a table.
 """
 
 import math
@@ -12,16 +15,10 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.exhibits import formulas
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import (
-    Formula,
-    Notation,
-    choice,
-    column_mean,
-    formula,
-    select_rows,
-)
+from blimpworks.exhibits.formulas import Formula, Notation, choice, formula, select_rows
 from blimpworks.exhibits.shared import Place, Tables, printed_cells, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import BENCHMARK
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
@@ -30,9 +27,9 @@ from blimpworks.papers.clams.items.sets import AGREEMENT, CAPITALS, CONSTRUCTION
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
-TABLE_1, AVERAGE_ROW = "table1", "average"
+TABLE_1, AVERAGE_KEY = "table1", "average"
 Order = Sequence[Sequence[str]]
-"""Languages by rank, the lowest first; languages of one rank are a group."""
+"""Groups of languages with the same rank, the lowest rank first."""
 
 ORDER = Notation(
     ".+",
@@ -53,10 +50,10 @@ MORE = Notation(
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
-    """Compute mean accuracy by ``unit``: a column, or the construction.
+    """Compute the mean accuracy for each value of ``unit``: a column, or the construction.
 
-    A model's accuracy on a construction of a language is over all pairs, with animate nouns or not.
-    These accuracies have equal weight in the mean.
+    First, the accuracy of a model on a construction of a language is computed over all pairs. These
+    accuracies have equal weight in the mean.
     """
     weighed = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
@@ -76,7 +73,7 @@ def _gain(rows: pd.DataFrame) -> float:
 
 
 def _printed_gain(rows: pd.DataFrame) -> float:
-    averages = rows["row"] == AVERAGE_ROW
+    averages = rows["row"] == AVERAGE_KEY
     singles = rows[~averages]
     before = rows[averages & (rows["exhibit"] == TABLE_1)]["value"].item()
     after = singles["value"].sum() / singles["row"].nunique()
@@ -88,7 +85,7 @@ def _lead(rows: pd.DataFrame) -> float:
     names = rows["column"].str.partition(" ")
     named = rows.assign(language=names[0], model=names[2])
     wide = named.pivot(index="language", columns="model", values="value")
-    # Columns are sorted by name: mono is before multi.
+    # Columns are sorted by name: the monolingual model is before the multilingual one.
     return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
 
 
@@ -127,7 +124,7 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
 
 
 @formula("sum of value × {numerator} ÷ {denominator}")
-def part(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
+def fraction_of(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
     """Compute a fraction of a number."""
     return float(rows["value"].item() * (numerator / denominator))
 
@@ -146,8 +143,8 @@ def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
     return float(accuracies_by(with_accuracy, CONSTRUCTION).mean())
 
 
-CORRECT = column_mean("correct")
-COMPLEXITY = column_mean("value")
+CORRECT = formulas.column_mean("correct")
+COMPLEXITY = formulas.column_mean("value")
 PAIRS_PER_MODEL = Formula(
     "sum of n ÷ number of models", lambda rows: rows["n"].sum() / rows["model"].nunique()
 )
@@ -158,24 +155,21 @@ PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed
 LEAD = Formula("100 × least difference between first and second model of a language", _lead)
 FEWEST = Formula("fewest values of a language", lambda rows: _values(rows).min())
 MOST_FEATURES = Formula("most values of a language", lambda rows: _values(rows).max())
-
-
 MASKED = "masked_critical_word"
 """Method of the measured masked models (section 5.2)."""
 HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
 """Headings of columns, by series."""
 AVERAGE = "Average accuracy"
 RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
-AVERAGE_KEY = "average"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the values of a filter's lists that no row has; a list that would be empty stays."""
     narrow = dict(where)
     for column, values in where.items():
-        kept = [v for v in values if (rows[column] == v).any()] if isinstance(values, list) else ()
-        if kept:
-            narrow[column] = kept[0] if len(kept) == 1 else kept
+        listed = values if isinstance(values, list) else []
+        if present := [value for value in listed if (rows[column] == value).any()]:
+            narrow[column] = present[0] if len(present) == 1 else present
     return narrow
 
 
@@ -245,15 +239,15 @@ class Accuracies:
         phenomena: Sequence[str] = (AGREEMENT,),
     ) -> Selection | None:
         """Select accuracies on the constructions that all ``langs`` have; None if there is none."""
-        every = self.select(series, langs, constructions, phenomena)
-        of_construction = every.rows["lang"].groupby(every.rows["paradigm"].map(construction_of))
-        present = {str(key): {*values} for key, values in of_construction}
-        shared = [key for key in every.constructions if {*langs} <= present.get(key, set())]
+        selection = self.select(series, langs, constructions, phenomena)
+        groups = selection.rows["lang"].groupby(selection.rows["paradigm"].map(construction_of))
+        langs_of = {str(construction): {*values} for construction, values in groups}
+        shared = [key for key in selection.constructions if {*langs} <= langs_of.get(key, set())]
         return self.select(series, langs, shared, phenomena) if shared else None
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
-    """Read accuracies by paradigm; there are none if no model knows the words of any pair."""
+    """Read accuracies of paradigms; there are none if no model knows the words of any pair."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     return Accuracies(rows, labels.facts["clams_models"], labels)
 
@@ -274,9 +268,8 @@ def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell |
     more = len(rows) if selection.one_more else 0
     value = float((correct + more) / (n + more))
     formula, ties = with_more(more) if more else CORRECT, int(rows["ties"].sum())
-    cell = Cell(
-        *cell_key, value, f"{value:.2f}", formula, "judgements", selection.where, n, low, high
-    )
+    text, where = f"{value:.2f}", selection.where
+    cell = Cell(*cell_key, value, text, formula, "judgements", where, n, low, high)
     return replace(cell, stands_for=stands_for, ties=ties)
 
 
@@ -285,7 +278,7 @@ def measure_by(
     form: str = ".2f",
     applies: Callable[[Selection], bool] = lambda selection: not selection.rows.empty,
 ) -> Measure:
-    """Make the measure that computes a formula for selections to which it ``applies``."""
+    """Return the measure that computes a formula for selections to which it ``applies``."""
 
     def measure(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:
         if not applies(selection):
@@ -314,12 +307,10 @@ class SeriesColumn:
 
     @property
     def name(self) -> str:
-        """Unique name in the table."""
         return " ".join(filter(None, self.head)) + self.suffix
 
     @property
     def key(self) -> str:
-        """Key of the printed numbers' column."""
         return self.printed_key or f"{self.lang} {PRINTED_MODELS[self.series]}"
 
 
@@ -351,7 +342,7 @@ class Grid:
         rows: Mapping[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
-        """List an exhibit's printed numbers in the grid's rows and columns, or in others by key."""
+        """List an exhibit's printed numbers in the grid's, or the given, rows and columns."""
         rows = rows or self.rows
         columns = columns or {column.key: column.name for column in self.columns}
         # Other numbers of the exhibit belong to other grids.
@@ -405,7 +396,7 @@ def table_of(
 
 
 def shown_languages(labels: Labels) -> dict[str, str]:
-    """Return the names of labelled languages by code, the paper's first."""
+    """Return the names of the languages to show by code, the paper's languages first."""
     further = () if labels.source == "published" else labels.languages
     order = dict.fromkeys([*clams.LANGUAGES, *further])
     return {lang: labels.languages[lang] for lang in order if lang in labels.languages}

@@ -1,7 +1,9 @@
 """Make CLAMS's tables: accuracies of LSTMs (1, 4, 5) and BERT (2, 3), and minimal sets (6, 7).
 
 Figure 1, a table of examples, is here too. Three tables are not in the paper: pairs that LSTMs
-could judge, all English sets (Marvin and Linzen 2018), and effects of the ways of scoring.
+could judge, all English sets (Marvin and Linzen 2018), and effects of the ways of scoring. Each
+function makes the table of its name from a campaign's tables, or in the "published" form from the
+numbers that the paper prints. Some cells of this form are hidden: they compare two numbers.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and the
 authors' counting script (docs/clams.md).
@@ -23,13 +25,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PERPLEXITY, TOTAL, Formula, select_rows
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED_MODELS
-from blimpworks.papers.clams.exhibits.measures import (
-    AVERAGE,
-    AVERAGE_KEY,
-    RECOMPUTED_AVERAGE,
-    Grid,
-    SeriesColumn,
-)
+from blimpworks.papers.clams.exhibits.measures import AVERAGE, AVERAGE_KEY, RECOMPUTED_AVERAGE, Grid
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH_SETS
 from blimpworks.tables import EVALUATION_SETS, ITEMS, PERPLEXITIES, read_table
@@ -52,7 +48,9 @@ def _printed_elsewhere(
 def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = measures.shown_languages(labels)
-    grid = Grid([SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
+    grid = Grid(
+        [measures.SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()]
+    )
     cells, caption = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy), ""
     if labels.source == "published":
         cells += _printed_elsewhere(
@@ -120,13 +118,13 @@ def lstm_table(
     return measures.table_of(description, cells, [grid], sections)
 
 
-def trained(labels: Labels) -> str:
-    """Write the start of a caption, which describes the LSTMs trained here."""
+def describe_training(labels: Labels) -> str:
+    """Write the start of a caption, on the LSTMs that were trained for this campaign."""
     models = labels.facts.get("clams_training")
     return f"Models trained here, not the paper's: {models}. " if models else ""
 
 
-def scored(labels: Labels) -> str:
+def describe_scoring(labels: Labels) -> str:
     """Write the end of a measured table's caption, on how LSTMs decide pairs."""
     sentences = labels.facts.get("clams_scoring") if labels.source == "measured" else ""
     return f" {sentences}" if sentences else ""
@@ -142,7 +140,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         last = last | {"again": RECOMPUTED_AVERAGE}
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
-        cells, caption = [], trained(labels)
+        cells, caption = [], describe_training(labels)
         # Perplexity is a mean over seeds, on the language's test text.
         perplexities = shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
@@ -155,7 +153,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(replace(cell, stands_for=key))
         cells += grid.cells(accuracies, measures.accuracy)
         cells += grid.cells(accuracies, measures.average, AVERAGE_ROW)
-    description = describe("table1", caption=caption, scored=scored(labels))
+    description = describe("table1", caption=caption, scored=describe_scoring(labels))
     exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, last)
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
     columns = {column.name for column in grid.columns}
@@ -163,14 +161,16 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     return exhibit
 
 
-def gain(both: measures.Selection, cell_key: shared.Place, stands_for: shared.Place) -> Cell | None:
+def measure_gain(
+    both: measures.Selection, cell_key: shared.Place, stands_for: shared.Place
+) -> Cell | None:
     """Measure the gain in accuracy from a capital first letter; None if an accuracy is missing."""
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
-    return signed(both.cell(cell_key, measures.GAIN, stands_for=stands_for))
+    return with_sign(both.cell(cell_key, measures.GAIN, stands_for=stands_for))
 
 
-def signed(cell: Cell) -> Cell:
+def with_sign(cell: Cell) -> Cell:
     """Write a gain as in the paper: a sign and two decimals, or a dash for zero."""
     rounded = round(cell.value, 2)
     return replace(cell, text=f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—")
@@ -182,9 +182,10 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, clams.CAPITALS))
         accuracies = measures.read_accuracies(tables, labels)
-        cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
+        cells = both.cells(accuracies, measure_gain)
+        cells += both.cells(accuracies, measure_gain, AVERAGE_ROW)
         return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
-    columns = [c for c in lstm_grid(labels).columns if c.lang in clams.CAPITALISED]
+    columns = [column for column in lstm_grid(labels).columns if column.lang in clams.CAPITALISED]
     grid, last = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
     # The paper's average gains are relative to the averages of Table 1.
@@ -198,11 +199,11 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
             formula, cell_key = measures.PRINTED_GAIN, (RECOMPUTED_AVERAGE, column.name)
             cell = shared.formula_cell(numbers, cell_key, formula, "published", where, ".2f")
-            cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
+            cells.append(with_sign(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
 
-spread = measures.measure_by(
+seed_sd = measures.measure_by(
     measures.sd_over(measures.MODEL),
     applies=lambda selection: selection.rows["model"].nunique() >= SEEDS,
 )
@@ -211,7 +212,7 @@ spread = measures.measure_by(
 def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
-    cells = measures.grid_cells([grid], "table5", tables, labels, spread)
+    cells = measures.grid_cells([grid], "table5", tables, labels, seed_sd)
     none = "" if cells else " No model was trained from several seeds."
     return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
 
@@ -220,7 +221,8 @@ def lstm_sets(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
     grid, measure = lstm_grid(labels), measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
-    return lstm_table(grid, describe("lstm_sets", trained=trained(labels)), cells, CONSTRUCTIONS)
+    description = describe("lstm_sets", trained=describe_training(labels))
+    return lstm_table(grid, description, cells, CONSTRUCTIONS)
 
 
 def english(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -245,7 +247,7 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
     sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
     sections = sections or [Section("", CONSTRUCTIONS, [])]
-    texts = {"trained": trained(labels), "scored": scored(labels)}
+    texts = {"trained": describe_training(labels), "scored": describe_scoring(labels)}
     description = describe("english", **texts, none="" if cells else NO_LSTM)
     return measures.table_of(description, cells, grids, sections)
 
@@ -256,9 +258,9 @@ WAYS = (
     ("c ÷ n, ties half", "without_end", "half", 0),
     ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Name, method, tie policy, and number of correct items too many in each set.
+"""Name, method, tie policy, and number of correct items too many in each set, for each way.
 
-Each differs from the one before in one point. The last is ``variant: corrected``.
+The last is ``variant: corrected``.
 """
 
 
@@ -277,20 +279,18 @@ def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(selection.cell((", ".join(column.head), name), formula, ".3f"))
     rows = dict.fromkeys(cell.row for cell in cells)
     return Exhibit(
-        **describe("variants", trained=trained(labels), none="" if cells else NO_LSTM),
+        **describe("variants", trained=describe_training(labels), none="" if cells else NO_LSTM),
         cells=cells,
         sections=[Section("", {row: row for row in rows}, [name for name, *_ in WAYS])],
     )
 
 
-# Minimal sets
-
 SIMPLE = "simple_agrmt"
 SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
-"""Constructions with the focus words of simple agreement."""
+"""Constructions with the focus words (the two that differ) of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
 """The same in English, where the other constructions have sets with inanimate nouns too."""
-MARKED = (
+EXAMPLE_COLUMNS = (
     *("item_id", "lang", "paradigm", "good", "bad"),
     *("good_start", "good_end", "bad_start", "bad_end"),
 )
@@ -307,12 +307,9 @@ def read_sets(tables: shared.Tables) -> pd.DataFrame:
 
 
 def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make Figure 1, a table: an English minimal set of each construction.
-
-    A cell's filter selects the set's item.
-    """
+    """Make Figure 1, a table: an English minimal set of each construction."""
     paths = [path for path in tables["items"] if path.stem == ENG]
-    items = [row for p in paths for row in read_table(ITEMS, p, MARKED).to_pylist()]
+    items = [row for p in paths for row in read_table(ITEMS, p, EXAMPLE_COLUMNS).to_pylist()]
     cells = []
     for key, name in CONSTRUCTIONS.items():
         names = clams.paradigms(key, inanimate=False)
@@ -333,7 +330,7 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     The published form has hidden cells with the sizes of the released sets.
     """
     languages = measures.shown_languages(labels).items()
-    grid = Grid([SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
+    grid = Grid([measures.SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
     cells: list[Cell] = []
     if labels.source == "published":
         cells, caption = grid.printed(tables, "table6"), "As printed."
@@ -343,10 +340,8 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
             for (key, row), column in product(grid.rows.items(), grid.columns):
                 where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
                 cell_key, number = (row, f"{column.name}, released"), (key, column.key)
-                more = {"stands_for": number, "printed": False}
-                sizes[number] = shared.formula_cell(
-                    sets, cell_key, TOTAL, SETS, where, ".0f", **more
-                )
+                cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
+                sizes[number] = replace(cell, stands_for=number, printed=False)
             same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
             caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
             cells += sizes.values()
@@ -354,8 +349,8 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
-            where = {"lang": column.lang, "phenomenon": AGREEMENT}
-            where |= {"paradigm": clams.paradigms(key, inanimate=False)}
+            names = clams.paradigms(key, inanimate=False)
+            where = {"lang": column.lang, "phenomenon": AGREEMENT, "paradigm": names}
             rows = select_rows(items, where)
             if not rows.empty:
                 n, where = len(rows), measures.narrowed(rows, where)
@@ -367,16 +362,15 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 7: minimal sets that masked models could score; published, also recomputed."""
     # The English model has a column in English only.
-    columns: list[SeriesColumn] = []
+    columns: list[measures.SeriesColumn] = []
     for lang, name in measures.shown_languages(labels).items():
         if lang == ENG:
             columns += measures.columns_of({lang: name}, (BERT, MBERT))
         else:
-            columns.append(SeriesColumn(lang, MBERT, ("", name)))
+            columns.append(measures.SeriesColumn(lang, MBERT, ("", name)))
     agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
-    grids = [replace(agreement, rows=names), reflexives]
-    measure = measures.measure_by(TOTAL, ".0f")
+    grids, measure = [replace(agreement, rows=names), reflexives], measures.measure_by(TOTAL, ".0f")
     cells = measures.grid_cells(grids, "table7", tables, labels, measure)
     if labels.source == "measured":
         description = describe("table7", none="" if cells else NO_MASKED)
@@ -386,23 +380,25 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     row_names = {key: name for grid in grids for key, name in grid.rows.items()}
     sets = read_sets(tables)
     for column in grids[0].columns:
-        of_lang = sets[sets["lang"] == column.lang]
-        computed = (
-            _from_share(printed, column) if sets.empty else _from_words(printed, of_lang, column)
-        )
+        if sets.empty:
+            computed = _from_share(printed, column)
+        else:
+            computed = _from_words(printed, sets[sets["lang"] == column.lang], column)
         for key, (rows, formula, source, where) in computed.items():
             cell_key = (row_names[key], f"{column.name}, from the vocabulary")
-            more = {"stands_for": (key, column.key), "printed": False}
-            cells.append(shared.formula_cell(rows, cell_key, formula, source, where, ".0f", **more))
+            cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
+            cells.append(replace(cell, stands_for=(key, column.key), printed=False))
     return measures.table_of(describe("table7_published"), cells, grids)
 
 
 Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
-"""Rows, formula, source and filter of each number of a column, by construction."""
+"""Rows, formula, source and filter for the number of each construction in a column."""
 
 
-def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: SeriesColumn) -> Computed:
-    """Count the sets by the focus words that account for most numbers of a column."""
+def _from_words(
+    printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
+) -> Computed:
+    """Count the sets with the focus words that explain most numbers of a column of Table 7."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     of_lang: dict[str, Any] = {"lang": column.lang}
@@ -412,8 +408,11 @@ def _from_words(printed: pd.DataFrame, sets: pd.DataFrame, column: SeriesColumn)
     return {key: (sets, TOTAL, SETS, where) for key, where in filters.items()}
 
 
-def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
-    """Multiply Table 6's sets with the same predicates by the scored share of simple agreement."""
+def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Computed:
+    """Estimate numbers of Table 7 from Table 6, without the released sets.
+
+    Constructions with the predicates of simple agreement have the same share of scored sets.
+    """
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     used = values.get(("table7", SIMPLE, column.key))
     size = values.get(("table6", SIMPLE, column.lang))
@@ -421,29 +420,29 @@ def _from_share(printed: pd.DataFrame, column: SeriesColumn) -> Computed:
         return {}
     share = Fraction(int(used), int(size))
     of_lang: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
-    formula = measures.part(share.numerator, share.denominator)
+    formula = measures.fraction_of(share.numerator, share.denominator)
     keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
     present = [key for key in keys if ("table6", key, column.lang) in values.index]
     return {key: (printed, formula, "published", of_lang | {"row": key}) for key in present}
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:
-    """Infer the focus words (``laugh/laughs``) that account for most of the ``scored_sets``.
+    """Infer which focus words (``laugh/laughs``) a model's vocabulary has.
 
     CLAMS (appendix D) skips sets with focus words that the vocabulary lacks, and prints the number
-    of scored sets by construction, a sum over words. ``sets`` has n by construction and focus. Of
-    equally good subsets, that with fewest words is chosen, then the first one. Raises ValueError
-    for too many words.
+    of ``scored_sets`` of each construction: a sum over words of n in ``sets``. All subsets of words
+    are tried; the best one explains most constructions. Of equally good ones, that with fewest
+    words is chosen, then the first. Raises ValueError for too many words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
     counts = wide.reindex([*scored_sets]).fillna(0).to_numpy(np.int64)
     focus_words = [str(word) for word in wide.columns]
     if len(focus_words) > MOST_FOCUS_WORDS:
         raise ValueError(f"{len(focus_words)} focus words are more than {MOST_FOCUS_WORDS}")
+    # Each row of ``subsets`` [subset, word] is a number in binary: 1 for the words of the subset.
     n = len(focus_words)
-    bits = np.arange(2**n)[:, None] >> np.arange(n)
-    chosen = (bits & 1).astype(np.int64)
-    matched = (chosen @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
+    subsets = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.int64)
+    matched = (subsets @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
     # The last key of lexsort decides first, the order of the subsets last.
-    best = np.lexsort((chosen.sum(axis=1), -matched))[0]
-    return [word for word, taken in zip(focus_words, chosen[best], strict=True) if taken]
+    best = np.lexsort((subsets.sum(axis=1), -matched))[0]
+    return [word for word, is_in in zip(focus_words, subsets[best], strict=True) if is_in]

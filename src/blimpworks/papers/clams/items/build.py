@@ -1,8 +1,8 @@
 """Read CLAMS's evaluation sets, count their minimal sets, and make items of their pairs.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 4 and 5.2, appendices B
-and D. A line of a file has True (grammatical) or False, a tab and a sentence. Each False line
-belongs to the True line before it. The authors' BERT script drops pairs that differ in more than
+and D. A line of a file has True (grammatical) or False, a tab and a sentence. Each False line makes
+a pair with the True line before it. The authors' BERT script drops pairs that differ in more than
 one word. They score tokenised sentences with a full stop at the end, and items have these.
 """
 
@@ -37,8 +37,8 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
     for line, entry in enumerate(lines, start=1):
         verdict, _, sentence = entry.partition("\t")
         sentence = "" if "\t" in sentence else sentence
-        paired = good is None or lines[line - 2].startswith("False")
-        if verdict == "True" and sentence and paired and line < len(lines):
+        may_begin = good is None or lines[line - 2].startswith("False")
+        if verdict == "True" and sentence and may_begin and line < len(lines):
             good = sentence
         elif verdict == "False" and sentence and good is not None:
             if line == len(lines) and not text.endswith("\n"):
@@ -72,13 +72,13 @@ def focus_of(pair: Pair) -> str | None:
 
 
 def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
-    """Write the number of minimal sets of each file (language, path) by focus; return the sum."""
+    """Write the number of minimal sets of each (language, path) and focus; return the sum."""
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
         for focus in sorted(counts, key=lambda focus: focus or ""):
-            number = {"focus": focus, "n": counts[focus]}
-            rows.append({"lang": lang, "paradigm": path.stem} | number)
+            n = counts[focus]
+            rows.append({"lang": lang, "paradigm": path.stem, "focus": focus, "n": n})
     write_rows(rows, EVALUATION_SETS, output)
     return sum(row["n"] for row in rows)
 
@@ -98,10 +98,10 @@ def capitalise(sentence: str, *, rest_too: bool) -> str:
 def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[str, Any]:
     """Make the item of a pair; its ungrammatical sentence is in a line of a file."""
     good, bad = (f"{sentence} {STOP}" for sentence in pair)
-    named = {"lang": lang, "phenomenon": phenomenon, "paradigm": path.stem}
+    labels = {"lang": lang, "phenomenon": phenomenon, "paradigm": path.stem}
     return {
-        **named,
-        "item_id": item_id("clams", *named.values(), good, bad),
+        **labels,
+        "item_id": item_id("clams", *labels.values(), good, bad),
         "good": good,
         "bad": bad,
         **regions_of(good, bad)._asdict(),

@@ -2,7 +2,7 @@
 
 Source: Mueller et al. (2020), section 4 and Tables 1, 3 and 6. A construction has one released file
 (``subj_rel``), or in English one for each kind of noun (``prep_anim``, ``prep_inanim``). A paradigm
-is the name of a file.
+is the name of a file. A file has minimal sets: a grammatical sentence, then ungrammatical ones.
 
 This module imports nothing slow, because each parse of the Snakefile loads it.
 """
@@ -48,7 +48,7 @@ ANIMATE, INANIMATE = "_anim", "_inanim"
 
 
 def paradigms(construction: str, *, inanimate: bool) -> list[str]:
-    """Return a construction's paradigms; pairs for BERT have ``inanimate`` nouns (appendix D)."""
+    """Return a construction's paradigms; BERT is tested on ``inanimate`` nouns too (appendix D)."""
     endings = ("", ANIMATE, INANIMATE) if inanimate else ("", ANIMATE)
     return [construction + ending for ending in endings]
 
@@ -98,10 +98,7 @@ def our_grammars(campaign: Campaign, lang: str) -> list[Path]:
 
 
 def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars:
-    """Return a language's grammars: the campaign's, or else released ones.
-
-    Raises UserError without any.
-    """
+    """Return a language's grammars: the campaign's, else the released. UserError without any."""
     released = catalogue.sources_of(GRAMMAR, lang)
     paths = our_grammars(campaign, lang) or _retrieved(campaign, released)
     cases = tuple(path for path in paths if path.stem != COMMON)
@@ -111,7 +108,7 @@ def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars
             f"{campaign.folder('grammars') / lang} and none among the sources; write one "
             "(docs/grammars.md), or leave it out of clams.grammars."
         )
-    return Grammars(next((p for p in paths if p.stem == COMMON), None), cases)
+    return Grammars(next((path for path in paths if path.stem == COMMON), None), cases)
 
 
 def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
@@ -126,8 +123,8 @@ def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
 def languages(campaign: Campaign, catalogue: Catalogue) -> tuple[str, ...]:
     """Return the campaign's languages with evaluation sets, in the catalogue's order."""
     released = {row.lang for row in catalogue.sources.values() if row.kind == SET}
-    having = released.union(campaign.section(ClamsOptions).grammars)
-    return tuple(lang for lang in catalogue.languages if lang in having)
+    available = released.union(campaign.section(ClamsOptions).grammars)
+    return tuple(lang for lang in catalogue.languages if lang in available)
 
 
 class Sizes(NamedTuple):

@@ -1,5 +1,8 @@
 """Generate minimal sets from a grammar, one after another, and preview a grammar for its author.
 
+The template ``the N[s] V[3,s]`` with ``vary: V[]`` gives sets such as ("the dog barks", "the dog
+bark"). The released form of a set is a line for each sentence: True or False, a tab, the sentence.
+
 A template is expanded from left to right. For a slot that does not vary, the outer loop is over its
 alternatives and the inner one over the sentences so far. So the first slot varies fastest. For a
 slot that varies, the outer loop is over the sentences so far. Each round of the outer loop
@@ -22,6 +25,7 @@ from blimpworks.papers.clams.items.grammar import model
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then its ungrammatical ones."""
 Stream = Callable[[], Iterator[MinimalSet]]
+"""Function that generates the sets of a template's beginning, as often as it is called."""
 Column = tuple[str, ...]
 """The k-th alternative of a preterminal, then those of the preterminals that replace it."""
 MOST_LINES = 20_000_000
@@ -148,9 +152,8 @@ def generate_sets(
                 f"{path} is an output and also another file of this command; expected a path "
                 "for each; correct --output."
             )
-    parsed = [
-        model.read_grammar(path, common or model.common_beside(path), variant) for path in grammars
-    ]
+    pairs = [(path, common or model.common_beside(path)) for path in grammars]
+    parsed = [model.read_grammar(path, beside, variant) for path, beside in pairs]
     for grammar in parsed:
         lines = {t: count_template(grammar, t, variant)[1] for t in grammar.templates}
         largest = max(lines, key=lambda template: lines[template])
@@ -164,8 +167,6 @@ def generate_sets(
                 counts[number] += 1
     return counts
 
-
-# Previews
 
 REMARKS = {
     row["remark"]: row["text"] for row in read_cells(Path(__file__).with_name("remarks.tsv"))
@@ -210,13 +211,11 @@ def preview(
     if vocabulary is not None:
         tokens = tokens_of(grammar, variant)
         missing = [token for token in tokens if token not in vocabulary]
-        are = "is" if len(missing) == 1 else "are"
-        warnings.append(
-            f"{len(missing)} of {len(tokens)} words {are} not in the vocabulary: "
-            f"{' '.join(missing)}"
-            if missing
-            else f"all {len(tokens)} words are in the vocabulary"
-        )
+        remark = f"all {len(tokens)} words are in the vocabulary"
+        if missing:
+            number = f"{len(missing)} of {len(tokens)} words {'is' if len(missing) == 1 else 'are'}"
+            remark = f"{number} not in the vocabulary: {' '.join(missing)}"
+        warnings.append(remark)
     if warnings:
         yield ""
         yield from warnings
@@ -232,10 +231,8 @@ def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
     if not clams.is_paradigm(name):
         close = get_close_matches(name, {**clams.CONSTRUCTIONS, **clams.ENGLISH})
         meant = f" (is {close[0]} meant?)" if close else ""
-        phenomenon = clams.phenomenon_of(name)
-        yield _remark(
-            grammar.file, "unknown paradigm", name=name, meant=meant, phenomenon=phenomenon
-        )
+        details = {"name": name, "meant": meant, "phenomenon": clams.phenomenon_of(name)}
+        yield _remark(grammar.file, "unknown paradigm", **details)
     # Only rules of the grammar's file, because no grammar uses all common rules.
     used: set[model.Preterminal] = set()
     for reference in _distinct(grammar):

@@ -102,11 +102,8 @@ class Template:
         return tuple(element for element in self.elements if isinstance(element, Reference))
 
     def __str__(self) -> str:
-        texts = (
-            element if isinstance(element, str) else str(element.target)
-            for element in self.elements
-        )
-        return f"{START}[] {' '.join(texts)}"
+        texts = [getattr(element, "target", element) for element in self.elements]
+        return " ".join(map(str, [f"{START}[]", *texts]))
 
 
 @dataclass(frozen=True)
@@ -123,7 +120,6 @@ class Grammar:
         return {rule.defined: rule for rule in self.rules}
 
     def named(self, name: str) -> list[Rule]:
-        """Return the rules of preterminals with a name, in order of definition."""
         return [rule for rule in self.rules if rule.defined.name == name]
 
     def items_for(self, target: Preterminal) -> list[Preterminal]:
@@ -189,8 +185,8 @@ def check_grammar(grammar: Grammar, variant: Variant) -> None:
         if not rules:
             _fail_undefined(grammar, item, "in the vary statement")
         if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
-            known, name = listed(rule.defined for rule in rules), item.target.name
-            fail(item.location, "attributes of none", item=item.target, name=name, known=known)
+            sets, name = listed(rule.defined for rule in rules), item.target.name
+            fail(item.location, "attributes of none", item=item.target, name=name, known=sets)
     for template in grammar.templates:
         _check_template(grammar, template, variant)
 
@@ -263,10 +259,8 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
     reader = _Reader()
     for file in [common, path] if common else [path]:
         reader.read(file)
-    rules = [
-        Rule(name, tuple(alternatives), location)
-        for name, (alternatives, location) in reader.rules.items()
-    ]
+    collected = reader.rules.items()
+    rules = [Rule(name, tuple(texts), location) for name, (texts, location) in collected]
     grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path)
     check_grammar(grammar, variant)
     return grammar
@@ -313,14 +307,11 @@ class _Reader(Transformer[Token, None]):
         except VisitError as error:
             raise error.orig_exc from None
 
-    def _location(self, token: Token) -> Location:
-        return _location(token, self.file)
-
     def REFERENCE(self, token: Token) -> Reference:
         name, _, inside = token.removesuffix("]").partition("[")
         inside = inside.strip(BLANKS)
         attributes = [text.strip(BLANKS) for text in inside.split(",")] if inside else []
-        location = self._location(token)
+        location = _location(token, self.file)
         if token.type != "ITEM" and not {*BLANKS}.isdisjoint(token):
             fail(location, "blank in brackets", token=token)
         if "" in attributes:
@@ -332,12 +323,12 @@ class _Reader(Transformer[Token, None]):
 
     def sentence(self, *elements: Token | Reference) -> Template:
         first = elements[0]
-        location = first.location if isinstance(first, Reference) else self._location(first)
+        location = first.location if isinstance(first, Reference) else _location(first, self.file)
         plain = (item if isinstance(item, Reference) else str(item) for item in elements)
         return Template(tuple(plain), location)
 
     def words(self, *tokens: Token) -> Alternative:
-        return Alternative(" ".join(tokens), self._location(tokens[0]))
+        return Alternative(" ".join(tokens), _location(tokens[0], self.file))
 
     def template(self, symbol: Token, *sentences: Template) -> None:
         _check_arrow(str(symbol), str(sentences[0].elements[0]), sentences[0].location)
