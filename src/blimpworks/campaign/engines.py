@@ -71,8 +71,7 @@ class Engine:
     """Float32 operations behind a token's log-probability (``scoring.tokens``).
 
     By default log-softmax, whatever the format of weights and logits: difference to the largest
-    logit, sum of exponentials, its logarithm, and the difference of the two.
-    """
+    logit, sum of exponentials, its logarithm, and the difference of the two."""
     near_tie: Mapping[str, float] = field(default_factory=dict)
     """Thresholds [nats] by number format, where they differ from other engines'."""
     gpu: bool = True

@@ -118,8 +118,7 @@ SENTENCE = 30.0
 """Default number of tokens of a sentence.
 
 Treebank sentences have some 15 words, and multilingual vocabularies split a word of most languages
-into about two tokens.
-"""
+into about two tokens."""
 ANY = "any"
 """Key, in policies for ties, of all methods without an entry."""
 
@@ -287,8 +286,7 @@ class Paper:
     other_items: Callable[[Campaign, str], str] = lambda _campaign, _lang: ""
     """Difference of a language's items from those of the printed accuracies; empty for none.
 
-    The core finds differences of treebanks, sources and samples.
-    """
+    The core finds differences of treebanks, sources and samples."""
     source_tables: tuple[Path, ...] = ()
     """Tables of the paper's sources, besides the campaign's."""
     languages: tuple[LanguageRow, ...] = ()

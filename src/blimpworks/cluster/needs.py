@@ -249,8 +249,7 @@ CRITICAL = 2.0
 """Tokens of a critical region, which is a single word in most pairs."""
 WRITTEN = 4.0
 """Cost of a generated token relative to a scored one (an assumption): a model generates tokens one
-by one.
-"""
+by one."""
 
 
 class Expectation(NamedTuple):
@@ -260,12 +259,10 @@ class Expectation(NamedTuple):
     """Rows of the table: pairs or prompts."""
     tokens: float
     """Scored tokens of a sentence; for a prompt, the cost of reading it and writing the longest
-    answer, in scored tokens.
-    """
+    answer, in scored tokens."""
     texts: int = 2
     """Texts of a row: two for a pair, one for a prompt. This counts a text of several rows several
-    times, though it is scored once.
-    """
+    times, though it is scored once."""
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:

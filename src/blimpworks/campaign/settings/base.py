@@ -23,8 +23,7 @@ Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
 """Name of a method, or ``name=expression`` for a method that a campaign defines.
 
 ``check_campaign`` parses it. If it were parsed here, pairs would be made again after each change
-to the methods, because the same model has the settings of pairs.
-"""
+to the methods, because the same model has the settings of pairs."""
 Positive = Annotated[int, Field(gt=0, le=10**12)]
 """A number of items, tokens or the like, with a bound that finds typing mistakes."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]

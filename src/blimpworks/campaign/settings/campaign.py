@@ -96,8 +96,7 @@ class OwnModel(Strict):
     path: Annotated[str, AfterValidator(local_path)]
     """Directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or n-gram file.
 
-    It begins with /, ./, ../ or ~. A path with {lang} has a model for each language.
-    """
+    It begins with /, ./, ../ or ~. A path with {lang} has a model for each language."""
     label: DrawnLabel = ""
     """Name in tables and figures; empty for the model's key."""
     architecture: Architecture = "causal"
@@ -149,8 +148,7 @@ class Campaign(Strict):
     declared: tuple[Path, ...] = ()
     """Folders of declared benchmarks, each with the name of its benchmark.
 
-    They replace those of the same names in ``config/benchmarks``.
-    """
+    They replace those of the same names in ``config/benchmarks``."""
     benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Benchmarks to build and score, of all papers."""
     languages: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
@@ -163,8 +161,7 @@ class Campaign(Strict):
     """Digests of models' own code that may run, by model: {NAME: DIGEST}.
 
     The code can do whatever the user can (docs/security.md); `blimpworks evaluate MODEL
-    --run-model-code show` lists it.
-    """
+    --run-model-code show` lists it."""
     omitted: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Exhibits that are not made, by Snakemake's targets (docs/exhibits.md): PAPER_EXHIBIT of the
     campaign's numbers, PAPER_EXHIBIT_published of printed ones."""
@@ -182,8 +179,7 @@ class Campaign(Strict):
     site: Path | None = None
     """Description of the cluster (docs/cluster.md); None for ``config/site.yaml``, if it exists.
 
-    It decides only the resources that jobs request.
-    """
+    It decides only the resources that jobs request."""
 
     def section(self, model: type[Section]) -> Section:
         """Return the settings of a paper by their model; defaults where the campaign has none."""

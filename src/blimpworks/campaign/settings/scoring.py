@@ -62,8 +62,7 @@ class MaskedOptions(Strict):
     which would reveal it.
 
     next_token: mask one token, and predict it at the position before, as models do that were
-    trained by masked next-token prediction.
-    """
+    trained by masked next-token prediction."""
 
 
 class Seq2seqOptions(Strict):
@@ -77,8 +76,7 @@ class Seq2seqOptions(Strict):
 
     masked_after_bos, continued: with the tokenizer's mask, or else the sentinel, and with its start
     symbol as the decoder's first id. Predict one token at a time in place of the mask; or predict
-    the region in the decoder, with the text before it and a mask in the encoder.
-    """
+    the region in the decoder, with the text before it and a mask in the encoder."""
 
 
 class VllmOptions(Strict):
@@ -98,8 +96,7 @@ class VllmOptions(Strict):
     longest: Positive = 2048
     """Most tokens of a text, within the model's context; longer texts are refused.
 
-    It limits the memory of models with a long context.
-    """
+    It limits the memory of models with a long context."""
     batched_tokens: Positive = 8192
     """Most tokens of a forward pass."""
     prompts: int = Field(50, ge=1, le=1024)

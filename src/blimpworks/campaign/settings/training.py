@@ -61,8 +61,7 @@ class CorpusOptions(Strict):
     released: bool = True
     """Use released corpora for languages that have sources of the kind ``corpus``.
 
-    They are tokenised, so only with ``words: whitespace``.
-    """
+    They are tokenised, so only with ``words: whitespace``."""
     segmented: tuple[str, ...] = ("heb",)
     """Languages with treebank words split into syntactic words (``words: whitespace``). The
     Hebrew of Mueller et al. (2020) separates the article and prepositions."""
@@ -72,8 +71,7 @@ class CorpusOptions(Strict):
     min_count: Positive = 1
     """A less frequent word of train and valid is ``<unk>``.
 
-    With 1 a small corpus has no unknown word to learn ``<unk>`` from.
-    """
+    With 1 a small corpus has no unknown word to learn ``<unk>`` from."""
     unknown_share: float = Field(0.05, ge=0, le=1)
     """Sentences with a larger share of unknown words are left out."""
     shares: CorpusShares = CorpusShares()
@@ -233,8 +231,7 @@ class LstmRecipe(Strict):
     """Order of the pieces of ``bptt`` words in an epoch.
 
     The authors shuffle them (published), although each piece starts from the previous hidden state;
-    ``sequential`` is the corrected variant.
-    """
+    ``sequential`` is the corrected variant."""
     learning_rate: float = Field(20.0, gt=0)
     """First learning rate of SGD; a quarter after each epoch without a better validation loss."""
     clip: float = Field(0.25, gt=0)
