@@ -50,20 +50,13 @@ def _blank(value: Any) -> Any:
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
-# Treatments of spelling, perhaps for one variant alone.
+TREATMENT = (  # of spelling, perhaps in one variant only: corrected:strip_colons
+    r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
+    r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
+    r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
+)
 Treatments = Annotated[
-    tuple[
-        Annotated[
-            str,
-            Field(
-                pattern=r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
-                r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
-                r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
-            ),
-        ],
-        ...,
-    ],
-    BeforeValidator(_split),
+    tuple[Annotated[str, Field(pattern=TREATMENT)], ...], BeforeValidator(_split)
 ]
 OptionalInt = Annotated[int | None, BeforeValidator(_blank)]
 OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
@@ -396,6 +389,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     Raises UserError for a malformed table, an unknown language or model, a language without
     treebank files, or a trained model whose recipe the campaign lacks.
     """
+    # Languages: those that the campaign names, or all of its papers.
     files = campaign.catalogue
     language_rows = _languages(files.languages)
     languages = select_rows(campaign.languages, language_rows, "language", files.languages)
@@ -406,12 +400,16 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         names = {paper.name for paper in papers_of(campaign)}
         listed = languages.items()
         languages = {lang: row for lang, row in listed if not row.papers or names & {*row.papers}}
+
+    # Models: those that the campaign names, or all of papers that can be trained or retrieved.
     all_models = _models(campaign)
     models = select_rows(campaign.models, all_models, "model", files.models)
     if campaign.models == "all":
         own = campaign.own_models
         models = {name: row for name, row in models.items() if row.papers or name in own}
         models = {name: row for name, row in models.items() if row.hf_id or row.recipe}
+
+    # Files: treebanks of these languages, and all other sources.
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:
@@ -425,6 +423,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
                 f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
                 f"{files.sources}. Correct it or add a row."
             )
+
+    # Check that the models can run, and that each language with treebanks has files of them.
     for model in models.values():
         _check_model(campaign, model)
     trained, seeds = from_seeds(campaign, models, all_models)

@@ -1,6 +1,7 @@
 """Find how a campaign differs from its papers: in data, items, method and models.
 
-A measured number is comparable with the printed one only where these are the same.
+A number that the campaign measures is comparable with the printed one only where these are the
+same. ``basis_of`` returns the differences as sentences that the report shows beside the numbers.
 """
 
 from collections.abc import Iterator
@@ -76,10 +77,10 @@ def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterat
     """Yield each language with other treebanks than the repository's, and the difference."""
     languages = paper.treebanks(campaign, catalogue)
     default = _default_table(campaign, "treebanks") if languages else None
-    reference = read_rows(TreebankRow, default) if default else None
+    default_rows = read_rows(TreebankRow, default) if default else None
     for lang in languages:
         used = catalogue.treebanks[lang]
-        rows = used if reference is None else [row for row in reference if row.lang == lang]
+        rows = used if default_rows is None else [row for row in default_rows if row.lang == lang]
         by_name = {row.name: row for row in rows}
         changed = dict.fromkeys(
             row.treebank

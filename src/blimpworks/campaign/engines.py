@@ -77,10 +77,9 @@ class Engine:
     gpu: bool = True
     """Whether a GPU makes it faster."""
     serves: str = ""
-    """Section of the scoring settings with the engine's settings; empty for most engines.
-
-    An engine with a section manages a GPU's memory, and spreads a model over several GPUs, each
-    with a process that maps the weights."""
+    """Section of the scoring settings with the engine's settings; empty for most engines. An engine
+    with a section manages a GPU's memory, and spreads a model over several GPUs, each with a
+    process that maps the weights."""
     quantised: bool = False
     """Whether it runs quantised weights."""
     own_code: bool = False

@@ -1,6 +1,8 @@
-"""Paths, lists and options of a campaign, for the workflow's rules.
+"""Name the files, jobs and options of a campaign for the rules of the Snakemake workflow.
 
-Imports are light, because the Snakefile imports this module each time it is parsed.
+The rules ask ``Layout`` for their inputs, such as ``evaluated_tables("scores", "blimp")``, which
+returns ``["results/scores/blimp/gpt2/eng.parquet", …]``. Imports are light, because the Snakefile
+imports this module each time it is parsed.
 """
 
 import json
@@ -313,7 +315,7 @@ class Layout:
         return [] if absent else kind_of_table.of(self, paper, printed=printed)
 
     def exhibit_tables(self, spec: ExhibitSpec) -> list[tuple[str, str]]:
-        """Return kind and path of each table that an exhibit needs or can use.
+        """Return (kind, path) of each table that an exhibit needs or can use.
 
         Raises UserError for an exhibit that the campaign cannot build.
         """
@@ -327,13 +329,13 @@ class Layout:
         return [(name, path) for name, path in tables if Path(path).stem == language]
 
     def published_tables(self, paper: str) -> list[tuple[str, str]]:
-        """Return kind and path of each table for a paper's exhibits of printed numbers."""
+        """Return (kind, path) of each table for a paper's exhibits of printed numbers."""
         specs = self.published_of(paper)
         names = dict.fromkeys(name for s in specs for name in (*s.published, *s.optional))
         return [(name, p) for name in names for p in self.tables(paper, name, printed=True)]
 
     def fact(self, paper: str, name: str, *, complete: bool = False) -> Any:
-        """Return a fact of the campaign's catalogue, or of the complete one, for exhibits.
+        """Return a fact of a paper's exhibits; ``complete``: about all languages and models.
 
         Raises UserError for an unknown fact.
         """
@@ -393,9 +395,9 @@ class Layout:
 
 
 def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return missing sources of exhibits, by form (published or measured) and exhibit.
+    """Return the remedy for each exhibit with missing sources, as ``missing[form][exhibit key]``.
 
-    Each value is a sentence on the missing data and the remedy, and a command or empty text.
+    ``form``: published or measured. A remedy is a sentence, and a command or empty text.
     """
     files = CatalogueFiles()
     default = placed(files).sources

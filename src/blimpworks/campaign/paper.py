@@ -54,10 +54,10 @@ Flag = Annotated[bool, BeforeValidator(_flag)]
 class ExhibitRow(Strict):
     """A row of a paper's table of exhibits: the tables it needs, and the function that makes it.
 
-    ``needs`` names kinds of tables of a campaign, such as "accuracies" or, one per language,
-    "items"; ``optional`` names further ones. ``published`` names the kinds that the form with
-    printed numbers needs; an exhibit without ``needs`` has only this form. ``facts`` names facts
-    of campaign and catalogue, such as the languages' families. ``function`` takes all these and
+    ``needs`` names input tables of a campaign, such as "accuracies" or, one per language, "items";
+    ``optional`` names further ones. ``published`` names the input tables of the form that shows
+    printed numbers; an exhibit without ``needs`` has only this form. ``facts`` names other values
+    from campaign and catalogue, such as the languages' families. ``function`` takes all these and
     returns an ``Exhibit``; several exhibits may share a function, which then takes ``argument``.
     """
 
@@ -115,10 +115,8 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
 
 Unit = Literal["pair", "prompt"]
 SENTENCE = 30.0
-"""Default number of tokens of a sentence.
-
-Treebank sentences have some 15 words, and multilingual vocabularies split a word of most languages
-into about two tokens."""
+"""Default number of tokens of a sentence. Treebank sentences have some 15 words, and multilingual
+vocabularies split a word of most languages into about two tokens."""
 ANY = "any"
 """Key, in policies for ties, of all methods without an entry."""
 
@@ -191,7 +189,7 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class TableKind:
-    """A kind of table that exhibits are made from."""
+    """An input table, which exhibits are made from, such as a paper's accuracies."""
 
     template: str = ""
     """Path such as ``{results}/bins/{paper}.parquet``; with ``{lang}``, a path per language."""
@@ -284,9 +282,8 @@ class Paper:
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that its items are made from, besides treebanks."""
     other_items: Callable[[Campaign, str], str] = lambda _campaign, _lang: ""
-    """Difference of a language's items from those of the printed accuracies; empty for none.
-
-    The core finds differences of treebanks, sources and samples."""
+    """Difference of a language's items from those of the printed accuracies; empty for none. The
+    core finds differences of treebanks, sources and samples."""
     source_tables: tuple[Path, ...] = ()
     """Tables of the paper's sources, besides the campaign's."""
     languages: tuple[LanguageRow, ...] = ()
@@ -299,9 +296,9 @@ class Paper:
     facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = field(default_factory=dict)
     """Functions for facts that exhibits need, by name of the fact."""
     tables: Mapping[str, TableKind] = field(default_factory=dict)
-    """Kinds of tables that the core lacks, or that differ from the core's."""
+    """Input tables that the core lacks, or that differ from the core's, by name."""
     caption: Callable[[Campaign, Catalogue, Collection[str]], str] = lambda *_: ""
-    """Text on the origin of items, for captions of exhibits made from kinds of tables."""
+    """Text on the origin of items, for the caption of an exhibit made from some input tables."""
     formulas: tuple[str, ...] = ()
     """Modules with formulas of exhibits."""
     commands: tuple[str, ...] = ()

@@ -7,7 +7,8 @@ registers its ``Paper`` with an entry point of the group ``blimpworks.papers``::
     kablimp = "kablimp.paper:PAPER"
 
 A benchmark that is declared as data is a folder in ``config/benchmarks``, or a folder that a
-campaign names (docs/benchmarks.md).
+campaign names (docs/benchmarks.md). An exhibit is a table or figure; it is made from input tables,
+such as "accuracies" or "items".
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from blimpworks.campaign.catalogue import Catalogue
 
 DECLARED = "blimpworks.benchmarks.paper:declared_papers"
-"""Function that returns the papers of declared benchmarks, and the faults of unusable ones."""
+"""Function that returns papers of declared benchmarks by folder, and faults by benchmark."""
 FOLDERS = "BLIMPWORKS_DECLARED"
 """Environment variable with a campaign's folders of benchmarks, which jobs inherit."""
 
@@ -54,7 +55,7 @@ def _load(entry: EntryPoint) -> Paper:
 
 
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
-    """Add a paper. Raises UserError for a name that is taken, or a key of every campaign."""
+    """Add a paper. Raises UserError for a name that is taken, or that campaigns use as a key."""
     names = {benchmark.name for benchmark in paper.benchmarks}
     taken = {b.name for earlier in registered.values() for b in earlier.benchmarks}
     twice = sorted(names & taken | {paper.name} & registered.keys())
@@ -73,7 +74,7 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
 
 @cache
 def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
-    """Return all papers by name in the order of reports, and faults of declared benchmarks.
+    """Return all papers by name in the order of reports, and faults by name of a benchmark.
 
     Raises UserError for a paper of a package that cannot be loaded, or that has a taken name.
     """
@@ -191,7 +192,7 @@ CORE_TABLES = {
     # For exhibits that show printed numbers alone.
     "printed": TableKind(paths=lambda layout, paper: layout.printed_tables(paper)),
 }
-"""Kinds of tables that the workflow makes for all papers."""
+"""Input tables of exhibits that the workflow makes for all papers, by name."""
 
 
 @cache
@@ -208,7 +209,7 @@ def find_exhibit(key: str) -> ExhibitSpec:
 
 
 def table_kind(paper: str, name: str) -> TableKind:
-    """Return a kind of table of a paper, or else of the core. Raises UserError without one."""
+    """Return the input table ``name`` of a paper, or else of the core. Raises UserError."""
     tables = {**CORE_TABLES, **find_paper(paper).tables}
     if name not in tables:
         raise UserError(
@@ -247,9 +248,9 @@ def of_benchmarks(
 ) -> list[ExhibitSpec]:
     """Return the exhibits that a campaign with items of ``benchmarks`` makes.
 
-    An exhibit of results needs its benchmarks among the ``evaluated`` ones. A learning curve needs
-    its benchmark in ``sampled``, which models trained on samples are evaluated on. Exhibits without
-    ``needs``, with a kind of table that the campaign cannot have, or ``omitted`` are left out.
+    ``evaluated``: benchmarks with results, which exhibits of results need. ``sampled``: benchmarks
+    with results of models trained on samples, which learning curves need. Exhibits that have no
+    ``needs``, need a table that the campaign cannot have, or are ``omitted`` are left out.
     """
     return [
         spec
@@ -274,7 +275,7 @@ def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
 
 
 def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
-    """Return the reader for files of the kind of table ``name``; None where they are Parquet."""
+    """Return the reader for files of the input table ``name``; None where they are Parquet."""
     readers = (paper.tables[name].reader for paper in papers().values() if name in paper.tables)
     address = next(filter(None, readers), None)
     return None if address is None else cast(Callable[..., "pd.DataFrame"], load(address))

@@ -53,10 +53,7 @@ GRACE = 60.0
 
 
 def memory_groups() -> list[Path]:
-    """List the memory control groups of this process, up to its job's.
-
-    Raises OSError where the system has none.
-    """
+    """List the memory control groups of this process and its job. Raises OSError without any."""
     directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)

@@ -63,16 +63,16 @@ def is_alive(path: Path) -> bool:
 
 
 def find_jobs(directory: Path) -> dict[str, str]:
-    """Return the runs that submitted this user's SLURM jobs in ``directory``, by job id.
+    """Return the id of the run behind each of this user's SLURM jobs in ``directory``, by job id.
 
     Raises UserError when SLURM does not answer for a while.
     """
     if shutil.which("squeue") is None:
         return {}
-    waited = time.monotonic()
+    start = time.monotonic()
     # The executor names each job after its run.
     while (output := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", "%i|%j|%Z"])) is None:
-        if time.monotonic() - waited > CANCEL_SECONDS:
+        if time.monotonic() - start > CANCEL_SECONDS:
             raise UserError(
                 f"squeue has not answered for {CANCEL_SECONDS:.0f} s, so it is not known whether "
                 "jobs of an earlier run still write here; run this again when SLURM is up."
@@ -109,9 +109,9 @@ def end_orphans(directory: Path) -> list[str]:
     orphans = [job for job, run in jobs.items() if run in dead]
     if orphans:
         ask(["scancel", *orphans])
-    waited, remaining = time.monotonic(), {*orphans}
+    start, remaining = time.monotonic(), {*orphans}
     while remaining and (remaining := remaining & find_jobs(directory).keys()):
-        if time.monotonic() - waited > CANCEL_SECONDS:
+        if time.monotonic() - start > CANCEL_SECONDS:
             raise UserError(
                 f"SLURM jobs {', '.join(sorted(remaining))} of an earlier run write to this "
                 f"directory and did not end {CANCEL_SECONDS:.0f} s after scancel; end them, then "
@@ -171,7 +171,7 @@ def awaited(log: str) -> set[str]:
 
 
 class OverdueJobs:
-    """Finds out when a run waits for jobs that are over."""
+    """Finds the jobs that ended ``overdue`` seconds ago, but that Snakemake still waits for."""
 
     def __init__(self, overdue: float) -> None:
         self._overdue = overdue

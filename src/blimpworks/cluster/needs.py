@@ -1,6 +1,8 @@
-"""Estimate what scoring jobs need: GPUs, cores and memory, sentences and tokens, speed and time.
+"""Estimate the GPUs, memory and time that scoring jobs need, before they run.
 
-Estimates come from a model's row in the catalogue and from the site, a cluster's description.
+``needs_of`` chooses GPUs, ``expected_items`` and ``expected_work`` count what a job scores, and
+``speed_of`` and ``score_seconds`` give its time. All use a model's row in the catalogue and the
+site, which describes a cluster.
 """
 
 from collections.abc import Mapping, Sequence
@@ -106,10 +108,7 @@ class Option(NamedTuple):
 
 
 def weights_gb(row: ModelRow, dtype: str) -> float:
-    """Return the GB of a model's weights; 0 for an unknown number of parameters.
-
-    Raises UserError for an unknown number format.
-    """
+    """Return the GB of the weights; 0 if unknown. Raises UserError for an unknown ``dtype``."""
     if dtype not in BYTES:
         raise UserError(
             f"model {row.name!r} has dtype {dtype!r}, expected one of {', '.join(BYTES)}; "
@@ -184,20 +183,20 @@ def needs_of(
     *,
     options: ScoringOptions | None = None,
 ) -> Needs:
-    """Find the resources of a job that scores with the model ``row`` by ``engine`` in ``dtype``.
+    """Choose the resources of a job that scores with the model ``row`` by ``engine`` in ``dtype``.
 
-    Take the fewest GPUs of one node that the model fits on, then those with least memory left over.
-    The table of models or the site's file may state GPUs and memory instead. Models run on the CPU
-    without a site, without GPUs, and with some engines. ``step``: how often GPU memory ran out; at
-    each step take more or larger GPUs, if there are any.
+    The job gets the fewest GPUs of one node that the model fits on, and of these the smallest. The
+    table of models or the site's file may state GPUs and memory instead. Models run on the CPU
+    without a site, without GPUs, and with some engines. ``step``: number of earlier attempts that
+    filled the GPU memory; each of them calls for more or larger GPUs, if there are any.
 
     Raises UserError, with the calculation, for a model that fits nowhere.
     """
-    scoring, facts = options or ScoringOptions(), find_engine(engine)
-    serving = facts.serving(scoring)
+    scoring, engine_row = options or ScoringOptions(), find_engine(engine)
+    serving = engine_row.serving(scoring)
     stated = site.models.get(row.name, ModelNeeds()) if site else ModelNeeds()
     stated_gpus = row.gpus if stated.gpus is None else stated.gpus
-    if site is None or not site.gpus or not facts.gpu or stated_gpus == 0:
+    if site is None or not site.gpus or not engine_row.gpu or stated_gpus == 0:
         weights = weights_gb(row, dtype)
         memory_mb = host_memory_mb(weights, engine, 0)
         if site is not None and memory_mb > site.cpu.memory_gb * 1000:
@@ -217,20 +216,21 @@ def needs_of(
         sizes = [1]
     elif serving.tensor_parallel is not None:
         sizes = [serving.tensor_parallel]
-    every = [
+    possible = [
         Option(gpu, number, stated_gb / number if stated_gb else memory.of_each(number))
         for gpu in site.gpus
         if stated.kind in (None, gpu.label)
         for number in sizes
         if number <= gpu.per_node
     ]
+    # Keep those with enough memory, and choose among them.
     fitting = []
-    for option in every:
+    for option in possible:
         host_mb = host_memory_mb(memory.weights, engine, option.gpus)
         if option.room_gb >= 0 and host_mb <= option.gpu_kind.host_memory_gb * 1000:
             fitting.append(option)
     if not fitting:
-        raise UserError(_refusal(row, memory, every, site))
+        raise UserError(_refusal(row, memory, possible, site))
     best = min(fitting, key=Option.cost)
     for _ in range(step):
         roomier = [option for option in fitting if option.room_gb > best.room_gb]
@@ -266,12 +266,12 @@ class Expectation(NamedTuple):
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Tell whether critical regions alone are scored: a masked model's methods need no more."""
+    """Return whether a model scores only the critical regions: a masked one may need no more."""
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 
 def expected_items(campaign: Campaign, catalogue: Catalogue, job: Part) -> dict[Path, Expectation]:
-    """Return the expected content of each items table of a part, by path, existing or not."""
+    """Return the expected content of each items table of a scoring job, keyed by its path."""
     row = catalogue.models[job.model]
     expectations = {}
     for name, lang in job.sets:
@@ -354,15 +354,15 @@ def speed_of(
     measured = site.models.get(row.name, ModelNeeds()).tokens_per_second
     if measured is not None:
         return Speed(measured, "measured")
-    facts = find_engine(engine)
-    if facts.tokens_per_second is not None:
-        return Speed(facts.tokens_per_second, "stated")
+    engine_row = find_engine(engine)
+    if engine_row.tokens_per_second is not None:
+        return Speed(engine_row.tokens_per_second, "stated")
     if needs.gpu_kind is None:
-        teraflops = needs.cores * facts.core_teraflops
+        teraflops = needs.cores * engine_row.core_teraflops
     else:
         slower = FLOAT32 if (dtype or row.dtype) == "float32" else 1
         teraflops = site.utilisation * needs.gpu_kind.teraflops * needs.gpus * slower
-    possible = teraflops * 1e12 / (2e9 * (row.parameters or SMALLEST)) / facts.computed
+    possible = teraflops * 1e12 / (2e9 * (row.parameters or SMALLEST)) / engine_row.computed
     if row.architecture == "masked":
         possible /= SENTENCE
     return Speed(min(possible, site.host_tokens_per_second), "stated")

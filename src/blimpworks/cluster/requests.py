@@ -140,14 +140,7 @@ def train_request(site: Site | None) -> Request | None:
     if site is None or gpu_kind is None:
         return None
     minutes = int(min(TRAINING_HOURS, gpu_kind.max_hours) * 60)
-    needs = Needs(
-        gpu_kind=gpu_kind,
-        gpus=1,
-        cores=gpu_kind.cores_per_gpu,
-        memory_mb=TRAINING_MB,
-        weights_gb=0.0,
-        needed_gb=0.0,
-    )
+    needs = Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, weights_gb=0.0, needed_gb=0.0)
     return score_request(site, needs, minutes)
 
 

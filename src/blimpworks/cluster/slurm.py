@@ -37,12 +37,12 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
     one of several jobs, but still describes the others.
     """
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if partly or done.returncode == 0 else None
+    return result.stdout if partly or result.returncode == 0 else None
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
@@ -76,7 +76,7 @@ class Queue:
     states: Mapping[str, str] = field(default_factory=dict)
     """State of each job by id."""
     pending: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """Id of the waiting job of a model and part, among those submitted from this directory."""
+    """SLURM id of each waiting scoring job, keyed by its title and name, of this directory."""
 
 
 def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:

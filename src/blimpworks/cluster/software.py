@@ -68,15 +68,12 @@ CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:
-    """List the missing software of engines and rules, one sentence with a remedy each.
-
-    Packages are searched, not imported.
-    """
+    """Yield a sentence with a remedy for each missing package or program of engines and rules."""
     # Not at the top: containers/build.sh imports this module with Python's standard library alone.
     from blimpworks.campaign.engines import INSTALL, find_engine
 
     absent: dict[str, set[str]] = {}
-    for engine in map(find_engine, engines):
+    for engine in map(find_engine, engines):  # look for packages, but import none
         if python := engine.python(root):  # an environment of its own
             is_installed = any(python.parents[1].glob(f"lib/python*/site-packages/{engine.module}"))
         else:

@@ -1,7 +1,8 @@
-"""Read the progress of a campaign from its files.
+"""Read the progress of a campaign from the files that its scoring jobs write.
 
-A part is what one job scores or answers. Its journal lists the attempts to run it, its progress
-file counts what is scored, and its manifest, written last, marks it as done.
+A scoring job runs one model on items of some languages. Its journal lists the attempts to run it,
+its progress file counts the scored sentences, and its manifest, written last, marks it as done.
+``status_text`` shows the ``Status`` that ``read_status`` returns.
 """
 
 import os
@@ -56,7 +57,7 @@ TAIL = 8192
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """Progress of one part (one scoring or answering job) at one time."""
+    """Progress of one scoring job at one time."""
 
     job: Part
     log: Path
@@ -67,13 +68,13 @@ class JobStatus:
     reason: str
     """Reason of the state; may be empty."""
     sentences: int | None
-    """Number of its sentences; None when not yet counted."""
+    """Number of sentences (or prompts); None when not yet counted."""
     done: int
-    """Number of its scored sentences."""
+    """Number of sentences with scores."""
     heard: datetime | None
     """Time of the last write to its log, journal or progress file."""
     lacks: str
-    """Missing input that it waits for; may be empty."""
+    """Missing input: "its model", "items", or empty."""
 
     @property
     def silent(self) -> timedelta | None:
@@ -90,7 +91,7 @@ class JobStatus:
         counted = self.progress.languages.get(lang) if self.progress else None
         if counted is None:
             return None, None
-        # A part with a manifest is done, though an old progress file may say less.
+        # With a manifest the job is done, though an old progress file may say less.
         return (counted.sentences if self.state == "done" else counted.done), counted.sentences
 
 
@@ -102,7 +103,7 @@ class ModelStatus:
     """Name of the model, or title of its answers."""
     jobs: list[JobStatus]
     sentences: int
-    """Number of sentences of all its parts."""
+    """Number of sentences of all its jobs."""
     exact: bool
     """Whether the sentences were counted; else they are estimated from the items."""
     parameters: float | None
@@ -168,7 +169,7 @@ def last_line(log: Path) -> str:
 def _judge_open(
     attempt: Attempt, queue: Queue, moment: datetime, silent: bool
 ) -> tuple[State, str]:
-    """Return state and reason of a part with an attempt that has not recorded its end."""
+    """Return state and reason of a job, if its last attempt has not recorded an end."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
     slurm_state = queue.states.get(job or "")
     if slurm_state in ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED"):
@@ -187,7 +188,10 @@ def _judge_open(
 def read_job_status(
     campaign: Campaign, job: Part, moment: datetime, queue: Queue, listing: Listing
 ) -> JobStatus:
-    """Read the files of a part. Raises UserError for a malformed file."""
+    """Read the files of a scoring job; ``listing`` says which files of the campaign exist.
+
+    Raises UserError for a malformed file.
+    """
     log, manifest = job.log(campaign), job.manifest(campaign)
     attempts, progress = read_attempts(journal_path(log)), read_progress(progress_path(log))
     times = [attempts[-1].started.time] if attempts else []
@@ -236,7 +240,7 @@ def read_job_status(
 
 
 def count_states(jobs: Sequence[JobStatus]) -> Mapping[State, int]:
-    """Count parts by state, in the order of ``STATES``, without zeros."""
+    """Count the jobs in each state, in the order of ``STATES``, without zeros."""
     counts = Counter(job.state for job in jobs)
     return {state: counts[state] for state in STATES if counts[state]}
 
@@ -276,9 +280,10 @@ def _stages(
 
 
 def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStatus]) -> list[int]:
-    """Count the sentences of each part, or estimate them from its items.
+    """Count the sentences of each job, or estimate them from its items.
 
-    Pairs may share a sentence: multiply estimates by the share of distinct ones in counted parts.
+    Pairs may share a sentence. So estimates are multiplied by the share of distinct sentences in
+    the jobs that have counted theirs.
     """
     pairs: dict[Path, int | None] = {}
     texts: list[int] = []
@@ -343,18 +348,20 @@ def read_status(
     Raises UserError for a malformed file.
     """
     moment, queue, listing = now(), queue or Queue(), Listing()
-    parts = every_part(campaign, catalogue, groups)
-    statuses = [read_job_status(campaign, part, moment, queue, listing) for part in parts]
+    jobs = every_part(campaign, catalogue, groups)
+    statuses = [read_job_status(campaign, job, moment, queue, listing) for job in jobs]
+
+    # Put jobs of the same model together.
     jobs_of: dict[str, list[JobStatus]] = {}
     totals: Counter[str] = Counter()
     for status, total in zip(statuses, _totals(campaign, catalogue, statuses), strict=True):
         jobs_of.setdefault(status.job.title, []).append(status)
         totals[status.job.title] += total
     models = []
-    for title, jobs in jobs_of.items():
-        part, exact = jobs[0].job, all(status.sentences is not None for status in jobs)
-        parameters, engine = catalogue.models[part.model].parameters, f"{part.engine} {part.task}"
-        models.append(ModelStatus(title, jobs, totals[title], exact, parameters, engine))
+    for title, of_model in jobs_of.items():
+        first, exact = of_model[0].job, all(status.sentences is not None for status in of_model)
+        engine, billions = f"{first.engine} {first.task}", catalogue.models[first.model].parameters
+        models.append(ModelStatus(title, of_model, totals[title], exact, billions, engine))
     estimated = [_with_estimate(model, models) for model in models]
     stages = _stages(campaign, catalogue, statuses, listing)
     return Status(campaign.campaign, moment, stages, estimated)

@@ -278,10 +278,7 @@ class TrainingOptions(Strict):
     """Recipes by name, for models of the catalogue with that ``recipe``."""
 
     def billions(self, recipe: str) -> float | None:
-        """Return billions of parameters of a recipe's models.
-
-        None where a corpus decides the vocabulary, and for n-grams.
-        """
+        """Return billions of parameters; None for n-grams, and if a corpus sets the vocabulary."""
         match self.recipes.get(recipe):
             case TransformerRecipe(corpus=str()):
                 return None
