@@ -27,10 +27,7 @@ _PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")
 
 
 def offline_variable(variables: Sequence[str] = OFFLINE_VARIABLES) -> str | None:
-    """Return the first of the environment variables that is set to true, None without one.
-
-    By default, these are the variables that forbid the network.
-    """
+    """Return the first variable set to true, by default of those that forbid the network."""
     true = {"1", "ON", "YES", "TRUE"}
     return next((v for v in variables if os.environ.get(v, "").upper() in true), None)
 
@@ -221,10 +218,7 @@ def in_cache(folder: Path | None, hf_id: str) -> bool:
 
 
 def state_of(path: Path) -> str:
-    """Return a digest of names, sizes and time stamps of a model's files, to notice changes.
-
-    ``path``: the model's directory, or its only file.
-    """
+    """Return a digest of names, sizes and times of a model's files (directory or file ``path``)."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     states = (f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.is_file())
     return hashlib.blake2b("\n".join(states).encode(), digest_size=8).hexdigest()

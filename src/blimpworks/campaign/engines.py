@@ -215,10 +215,7 @@ ENGINE_ROWS = (
 
 @cache
 def engines() -> Mapping[str, Engine]:
-    """Return all engines by name, first those of this package.
-
-    Raises UserError for one of another distribution that cannot be used.
-    """
+    """Return all engines by name, this package's first. Raises UserError for an unusable one."""
     rows = {row.name: row for row in ENGINE_ROWS}
     for entry in entries_of(ENGINES):
         try:

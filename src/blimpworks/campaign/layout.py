@@ -220,10 +220,7 @@ class Layout:
         return {(job.model, job.name): job for job in self._every_part if job.task == task}
 
     def generation_of(self, job: Part) -> Generation:
-        """Return the settings for answering the prompts of a job.
-
-        Raises UserError where two of its benchmarks have different settings.
-        """
+        """Return the settings for answering a job's prompts. Raises UserError if they differ."""
         names = dict.fromkeys(name for name, _ in job.sets)
         generations = [g for name in names if (g := registry.find_benchmark(name).generation)]
         if len({str(g.options(self.campaign)) for g in generations}) > 1:
@@ -315,10 +312,7 @@ class Layout:
         return [] if absent else kind_of_table.of(self, paper, printed=printed)
 
     def exhibit_tables(self, spec: ExhibitSpec) -> list[tuple[str, str]]:
-        """Return (kind, path) of each table that an exhibit needs or can use.
-
-        Raises UserError for an exhibit that the campaign cannot build.
-        """
+        """Return (kind, path) of an exhibit's tables. Raises UserError if it cannot be built."""
         if spec.key in self.refused:
             raise UserError(self.refused[spec.key])
         names = (*spec.needs, *spec.optional)
@@ -335,9 +329,9 @@ class Layout:
         return [(name, p) for name in names for p in self.tables(paper, name, printed=True)]
 
     def fact(self, paper: str, name: str, *, complete: bool = False) -> Any:
-        """Return a fact of a paper's exhibits; ``complete``: about all languages and models.
+        """Return a value for exhibits, such as languages' families. Raises UserError if unknown.
 
-        Raises UserError for an unknown fact.
+        ``complete``: of all languages and models, for exhibits of printed numbers.
         """
         facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = registry.find_paper(paper).facts
         if name not in facts:

@@ -123,10 +123,7 @@ def parse_method(name: str, expression: str) -> Method:
 
 
 def find_method(named: str) -> Method:
-    """Return the method of that name, or parse ``name=expression``.
-
-    Raises UserError for an unknown name or a malformed expression.
-    """
+    """Return the method of that name, or parse ``name=expression``. Raises UserError otherwise."""
     name, has_expression, expression = (name_part.strip() for name_part in named.partition("="))
     if has_expression:
         return parse_method(name, expression)

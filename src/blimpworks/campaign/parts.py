@@ -150,14 +150,11 @@ def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]
 
 
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
-    """Return the campaign's benchmarks that a model runs on.
-
-    Only models that can generate run on prompts; models trained on dialogues run on nothing else.
-    """
+    """Return the benchmarks that a model runs on; prompts need a model that can generate."""
     able = can_generate(engine_of(campaign, row), row.architecture)
     units = {"pair", "prompt"} if able else {"pair"}
     if follows_instructions(campaign.training.recipes, row.recipe):
-        units = units - {"pair"}
+        units = units - {"pair"}  # a model trained on dialogues runs on prompts alone
     return tuple(
         name
         for name in campaign.benchmarks

@@ -163,10 +163,7 @@ TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
 
 
 def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
-    """Return the policy for ties of ``method`` on ``benchmark``.
-
-    Raises UserError for a benchmark without pairs, or an unknown one.
-    """
+    """Return the policy for ties of a method. Raises UserError for a benchmark without policies."""
     policies = find_benchmark(benchmark).ties
     if variant not in policies:
         names = ", ".join(name for name, with_pairs in benchmarks().items() if with_pairs.ties)

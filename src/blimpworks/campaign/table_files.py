@@ -60,10 +60,7 @@ def named_row(rows: Mapping[str, AnyRow], name: str, table: Path) -> AnyRow:
 
 
 def keyed(rows: Sequence[AnyRow], key: str, path: Path) -> dict[str, AnyRow]:
-    """Return the rows in a dictionary keyed by their field ``key``.
-
-    Raises UserError for a repeated value; ``path`` is the table's, for the message.
-    """
+    """Return rows by their field ``key``. Raises UserError, with ``path``, for a repeated value."""
     for value, count in Counter(getattr(row, key) for row in rows).items():
         if count > 1:
             raise UserError(f"{path}: {key} {value!r} stands in {count} rows; keep one.")
@@ -158,10 +155,7 @@ def lock_files(table: Path) -> list[Path]:
 
 
 def _read_lock_file(row_type: type[LockRow], path: Path) -> dict[tuple[str, ...], LockRow]:
-    """Return the rows of a lock file by their ``identity``; none where the file is missing.
-
-    Raises UserError with file and line for a malformed one.
-    """
+    """Return a lock file's rows by ``identity``. Raises UserError, with line, for a wrong one."""
     rows: dict[tuple[str, ...], LockRow] = {}
     remedy = "Correct the line or delete it: it is made again when its row is next retrieved."
     if not path.exists():

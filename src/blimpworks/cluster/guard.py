@@ -210,10 +210,7 @@ def _watch(log: Path, alive: Path, period: float, overdue_jobs: OverdueJobs) -> 
 
 
 def watch_over(log: Path) -> None:
-    """Register this run, and end it when it waits for SLURM jobs that are over.
-
-    Do nothing for a run without SLURM jobs. ``log``: Snakemake's log of the run.
-    """
+    """Register the run with this Snakemake ``log``; end it when it waits for jobs that are over."""
     run = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
     if run is None:
         return
@@ -245,10 +242,7 @@ def _is_done(log: Path) -> bool:
 
 
 def failed_jobs_text(text: str) -> str:
-    """List the last log line of each failed job, from the ``text`` of Snakemake's log.
-
-    For a job that was not submitted, list sbatch's message.
-    """
+    """List each failed job's last log line, or sbatch's message, from Snakemake's log ``text``."""
     messages: dict[str, str] = {}
     for failed in FAILED.split(COPIED_LOG.sub("", text))[1:]:
         message = MESSAGE.search(failed)

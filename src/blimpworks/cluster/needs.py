@@ -319,10 +319,7 @@ def _rows(path: str, _changed: int) -> int:
 
 
 def count_pairs(items: Path) -> int | None:
-    """Count the rows of an items table by its metadata; None when it is missing or damaged.
-
-    The job that reads the table reports the damage.
-    """
+    """Count the rows of an items table by its metadata; None when it is missing or damaged."""
     try:
         return _rows(str(items), items.stat().st_mtime_ns)
     except (OSError, ValueError):  # Arrow's errors of format are of the latter kind

@@ -252,10 +252,7 @@ class _Planner:
         return round(max(0, work.sentences - self.scored_counts[job].sentences) * mean)
 
     def plan_model(self, title: str, jobs: Sequence[Part]) -> ModelPlan:
-        """Plan the ``jobs`` of a model that have the same ``title``, such as "gpt2 (answers)".
-
-        Raises UserError for jobs that no node can run.
-        """
+        """Plan the ``jobs`` of a model with this ``title``. Raises UserError if no node suits."""
         model = title.removesuffix(ANSWERS_SUFFIX)
         row, engine, dtype = self.setup_of(model)
         needs = self.needs[model]
@@ -308,10 +305,7 @@ class _Planner:
         )
 
     def plan_disk(self, files: Sequence[SourceRow | TreebankRow], jobs: Sequence[Part]) -> DiskPlan:
-        """Estimate the bytes that a run adds, and compare them with the free space.
-
-        ``files``: the files to download; ``jobs``: the scoring jobs to run.
-        """
+        """Compare the bytes that downloaded ``files`` and ``jobs`` add with the free space."""
         downloads = sum(row.bytes or 0 for row in files)
         missing = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
         rows = [self.catalogue.models[model] for model, _ in missing]

@@ -237,10 +237,7 @@ class Deadline(Watch):
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
-    """Return the deadline that the variable ``DEADLINE`` sets, or a watch that never stops a run.
-
-    Raises UserError when the variable is not a number.
-    """
+    """Return the deadline in the variable ``DEADLINE``, if any. Raises UserError for no number."""
     text = environment.get(DEADLINE)
     if not text:
         return Watch()

@@ -20,10 +20,7 @@ RECIPE = (
 
 
 def image_of(root: Path, environment: str) -> Path:
-    """Return the path of an environment's image in the repository at ``root``, built or not.
-
-    Raises FileNotFoundError for an unknown environment.
-    """
+    """Return the path of an environment's image. Raises FileNotFoundError for an unknown one."""
     digest = hashlib.sha256()
     digest.update((root / f"envs/{environment}.txt").read_bytes())
     for name in RECIPE[1:]:

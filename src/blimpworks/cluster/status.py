@@ -188,10 +188,7 @@ def _judge_open(
 def read_job_status(
     campaign: Campaign, job: Part, moment: datetime, queue: Queue, listing: Listing
 ) -> JobStatus:
-    """Read the files of a scoring job; ``listing`` says which files of the campaign exist.
-
-    Raises UserError for a malformed file.
-    """
+    """Read a job's files; ``listing`` has all that exist. Raises UserError for a malformed one."""
     log, manifest = job.log(campaign), job.manifest(campaign)
     attempts, progress = read_attempts(journal_path(log)), read_progress(progress_path(log))
     times = [attempts[-1].started.time] if attempts else []
@@ -343,10 +340,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
 def read_status(
     campaign: Campaign, catalogue: Catalogue, groups: Groups, queue: Queue | None = None
 ) -> Status:
-    """Read the progress of a campaign; ``queue`` tells waiting jobs from unsubmitted ones.
-
-    Raises UserError for a malformed file.
-    """
+    """Read a campaign's progress; ``queue`` tells which jobs wait. Raises UserError."""
     moment, queue, listing = now(), queue or Queue(), Listing()
     jobs = every_part(campaign, catalogue, groups)
     statuses = [read_job_status(campaign, job, moment, queue, listing) for job in jobs]
