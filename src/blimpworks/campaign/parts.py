@@ -268,14 +268,14 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
 
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
-    """Return whether the campaign retrieves a file, or must: only ``unpinned: skip`` omits some."""
+    """Return whether a campaign uses a file; ``unpinned: skip`` leaves out those not pinned."""
     return row.sha256_optional or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
 
 
 def released_corpus(
     campaign: Campaign, catalogue: Catalogue, corpus: str, lang: str
 ) -> list[SourceRow]:
-    """Return the files of a language's released corpus; none if the settings ``corpus`` differ."""
+    """Return the files of a language's released corpus; none if ``corpus`` is made from text."""
     options = campaign.training.corpora[corpus]
     rows = catalogue.sources_of(CORPUS, lang)
     uses_released = options.released and options.words == "whitespace"

@@ -185,10 +185,10 @@ def needs_of(
 ) -> Needs:
     """Choose the resources of a job that scores with the model ``row`` by ``engine`` in ``dtype``.
 
-    The job gets the fewest GPUs of one node that the model fits on, and of these the smallest. The
-    table of models or the site's file may state GPUs and memory instead. Models run on the CPU
-    without a site, without GPUs, and with some engines. ``step``: number of earlier attempts that
-    filled the GPU memory; each of them calls for more or larger GPUs, if there are any.
+    The job gets the fewest GPUs of one node that the model fits on, of the kind with the least
+    memory to spare. The table of models or the site's file may state GPUs and memory instead.
+    Models run on the CPU without a site, without GPUs, and with some engines. ``step``: number of
+    attempts that filled the GPU memory; each calls for more or larger GPUs, if there are any.
 
     Raises UserError, with the calculation, for a model that fits nowhere.
     """

@@ -219,7 +219,7 @@ class _Planner:
         return expected_items(self.campaign, self.catalogue, job)
 
     def count_sentences(self, job: Part) -> int:
-        """Count all texts of a job, with those that have scores."""
+        """Count the sentences or prompts of a job, scored or not."""
         return expected_work(self.expected_items(job)).sentences
 
     def _token_scope(self, job: Part) -> set[tuple[str, bool]]:

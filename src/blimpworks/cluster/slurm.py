@@ -237,7 +237,10 @@ class Deadline(Watch):
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
-    """Return the deadline in the variable ``DEADLINE``, if any. Raises UserError for no number."""
+    """Return the deadline in the variable ``DEADLINE``, or else a watch that never stops a run.
+
+    Raises UserError when the variable is not a number.
+    """
     text = environment.get(DEADLINE)
     if not text:
         return Watch()

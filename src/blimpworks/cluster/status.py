@@ -340,7 +340,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
 def read_status(
     campaign: Campaign, catalogue: Catalogue, groups: Groups, queue: Queue | None = None
 ) -> Status:
-    """Read a campaign's progress; ``queue`` tells which jobs wait. Raises UserError."""
+    """Read a campaign's progress; ``queue`` has waiting jobs. Raises UserError for a bad file."""
     moment, queue, listing = now(), queue or Queue(), Listing()
     jobs = every_part(campaign, catalogue, groups)
     statuses = [read_job_status(campaign, job, moment, queue, listing) for job in jobs]
