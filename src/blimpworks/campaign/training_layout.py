@@ -1,6 +1,6 @@
 """Name the files of texts, corpora and samples that a campaign's models are trained on.
 
-The rules of the workflow ask for these paths.
+The rules ask for paths such as ``results/training/corpora/default/deu/train.txt``.
 """
 
 from __future__ import annotations

@@ -147,12 +147,13 @@ def _record_lost_attempt(log_file: Path) -> None:
         return
     lost = attempts[-1].started.attempt
     if read := _read_progress_of(lost, log_file):
-        entry = journal.Lost(attempt=lost, time=read[0], scored=read[1])
+        time_of_progress, scored = read
+        entry = journal.Lost(attempt=lost, time=time_of_progress, scored=scored)
         journal.append_entry(journal.journal_path(log_file), entry)
 
 
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
-    """Tell whether other jobs had used half of the SLURM job's time when this one first began."""
+    """Return whether earlier jobs had used half of the SLURM job's time when this one began."""
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
     seconds_left = (allocation.ends or math.inf) - times[0].timestamp()
@@ -186,7 +187,8 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     environment = os.environ | {ATTEMPT: attempt}
     if allocation.ends is not None:
         environment[DEADLINE] = str(allocation.ends)
-    begun, kills = time.monotonic(), count_kills()
+
+    start, kills = time.monotonic(), count_kills()
     signals.child = subprocess.Popen(command, env=environment)
     if signals.received:  # before the child started
         signals.child.send_signal(signal.SIGTERM)
@@ -208,7 +210,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         time=journal.now(),
         cause=cause,
         exit=code,
-        seconds=round(time.monotonic() - begun, 3),
+        seconds=round(time.monotonic() - start, 3),
         rss_mb=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
         scored=read[1] if read else None,
     )

@@ -51,7 +51,7 @@ def _start_time(pid: int) -> str | None:
 
 
 def is_alive(path: Path) -> bool:
-    """Tell whether a run is alive, by its process or, on another machine, by its file's age."""
+    """Return whether a run is alive: its process, or on another machine a recent file."""
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
         silent = time.time() - path.stat().st_mtime
@@ -84,7 +84,7 @@ def find_jobs(directory: Path) -> dict[str, str]:
 
 
 def _is_alive_after_waiting(path: Path) -> bool:
-    """Tell whether a run is alive; if on another machine, wait until it touches its file."""
+    """Return whether a run is alive; on another machine, wait until it touches its file."""
     try:
         first = path.stat().st_mtime
         elsewhere = json.loads(path.read_text(encoding="utf-8"))["host"] != platform.node()

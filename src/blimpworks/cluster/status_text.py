@@ -109,7 +109,7 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     trouble = [s for s in statuses if s.state in ("failed", "lost")]
     paused = [s for s in statuses if s.state in ("waiting", "queued") and s.attempts]
     running = [s for s in statuses if s.state == "running"]
-    # Describe failed parts by last line and log, one entry for all with the same failure.
+    # Describe failed jobs by last line and log, one entry for all with the same failure.
     alike: dict[tuple[str, str, str], list[JobStatus]] = {}
     for failed in trouble:
         key = (failed.job.title, failed.reason or failed.state, last_line(failed.log))
