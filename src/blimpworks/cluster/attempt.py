@@ -1,8 +1,13 @@
 """Run one attempt at a scoring job in a child process, and record in a journal how it ended.
 
+The command ``blimpworks score`` starts itself again as the child, which scores. The journal lies
+beside the job's log and gets one entry when an attempt starts and one when it ends:
+
+    {"attempt": "3f0c…", "cause": "memory", "exit": -9, "seconds": 812.4, …}
+
 When memory runs out, the kernel kills the child, which is larger; the parent can still write. Near
-the end of the allocation, the child stops between two shards and the parent requeues the SLURM job.
-Snakemake's executor notices nothing: it goes on waiting for the same job.
+the end of the SLURM allocation, the child stops between two shards (files of scores that are
+written one by one), and the parent requeues the SLURM job. Snakemake keeps waiting for that job.
 """
 
 import ctypes
@@ -31,11 +36,9 @@ from blimpworks.scoring.progress import ATTEMPT, read_progress
 
 log = logging.getLogger(__name__)
 
-CGROUPS = Path("/sys/fs/cgroup")
-MEMBERSHIP = Path("/proc/self/cgroup")
 OUT_OF_TIME = 75
 """Exit code of a job that stopped between shards (EX_TEMPFAIL of sysexits.h)."""
-MISTAKE = 2
+USER_ERROR = 2
 """Exit code after a ``UserError``."""
 GPU_FULL = re.compile(
     r"cuda(?: error)?:? out of memory|outofmemoryerror|no available memory for the cache|"
@@ -43,34 +46,41 @@ GPU_FULL = re.compile(
     re.IGNORECASE,
 )
 """Messages of PyTorch and vLLM when GPU memory is too small."""
-LAST_LINES = 4000
+SEARCHED_CHARACTERS = 4000
 """Characters at the end of a log that are searched for ``GPU_FULL``."""
-DEATH_SIGNAL = 1
-"""``PR_SET_PDEATHSIG`` of Linux's prctl."""
-PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
-GRACE = 60.0
+REQUEUE_SECONDS = 60.0
 """Seconds that SLURM may take to end a requeued job."""
+
+CGROUPS = Path("/sys/fs/cgroup")
+MEMBERSHIP = Path("/proc/self/cgroup")
+"""Linux's list of the control groups of this process, such as ``4:memory:/slurm/uid_7/job_12``."""
 
 
 def memory_groups() -> list[Path]:
-    """List the memory control groups of this process and its job. Raises OSError without any."""
+    """List the directories of this process's memory control groups (cgroups v1 and v2).
+
+    Inside a SLURM job, the groups above it that belong to the job are listed too. Raises OSError
+    on systems without control groups.
+    """
     directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
+            directories.append(group)
             # Groups above the job's are the node's, and count other users' processes too.
-            of_job = (p for p in group.parents if any(n.startswith("job_") for n in p.parts))
-            directories += [group, *of_job]
+            for parent in group.parents:
+                if any(name.startswith("job_") for name in parent.parts):
+                    directories.append(parent)
     return directories
 
 
 def count_kills() -> int:
-    """Count the processes of this control group that were killed for lack of memory.
+    """Return how often the kernel killed processes of these control groups for lack of memory.
 
     Read ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without them. A process
-    may count several times: use only the difference of two counts.
+    is counted once in each group that it belongs to: use only the difference of two counts.
     """
     kills = 0
     with suppress(OSError):
@@ -81,17 +91,22 @@ def count_kills() -> int:
     return kills
 
 
+PARENT_DEATH_SIGNAL = 1
+"""``PR_SET_PDEATHSIG`` of Linux's prctl."""
+
+
 def die_with_parent() -> None:
-    """Have Linux kill this process when its parent ends."""
+    """Have Linux kill this process when its parent ends. The child calls this first."""
     with suppress(AttributeError, OSError):  # other systems let an orphan finish its work
-        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-class _Signals:
-    """Handler of SIGTERM and SIGINT that passes them on to the child process.
+class _SignalForwarder:
+    """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
-    SLURM sends them only to a step's first process, a Snakemake, and then kills the others. So an
-    attempt that SLURM cancels cannot record its end; ``retry_scaling`` asks SLURM for the cause.
+    A job that SLURM cancels is not helped: SLURM signals only the step's first process, which is a
+    Snakemake, and then kills the others. The attempt cannot record its end, and the function
+    ``retry_scaling`` asks SLURM for the cause.
     """
 
     def __init__(self) -> None:
@@ -111,9 +126,9 @@ def cause_of(
 ) -> journal.Cause:
     """Return the reason why an attempt ended.
 
-    ``code``: exit code of the child, negative for a signal. ``kills``: number of processes killed
-    for lack of memory. ``on_request``: a signal asked the attempt to end. ``out_of_time``: the
-    allocation is over. ``log``: end of the log.
+    ``code``: exit code of the child, negative for a signal. ``kills``: how often processes were
+    killed for lack of memory. ``on_request``: whether a signal asked the attempt to end.
+    ``out_of_time``: whether the allocation is over. ``log``: end of the log.
     """
     if code == 0:
         return "done"
@@ -125,23 +140,26 @@ def cause_of(
         return "walltime"
     if GPU_FULL.search(log):
         return "gpu_memory"
-    if code == MISTAKE:
+    if code == USER_ERROR:
         return "input"
     return "killed" if code in (-signal.SIGKILL, 128 + signal.SIGKILL) else "error"
 
 
 def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.Scored] | None:
-    """Return the time and content of the progress file; None for one of another attempt."""
+    """Return the time and counts in the progress file that the child with this id writes.
+
+    None without a readable file, or when another attempt wrote it.
+    """
     with suppress(UserError):
         progress = read_progress(journal.progress_path(log_file))
         if progress and progress.attempt == attempt:
-            facts = progress.model_dump(include=set(journal.Scored.model_fields))
-            return progress.updated, journal.Scored.model_validate(facts)
+            counts = progress.model_dump(include=set(journal.Scored.model_fields))
+            return progress.updated, journal.Scored.model_validate(counts)
     return None
 
 
 def _record_lost_attempt(log_file: Path) -> None:
-    """Append to the journal the progress of a previous attempt that was killed."""
+    """Append to the journal the progress of a previous attempt that was killed with its parent."""
     attempts = journal.read_attempts(journal.journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
@@ -153,19 +171,24 @@ def _record_lost_attempt(log_file: Path) -> None:
 
 
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
-    """Return whether earlier jobs had used half of the SLURM job's time when this one began."""
+    """Return whether this attempt is the job's first in its allocation, and began past half of it.
+
+    That happens where one SLURM job runs several scoring jobs, one after another.
+    """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
     seconds_left = (allocation.ends or math.inf) - times[0].timestamp()
-    return len(times) == 1 and seconds_left < 30 * (allocation.minutes or 0)
+    half_in_seconds = 60 * (allocation.minutes or 0) / 2
+    return len(times) == 1 and seconds_left < half_in_seconds
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
     """Run ``command`` as one attempt, record it in the journal of ``log_file``, return its code.
 
-    Raises OSError when the journal cannot be written.
+    A child that a signal ended has 128 + the signal's number as code. Raises OSError when the
+    start cannot be written into the journal.
     """
-    allocation, attempt, signals = find_allocation(), uuid.uuid4().hex, _Signals()
+    allocation, attempt, signals = find_allocation(), uuid.uuid4().hex, _SignalForwarder()
     try:
         _record_lost_attempt(log_file)
     except UserError as error:
@@ -184,25 +207,27 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         ),
     )
     journal.append_entry(journal.journal_path(log_file), started)
+
+    # The child writes the attempt's id into its progress file, and stops before the deadline.
     environment = os.environ | {ATTEMPT: attempt}
     if allocation.ends is not None:
         environment[DEADLINE] = str(allocation.ends)
-
-    start, kills = time.monotonic(), count_kills()
+    start, kills_before = time.monotonic(), count_kills()
     signals.child = subprocess.Popen(command, env=environment)
     if signals.received:  # before the child started
         signals.child.send_signal(signal.SIGTERM)
     code = signals.child.wait()
+
     try:
-        last_lines = log_file.read_text(encoding="utf-8", errors="replace")[-LAST_LINES:]
+        log_text = log_file.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        last_lines = ""
+        log_text = ""
     cause = cause_of(
         code,
-        kills=count_kills() - kills,
+        kills=count_kills() - kills_before,
         on_request=signals.received,
         out_of_time=allocation.ends is not None and time.time() > allocation.ends - 1,
-        log=last_lines,
+        log=log_text[-SEARCHED_CHARACTERS:],
     )
     read = _read_progress_of(attempt, log_file)
     ended = journal.Ended(
@@ -218,7 +243,21 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         journal.append_entry(journal.journal_path(log_file), ended)
     except OSError as error:
         print(f"blimpworks: how this ended cannot be entered: {error}", file=sys.stderr)
-    # Print what the next attempt will do differently.
+
+    _explain(cause, allocation)
+    if cause == "walltime" and code == OUT_OF_TIME:
+        has_new_scores = ended.scored is not None and ended.scored.new > 0
+        if not has_new_scores and not _started_late(
+            allocation, log_file
+        ):  # it asked for too little
+            log.info("no shard was finished in this time; the next attempt gets more")
+        else:
+            _requeue(allocation)
+    return code if code >= 0 else 128 - code
+
+
+def _explain(cause: journal.Cause, allocation: Allocation) -> None:
+    """Print what the next attempt will do differently."""
     messages = {
         "memory": "the kernel killed it because memory ran out "
         f"({allocation.mem_mb or '?'} MB asked for); the next attempt asks for twice as much",
@@ -231,26 +270,26 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         job, node = allocation.slurm_job, allocation.node
         where = f"SLURM job {job} on {node}: " if job else ""
         print(f"blimpworks (attempt): {where}{messages[cause]}.", file=sys.stderr)
-    if cause == "walltime" and code == OUT_OF_TIME:
-        progressed = ended.scored and ended.scored.new
-        if not progressed and not _started_late(allocation, log_file):  # it asked for too little
-            log.info("no shard was finished in this time; the next attempt gets more")
-        elif (
-            allocation.slurm_job
-            and allocation.requeue
-            and ask(["scontrol", "requeue", allocation.slurm_job]) is not None
-        ):
-            log.info("SLURM job %s is queued again, and goes on there", allocation.slurm_job)
-            time.sleep(GRACE)
-        else:
-            log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
-    return code if code >= 0 else 128 - code
+
+
+def _requeue(allocation: Allocation) -> None:
+    """Have SLURM start this job again, and wait until SLURM ends the present process."""
+    job = allocation.slurm_job
+    if job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
+        log.info("SLURM job %s is queued again, and goes on there", job)
+        time.sleep(REQUEUE_SECONDS)
+    else:
+        log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
+
+
+PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Write the reason of a job's failure into its ``manifest``; return the resulting exit code.
+    """Write the reason of a job's failure into its ``manifest``; return 0, as if it had succeeded.
 
-    Do nothing for a job that ran out of time or was cancelled: another attempt goes on with it.
+    With this, Snakemake makes the tables of all other models (``--give-up``). A job that succeeded,
+    ran out of time or was cancelled keeps its exit ``code``: another attempt goes on with it.
     """
     if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
         return code
