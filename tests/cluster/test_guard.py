@@ -11,9 +11,9 @@ import pytest
 from blimpworks.cluster import guard
 from blimpworks.cluster.guard import (
     OverdueJobs,
-    find_awaited,
     end_orphans,
     failed_jobs_text,
+    find_awaited,
     is_alive,
     register,
 )

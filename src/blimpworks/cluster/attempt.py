@@ -247,9 +247,8 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     _explain(cause, allocation)
     if cause == "walltime" and code == OUT_OF_TIME:
         has_new_scores = ended.scored is not None and ended.scored.new > 0
-        if not has_new_scores and not _started_late(
-            allocation, log_file
-        ):  # it asked for too little
+        if not has_new_scores and not _started_late(allocation, log_file):
+            # It asked for too little time; another attempt with as much would end the same way.
             log.info("no shard was finished in this time; the next attempt gets more")
         else:
             _requeue(allocation)

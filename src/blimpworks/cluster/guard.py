@@ -206,7 +206,7 @@ class OverdueJobs:
 
 
 def _watch(log: Path, run_file: Path, period: float, overdue_jobs: OverdueJobs) -> None:
-    """Touch the run's file every ``period`` seconds; end the process if all its jobs are overdue."""
+    """Touch the run's file every ``period`` seconds; end the run if all its jobs are overdue."""
     while True:
         time.sleep(period)
         try:
