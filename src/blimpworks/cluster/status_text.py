@@ -59,7 +59,7 @@ def _join(*phrases: str) -> str:
 
 
 def _node_text(status: JobStatus) -> str:
-    """Return where the last attempt runs, such as ``node3, 4x A100, job 815``; empty without any."""
+    """Return where the last attempt runs or ran, such as ``node3, 4x A100, job 815``."""
     if status.newest is None:
         return ""
     started = status.newest.started
