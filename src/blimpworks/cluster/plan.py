@@ -240,9 +240,9 @@ class _Planner:
             return None
         # Unfinished jobs do not count: their first shards have the longest sentences.
         scope = self.token_scopes[job]
-        similar = [other for other in self.finished_jobs if self.token_scopes[other] == scope]
-        counts = [self.scored_counts[other] for other in similar]
-        same_model = [self.scored_counts[other] for other in similar if other.model == job.model]
+        similar = [done for done in self.finished_jobs if self.token_scopes[done] == scope]
+        counts = [self.scored_counts[done] for done in similar]
+        same_model = [self.scored_counts[done] for done in similar if done.model == job.model]
         return _total(same_model).mean or _total(counts).mean
 
     def count_tokens(self, job: Part) -> int:
