@@ -345,7 +345,7 @@ class Layout:
         return [spec for spec in self.published if spec.paper == paper]
 
     def tables(self, paper: str, name: str, *, printed: bool = False) -> list[str]:
-        """Return the files of the input table ``name``, such as "accuracies", of a paper's exhibits.
+        """Return the files of a paper's input table ``name``, such as "accuracies".
 
         ``printed``: those for exhibits of printed numbers. Empty if the campaign makes none.
         """
