@@ -117,9 +117,8 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     """Register the declared benchmarks, validate ``settings``, and return the campaign.
 
     In the result, paths of tables that exist only in the repository are absolute, and ``models``
-    contains the names of ``own_models``. ``source`` is the file's name for messages.
-
-    Raises UserError with one line for each problem: file, key, value, expectation.
+    contains the names of ``own_models``. ``source`` is the file's name for messages. Raises
+    UserError with one line for each problem: file, key, value, expectation.
     """
     declare([*map(Path, _texts(settings.get("declared")))])
     # A benchmark that cannot be used is unknown to the model: say first why it cannot.

@@ -199,9 +199,8 @@ def needs_of(
     memory to spare. The table of models or the site's file may state GPUs and memory instead.
     Without a site or GPUs, and with some engines, the model runs on the CPU. ``dtype``: number
     format of the weights. ``step``: number of earlier attempts that ran out of GPU memory; for
-    each, choose the next placement with more free memory, if there is one.
-
-    Raises UserError, with the calculation, for a model that fits nowhere.
+    each, choose the next placement with more free memory, if there is one. Raises UserError, with
+    the calculation, for a model that fits nowhere.
     """
     scoring, engine_row = options or ScoringOptions(), find_engine(engine)
     serving = engine_row.serving(scoring)

@@ -223,9 +223,8 @@ def sized_request(
 
     ``items``: expected content of each items table, which need not exist. ``log``: the job's log;
     the journal beside it has the earlier attempts, which enlarge the request (``retry_scaling``) up
-    to what a node has. ``shared``: number of jobs that run one after another in a SLURM job.
-
-    Raises UserError for a model that fits nowhere.
+    to what a node has. ``shared``: number of jobs that run one after another in a SLURM job. Raises
+    UserError for a model that fits nowhere.
     """
     # Enlarge the request after failed attempts.
     attempts: list[Attempt] = []
