@@ -39,7 +39,7 @@ ARCHITECTURES = {"transformer": "causal", "instruct": "causal"}
 """Architecture of the models that a kind of recipe trains; else the kind is the architecture."""
 
 ENDING = re.compile(r"(-\d+[km]?)?(-seed\d+)?")
-"""What follows the name of a row in a training's name, such as ``-125k-seed2``."""
+"""Ending of a training's name after the name of its row, such as ``-125k-seed2``."""
 
 
 def _split(value: Any) -> Any:
@@ -358,15 +358,13 @@ def select_rows(
 ) -> dict[str, Row]:
     """Return the named ``rows`` of the table in the file ``path``, in the table's order.
 
-    Raises UserError for an unknown name. Its message calls the name by the ``noun``, such as
-    "model", and suggests a similar one.
+    Raises UserError for an unknown name; ``noun``, such as "model", is for the message.
     """
     if names == "all":
         return rows
     unknown = next((name for name in names if name not in rows), None)
     if unknown is None:
         return {name: row for name, row in rows.items() if name in names}
-
     # Users may have written a label or hub id instead of the name.
     spellings = {key.casefold(): key for key in rows}
     for key, row in rows.items():

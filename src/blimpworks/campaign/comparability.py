@@ -50,7 +50,7 @@ class Basis(TypedDict):
     models: dict[str, str]
     """Difference of a model from the printed one; keyed by model."""
     unit: str
-    """What is counted: "pair" or "prompt"."""
+    """Unit of the counts: "pair" or "prompt"."""
     paper_languages: list[str]
     """Languages of the paper's items."""
 
@@ -102,10 +102,7 @@ def _compare_treebanks(
 def _compare_sources(
     paper: Paper, campaign: Campaign, catalogue: Catalogue
 ) -> Iterator[tuple[str, str]]:
-    """Yield (language, difference) for each source that is not the one of the repository's table.
-
-    A source is a retrieved file other than a treebank, such as a word list.
-    """
+    """Yield (language, difference) for each other retrieved file that is not the repository's."""
     default = _default_table(campaign, "sources")
     by_name = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
     replaced = {used: name for name, used in campaign.substitutes.items()}
@@ -124,7 +121,6 @@ def _compare_sources(
             yield row.lang, f"another {row.name}"
     if default is None:
         return
-
     # The paper might read further sources if the campaign's table had all rows of the default one.
     read = {row.name for row in rows} | {*campaign.substitutes}
     complete = replace(
@@ -138,10 +134,7 @@ def _compare_sources(
 
 
 def _compare_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Return {model: difference} of models that are trained here or differ from the repository's.
-
-    A model that is not in the repository's table is compared with nothing.
-    """
+    """Return {model: difference} of models that are trained here or not the repository's."""
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
     locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
@@ -185,16 +178,12 @@ def _paper_languages(paper: Paper) -> list[str]:
 
 
 def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
-    """Return the differences of a campaign's numbers from those of the paper ``name``.
-
-    Languages, method and unit are those of the paper's first benchmark.
-    """
+    """Return the differences of a campaign's numbers from those of the paper ``name``."""
     paper = find_paper(name)
     benchmark = next(iter(paper.benchmarks), None)
     if benchmark is None or not {b.name for b in paper.benchmarks} & {*campaign.benchmarks}:
         return SAME
     languages = [*benchmark.languages(campaign, catalogue)]
-
     reasons: dict[str, list[str]] = {}
     for compare in (_compare_treebanks, _compare_sources):
         for lang, reason in compare(paper, campaign, catalogue):
@@ -207,7 +196,6 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
             folders.append(f"other data (catalogue.{key}: {folder})")
     if folders:
         data = {lang: "; ".join(filter(None, (data.get(lang), *folders))) for lang in languages}
-
     sample = f"a sample of {campaign.limit}" if campaign.limit else ""
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
     usual = campaign.model_copy(update={paper.name: paper.settings()})  # the default settings

@@ -23,7 +23,7 @@ from blimpworks.records.digest import ENGINES, entries_of
 
 FORMATS = ("float32", "bfloat16", "float16")
 POLICIES = ("bos", "eos", "tokenizer", "encoded", "likeliest", "skip")
-"""What the first token is conditioned on, besides a stated token (``token:TEXT``)."""
+"""Conditions of the first token, besides a stated token (``token:TEXT``)."""
 ENGINE_SETTINGS = ("dtype", "first_token")
 MODEL = "model"
 """Value of a setting in a campaign that keeps each model's value in the catalogue."""
@@ -34,10 +34,7 @@ INSTALL = f"`bash envs/install.sh {SHARED}`"
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """A class that scores with models of one architecture, and its possible settings.
-
-    The parity report compares scores of the variants of an engine with those of a reference.
-    """
+    """A class that scores with models of one architecture, and its possible settings."""
 
     address: str
     """``module:Class``, not imported: its packages may be missing."""
@@ -46,9 +43,9 @@ class Scorer:
     first_token: tuple[str, ...] = (*POLICIES, "token")
     """Possible conditions of the first token."""
     reference: str = ""
-    """Settings of the reference, in a variant's notation such as "float32:sharing-never"."""
+    """Settings of the scores that a parity report compares with, as "float32:sharing-never"."""
     variants: tuple[str, ...] = ()
-    """Settings of the variants."""
+    """Settings of the scores that it compares."""
 
     def settle(self, setting: str, of_model: str, requested: str) -> str:
         """Return the ``requested`` value of a ``setting`` if it is possible, else the model's.
@@ -64,8 +61,7 @@ class Engine:
 
     name: str
     scorers: Mapping[str, Scorer]
-    """Scoring class of each architecture. A model's default engine is the first that has its
-    architecture."""
+    """Classes by architecture; a model's default is the first engine with its architecture."""
     generator: str = ""
     """Class that answers prompts with causal models, as ``module:Class``; empty without one."""
     module: str
@@ -79,8 +75,7 @@ class Engine:
     log-softmax, whatever the format of weights and logits: difference to the largest logit, sum of
     exponentials, its logarithm, and the difference of the two."""
     near_tie: Mapping[str, float] = field(default_factory=dict)
-    """Difference of two scores [nats] below which they nearly tie, for each number format in which
-    it differs from other engines'."""
+    """Threshold of near ties [nats] in number formats where it is not that of other engines."""
     gpu: bool = True
     """Whether a GPU makes it faster."""
     serves: str = ""
@@ -221,10 +216,7 @@ ENGINE_ROWS = (
 
 @cache
 def engines() -> Mapping[str, Engine]:
-    """Return ``{name: engine}``, those of this package first.
-
-    Raises UserError if an engine of another distribution cannot be used.
-    """
+    """Return all engines by name, this package's first. Raises UserError for an unusable one."""
     rows = {row.name: row for row in ENGINE_ROWS}
     for entry in entries_of(ENGINES):
         try:
@@ -277,10 +269,7 @@ def default_engine(architecture: str) -> Engine:
 
 
 def find_scorer(name: str, architecture: str) -> Scorer:
-    """Return the scorer of the engine ``name`` for an architecture.
-
-    Raises UserError if the engine cannot run it.
-    """
+    """Return an engine's scorer for an architecture. Raises UserError if it cannot run that."""
     if (name, architecture) not in scorers():
         pairs = ", ".join(" with ".join(pair) for pair in sorted(scorers()))
         raise UserError(
@@ -337,10 +326,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
 
 
 class ParityVariants(NamedTuple):
-    """Ways of scoring that a parity report compares with a reference way.
-
-    Names are like ``transformers:bfloat16``, an engine and settings.
-    """
+    """Engines with settings that a parity report compares, such as ``transformers:bfloat16``."""
 
     reference: str
     variants: tuple[str, ...]
@@ -375,10 +361,7 @@ def can_generate(name: str, architecture: str) -> bool:
 def choose_generation_engine(
     name: str, architecture: str, model: object, requested: object
 ) -> Choice:
-    """Return the class and settings for answering prompts, as ``choose_engine`` for scoring.
-
-    Raises UserError if the engine cannot answer with models of this architecture.
-    """
+    """Return the class and settings for answering. Arguments and errors as ``choose_engine``."""
     if not can_generate(name, architecture):
         raise UserError(
             f"engine {name!r} with architecture {architecture!r} cannot answer prompts; expected "

@@ -1,7 +1,7 @@
 """Name the files, jobs and options of a campaign for the rules of the Snakemake workflow.
 
-The rules ask ``Layout`` for their inputs, such as ``evaluated_tables("scores", "blimp")``, which
-returns ``["results/scores/blimp/gpt2/eng.parquet", …]``. A scoring job runs one model on items of
+The rules ask ``Layout`` for their inputs, such as ``evaluated_tables("scores", "mine")``, which
+returns ``["results/scores/mine/gpt2/eng.parquet", …]``. A scoring job runs one model on items of
 some languages; an exhibit is a table or figure. A benchmark reproduces a paper (then both have one
 name) or is declared as data. The Snakefile imports this module each time it is parsed, so imports
 must be fast.
@@ -35,9 +35,8 @@ class Layout:
 
     campaign: Campaign
     catalogue: Catalogue
-    """Languages, sources and models that the campaign chooses."""
     complete: Catalogue
-    """All languages and models, for exhibits of printed numbers."""
+    """Catalogue of all languages and models, for exhibits of printed numbers."""
     groups: Groups
     """Language codes of each group of languages, such as those that a model covers."""
 
@@ -146,14 +145,10 @@ class Layout:
         return [f"{root}/{model}/{lang}.parquet" for model, lang in pairs if only in ("", lang)]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
-        """Return the jobs' outputs that contain these tables.
-
-        Replace each table of a job on all languages of a model by its directory, which is what the
-        rule declares as output.
-        """
+        """Return the outputs of jobs with these tables: a directory if a job has all languages."""
         folders = {f"{self.results}/{name}" for name in ("scores", "answers", "judgements")}
         outputs = []
-        for path in tables:  # such as results/scores/blimp/gpt2/eng.parquet
+        for path in tables:  # such as results/scores/mine/gpt2/eng.parquet
             directory = path.rpartition("/")[0]
             benchmark_folder, _, model = directory.rpartition("/")
             is_output = benchmark_folder.rpartition("/")[0] in folders
@@ -198,20 +193,14 @@ class Layout:
         return policy
 
     def unknown_of(self, benchmark: str, model: str) -> list[str]:
-        """Return the command-line option for pairs with words that the model does not know.
-
-        Empty if these pairs are scored like all others.
-        """
+        """Return the command's option for pairs with words unknown to the model; may be empty."""
         options = registry.find_benchmark(benchmark).options(self.campaign)
         policy = getattr(options, "unknown_words", "score")
         has_unknown_words = find_engine(self.engine_of(model)).whole_words
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def one_more_options(self, benchmark: str) -> list[str]:
-        """Return command-line options that name models with one correct item more than judged.
-
-        This is a quirk of authors that some benchmarks reproduce.
-        """
+        """Return the command's options for models of which authors counted one item too many."""
         counts_one_more = registry.find_benchmark(benchmark).counts_one_more
         options = []
         for model in self.models_of(benchmark):
@@ -246,10 +235,7 @@ class Layout:
         return {(job.model, job.name): job for job in self._every_part if job.task == task}
 
     def generation_of(self, job: Part) -> Generation:
-        """Return the settings for answering a job's prompts.
-
-        Raises UserError if the job's benchmarks have different settings.
-        """
+        """Return the settings for answering a job's prompts. Raises UserError if they differ."""
         names = dict.fromkeys(benchmark for benchmark, _ in job.sets)
         stated = [registry.find_benchmark(name).generation for name in names]
         generations = [generation for generation in stated if generation]
@@ -262,10 +248,7 @@ class Layout:
 
     @cached_property
     def parted(self) -> dict[str, None]:
-        """Models with one scoring job for each language, in the catalogue's order.
-
-        Each of the other models scores all its languages in a single job.
-        """
+        """Models with one scoring job for each language, not one for all, in catalogue order."""
         rows = self.catalogue.models
         if self.campaign.scoring.jobs == "language":
             return dict.fromkeys(rows)
@@ -309,11 +292,7 @@ class Layout:
 
     @property
     def published(self) -> list[ExhibitSpec]:
-        """Exhibits that can be built from printed numbers.
-
-        They include those of papers that the campaign does not run, unless all its benchmarks are
-        declared as data.
-        """
+        """Exhibits of printed numbers: of all papers, or of its declared benchmarks if all are."""
         papers = {paper.name for paper in registry.papers_of(self.campaign)}
         if not self.is_declared:
             packages = registry.papers().items()
@@ -345,20 +324,14 @@ class Layout:
         return [spec for spec in self.published if spec.paper == paper]
 
     def tables(self, paper: str, name: str, *, printed: bool = False) -> list[str]:
-        """Return the files of a paper's input table ``name``, such as "accuracies".
-
-        ``printed``: those for exhibits of printed numbers. Empty if the campaign makes none.
-        """
+        """Return the files of an input table; ``printed``: for exhibits of printed numbers."""
         input_table = registry.table_kind(paper, name)
         if not printed and input_table.absent(self.campaign):
             return []
         return input_table.of(self, paper, printed=printed)
 
     def exhibit_tables(self, spec: ExhibitSpec) -> list[tuple[str, str]]:
-        """Return (name, path) of each input table of an exhibit.
-
-        Raises UserError if the campaign cannot build the exhibit.
-        """
+        """Return (name, path) of an exhibit's input tables. Raises UserError if it is refused."""
         if spec.key in self.refused:
             raise UserError(self.refused[spec.key])
         names = (*spec.needs, *spec.optional)
@@ -390,10 +363,7 @@ class Layout:
         return facts[name](self.campaign, self.complete if complete else self.catalogue)
 
     def labels_of(self, spec: ExhibitSpec) -> str:
-        """Return, as JSON, how an exhibit names languages and models, and the facts that it needs.
-
-        Models and method are included only if the exhibit shows results of models.
-        """
+        """Return printed names and facts for an exhibit as JSON; models only if it has results."""
         languages = self.catalogue.languages_of(spec.paper).items()
         labels: dict[str, Any] = {"languages": {code: row.name for code, row in languages}}
         if registry.is_evaluated(spec):
@@ -426,10 +396,7 @@ class Layout:
         return json.dumps(labels, ensure_ascii=False)
 
     def unshown_tables(self) -> list[str]:
-        """Return the products of benchmarks without exhibits, which no exhibit would ask for.
-
-        These are the accuracies, or the items if no model runs on the benchmark.
-        """
+        """Return the accuracies (items, if no model runs) of benchmarks without exhibits."""
         in_exhibits = {spec.paper for spec in self.exhibits}
         paths = []
         for name in self.campaign.benchmarks:
@@ -466,7 +433,6 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
                 rows += registry.table_kind(spec.paper, table_name).sources(campaign, catalogue)
         if not rows:
             continue
-
         mirror = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"
         target = spec.published_alias if printed else spec.alias
         remedy, command = "To get it:", f"snakemake --cores 1 {target}{mirror}"

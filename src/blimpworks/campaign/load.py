@@ -3,9 +3,9 @@
 A campaign file is YAML with the settings of ``Campaign`` and a section for each paper. It may name
 folders of benchmarks that are declared as data; these are registered before the file is checked::
 
-    benchmarks: [blimp, mine]
+    benchmarks: [mine]
     declared: [benchmarks/mine]
-    blimp: {variant: corrected}
+    mine: {variant: corrected}
 """
 
 import ast
@@ -82,7 +82,6 @@ def declare(folders: Sequence[Path]) -> None:
     names = [path.rpartition("/")[2] for path in resolved]
     if len({*names}) < len({*resolved}):
         raise UserError(f"{', '.join(resolved)}: expected folders of different names; rename one.")
-
     before = os.environ.get(registry.FOLDERS, "")
     after = os.pathsep.join(dict.fromkeys(filter(None, (*resolved, *before.split(os.pathsep)))))
     if after == before:
@@ -101,7 +100,7 @@ def declare(folders: Sequence[Path]) -> None:
 def named_folder(text: str) -> Path | None:
     """Return the folder of a declared benchmark if ``text`` is a path; None if it is a name.
 
-    ``./blimp`` and ``mine/benchmark.yaml`` are paths, ``blimp`` is the name of a benchmark.
+    ``./mine`` and ``mine/benchmark.yaml`` are paths, ``mine`` is the name of a benchmark.
     """
     path = Path(text).expanduser()
     path = path.parent if path.name == DECLARATION else path
@@ -129,7 +128,6 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         registry.check_usable(name)
     campaign = validated(campaign_model(), settings, source)
     campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
-
     # Checks of several settings together, which a pydantic model of one section cannot make.
     for paper in registry.papers().values():
         position = source
@@ -158,7 +156,6 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
             f"{source}: key 'omitted' names {unknown[0]!r}, which is no exhibit's target; expected "
             "one of docs/exhibits.md, with _published for the form of printed numbers."
         )
-
     if campaign.models == "all":
         return campaign
     models = (*dict.fromkeys((*campaign.models, *campaign.own_models)),)
@@ -195,10 +192,7 @@ def load_campaign(path: Path) -> Campaign:
 
 @cache
 def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
-    """Return {class: {field: docstring}} of a module; the docstring is the string below a field.
-
-    Python does not keep these strings, so they are read from the source.
-    """
+    """Return {class: {field: string below it}} of a module, from its source."""
     docstrings: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.ClassDef):
@@ -213,7 +207,6 @@ def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
 
 
 def _describe(schema: dict[str, Any], model: type) -> None:
-    """Add the docstrings of a model's fields to its schema."""
     for base in model.__mro__:
         if base.__module__.startswith("blimpworks."):
             for name, text in _field_docstrings(base.__module__).get(base.__name__, {}).items():

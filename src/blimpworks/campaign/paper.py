@@ -1,11 +1,8 @@
 """Classes with which a paper describes its benchmarks, tables and exhibits to the rest of the code.
 
-Each paper has a package with a module ``paper``, which contains its ``PAPER``::
+Each paper has a package with a module ``paper``, which contains its description::
 
-    PAPER = Paper(
-        name="clams", citation=Citation(…), settings=ClamsOptions, benchmarks=(Benchmark(…),),
-        exhibits=read_specs(Path("exhibits.tsv"), "clams", "blimpworks.papers.clams.exhibits"),
-    )
+    PAPER = Paper(name="mine", citation=Citation(…), benchmarks=(Benchmark(…),), exhibits=…, …)
 
 Shared code (called the core below) knows papers only by these classes. Functions with slow imports
 are named as ``module:name`` and loaded on use, because the Snakefile reads all papers each time it

@@ -2,7 +2,7 @@
 
 A campaign is the settings of a run; its catalogue has the rows of its languages and models. A
 scoring job (class ``Part``) runs one model on some items tables, for example model ``gpt2``, name
-``multi``, tables (blimp, eng) and (multiblimp, deu). The workflow, plans and progress reports use
+``multi``, tables (mine, eng) and (yours, deu). The workflow, plans and progress reports use
 these lists.
 """
 

@@ -43,7 +43,6 @@ FOLDERS = "BLIMPWORKS_DECLARED"
 
 
 def _load(entry: EntryPoint) -> Paper:
-    """Import the paper of an entry point. Raises UserError if that is impossible or no paper."""
     try:
         paper = entry.load()
     except (ImportError, AttributeError) as error:
@@ -59,10 +58,7 @@ def _load(entry: EntryPoint) -> Paper:
 
 
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
-    """Add a paper from ``origin`` to ``registered``.
-
-    Raises UserError if its name, or that of a benchmark, is taken or is a key of campaigns.
-    """
+    """Add a paper. Raises UserError if its name is taken, or if campaigns use it as a key."""
     names = {benchmark.name for benchmark in paper.benchmarks}
     taken = {b.name for earlier in registered.values() for b in earlier.benchmarks}
     twice = sorted(names & taken | {paper.name} & registered.keys())
@@ -92,7 +88,6 @@ def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
     entries = [EntryPoint(name, f"{GROUP}.{name}.paper:PAPER", GROUP) for name in names]
     for entry in [*entries, *entries_of(GROUP)]:
         _register(_load(entry), entry.value, by_name)
-
     declared_papers: Any = load(DECLARED)
     declared, faults = declared_papers()
     for folder, paper in declared.items():
@@ -100,7 +95,6 @@ def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
             _register(paper, str(folder), by_name)
         except UserError as error:
             faults[paper.name] = str(error)
-
     in_order = sorted(by_name.items(), key=lambda item: (item[1].position, item[0]))
     return MappingProxyType(dict(in_order)), MappingProxyType(faults)
 
@@ -174,10 +168,7 @@ TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
 
 
 def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
-    """Return how a method counts ties in a ``variant`` (published or corrected) of a benchmark.
-
-    Raises UserError for a benchmark without policies for this variant.
-    """
+    """Return how a method counts ties. Raises UserError if the benchmark has no policies."""
     policies = find_benchmark(benchmark).ties
     if variant not in policies:
         names = ", ".join(name for name, with_pairs in benchmarks().items() if with_pairs.ties)
@@ -220,10 +211,7 @@ def find_exhibit(key: str) -> ExhibitSpec:
 
 
 def table_kind(paper: str, name: str) -> TableKind:
-    """Return the paper's input table ``name``, or else the one that all papers have.
-
-    Raises UserError for an unknown name.
-    """
+    """Return a paper's input table, or else the one of all papers. Raises UserError without."""
     tables = {**CORE_TABLES, **find_paper(paper).tables}
     if name not in tables:
         raise UserError(
@@ -250,7 +238,6 @@ def is_evaluated(spec: ExhibitSpec) -> bool:
 
 
 def _absent_tables(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
-    """Return the needed input tables that a campaign cannot make."""
     return [table for table in _needed_tables(spec) if table.absent(campaign)]
 
 

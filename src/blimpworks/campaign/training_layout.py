@@ -1,9 +1,8 @@
 """Name the files that a campaign's models are trained on, for the rules of the workflow.
 
-A model's recipe, in the campaign, says whether it is trained on a training text (one file), a
-corpus (divided into train, valid and test, with a vocabulary), or a sample of a corpus. A scope is
-a language, or "multi" for all languages of a multilingual model. Rules ask for paths such as
-``results/training/corpora/default/deu/train.txt``.
+A model is trained on a text (one file), or on a corpus or a sample of it (files for train, valid,
+test and vocabulary), as its recipe in the campaign says. A scope is a language, or "multi" for all
+languages of a multilingual model. A path is ``results/training/corpora/default/deu/train.txt``.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class TrainingLayout:
         return layout.campaign.training.recipes[layout.catalogue.models[model].recipe]
 
     def recipe_json(self, model: str) -> str:
-        """Return a model's recipe, without the numbers of seeds and sizes, as JSON."""
+
         return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
 
     def trained_by(self, *recipe_kinds: str) -> list[str]:
@@ -83,10 +82,7 @@ class TrainingLayout:
         return self.layout.usable(self.layout.catalogue.sources_of(parts.TEXT, lang))
 
     def treebank_tables(self, folder: str, lang: str) -> list[str]:
-        """Return the table in ``folder`` (tokens or sentences) of a language's treebanks.
-
-        The list is empty if the campaign reads no treebanks of the language.
-        """
+        """Return the table of a treebank's tokens or sentences (``folder``), if it is read."""
         layout = self.layout
         with_treebanks = parts.treebank_languages(layout.campaign, layout.catalogue)
         return [f"{layout.results}/{folder}/{lang}.parquet"] if lang in with_treebanks else []
@@ -119,10 +115,7 @@ class TrainingLayout:
         }
 
     def joined_languages(self, corpus: str | None = None) -> list[str]:
-        """Return the languages of multilingual models, for which texts or corpora are joined.
-
-        ``corpus``: the models' corpus; None for models that are trained on texts.
-        """
+        """Return the languages of multilingual models that are trained on a corpus, or on texts."""
         instructed = self.trained_by("instruct")
         joined: set[str] = set()
         for model, row in self.layout.catalogue.models.items():
@@ -165,10 +158,7 @@ class TrainingLayout:
 
 
 def text_arguments(inputs: Mapping[str, str | list[str]]) -> list[str]:
-    """Return a rule's ``inputs`` as options of the command that makes a text or corpus.
-
-    {"text": ["a.txt"]} becomes ["--text=a.txt"].
-    """
+    """Return a rule's ``inputs`` {"text": ["a.txt"]} as options ["--text=a.txt"] of its command."""
     arguments = []
     for name, paths in inputs.items():
         option = "items" if name == "pairs" else name  # a rule's input cannot be called items

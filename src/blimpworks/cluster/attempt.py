@@ -1,13 +1,11 @@
 """Run one attempt at a scoring job in a child process, and record in a journal how it ended.
 
-The command ``blimpworks score`` starts itself again as the child, which scores. The journal lies
-beside the job's log and gets one entry when an attempt starts and one when it ends:
-
-    {"attempt": "3f0c…", "cause": "memory", "exit": -9, "seconds": 812.4, …}
+``blimpworks score`` starts itself again as the child, which scores. The journal beside the job's
+log gets an entry at the start, and one at the end: {"attempt": "3f0c…", "cause": "memory", …}.
 
 When memory runs out, the kernel kills the child, which is larger; the parent can still write. Near
-the end of the SLURM allocation, the child stops between two shards (files of scores that are
-written one by one), and the parent requeues the SLURM job. Snakemake keeps waiting for that job.
+the end of the SLURM allocation, the child stops between two shards, files with scores. The parent
+then requeues the SLURM job, for which Snakemake keeps waiting.
 """
 
 import ctypes
@@ -57,22 +55,16 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 def memory_groups() -> list[Path]:
-    """List the directories of this process's memory control groups (cgroups v1 and v2).
-
-    Inside a SLURM job, the groups above it that belong to the job are listed too. Raises OSError
-    on systems without control groups.
-    """
+    """List the memory control groups of this process and its SLURM job. Raises OSError if none."""
     directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
-            directories.append(group)
             # Groups above the job's are the node's, and count other users' processes too.
-            for parent in group.parents:
-                if any(name.startswith("job_") for name in parent.parts):
-                    directories.append(parent)
+            of_job = (p for p in group.parents if any(n.startswith("job_") for n in p.parts))
+            directories += [group, *of_job]
     return directories
 
 
@@ -104,9 +96,8 @@ def die_with_parent() -> None:
 class _SignalForwarder:
     """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
-    A job that SLURM cancels is not helped: SLURM signals only the step's first process, which is a
-    Snakemake, and then kills the others. The attempt cannot record its end, and the function
-    ``retry_scaling`` asks SLURM for the cause.
+    When SLURM cancels a job, it signals only the step's first process, a Snakemake, and kills the
+    others. The attempt then cannot record its end, and ``retry_scaling`` asks SLURM for the cause.
     """
 
     def __init__(self) -> None:
@@ -146,10 +137,7 @@ def cause_of(
 
 
 def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.Scored] | None:
-    """Return the time and counts in the progress file that the child with this id writes.
-
-    None without a readable file, or when another attempt wrote it.
-    """
+    """Return time and counts of the progress file; None if the attempt has not written it."""
     with suppress(UserError):
         progress = read_progress(journal.progress_path(log_file))
         if progress and progress.attempt == attempt:
@@ -171,10 +159,7 @@ def _record_lost_attempt(log_file: Path) -> None:
 
 
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
-    """Return whether this attempt is the job's first in its allocation, and began past half of it.
-
-    That happens where one SLURM job runs several scoring jobs, one after another.
-    """
+    """Return whether earlier scoring jobs had used half of the SLURM job's time."""
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
     seconds_left = (allocation.ends or math.inf) - times[0].timestamp()
@@ -207,7 +192,6 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         ),
     )
     journal.append_entry(journal.journal_path(log_file), started)
-
     # The child writes the attempt's id into its progress file, and stops before the deadline.
     environment = os.environ | {ATTEMPT: attempt}
     if allocation.ends is not None:
@@ -217,7 +201,6 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     if signals.received:  # before the child started
         signals.child.send_signal(signal.SIGTERM)
     code = signals.child.wait()
-
     try:
         log_text = log_file.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -285,10 +268,9 @@ PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Write the reason of a job's failure into its ``manifest``; return 0, as if it had succeeded.
+    """Write the reason of a job's failure into its ``manifest``, and return 0 so that others go on.
 
-    With this, Snakemake makes the tables of all other models (``--give-up``). A job that succeeded,
-    ran out of time or was cancelled keeps its exit ``code``: another attempt goes on with it.
+    A job that succeeded, ran out of time or was cancelled keeps its ``code``, to be tried again.
     """
     if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
         return code

@@ -2,12 +2,8 @@
 
 The workflow calls these functions when a Snakemake run on SLURM starts or fails. When a run is
 killed, its SLURM jobs go on writing files, and the next run would write the same files. So each run
-has a file ``.snakemake/blimpworks-runs/RUN.json``, and touches it while it is alive:
-
-    {"pid": 4711, "host": "login1", "started": "883120"}
-
-The next run cancels jobs of dead runs before it submits any. A cancelled job loses at most the
-scores that it has not written to a file yet.
+has a file RUN.json with {"pid": 4711, "host": "login1", …}, and touches it while it is alive. The
+next run cancels jobs of dead runs before it submits any; they lose at most a shard of scores.
 """
 
 import atexit
@@ -48,22 +44,15 @@ def register(run: str) -> Path:
 
 
 def _start_time(pid: int) -> str | None:
-    """Return when a process started, in clock ticks since boot; None without such a process.
-
-    It is compared because another process may get the pid of a dead run.
-    """
+    # In clock ticks since boot: another process may get the pid of a dead run.
     try:
-        # The 22nd field; the second, the program's name in parentheses, may contain spaces.
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
         return None
 
 
 def is_alive(path: Path) -> bool:
-    """Return whether the run with the file ``path`` is alive.
-
-    On this machine its process must exist. On another, it must have touched its file recently.
-    """
+    """Return whether a run is alive: its process here, or elsewhere a recently touched file."""
     try:
         process = json.loads(path.read_text(encoding="utf-8"))
         seconds_silent = time.time() - path.stat().st_mtime
@@ -121,7 +110,6 @@ def end_orphans(directory: Path) -> list[str]:
     orphans = [job for job, run in jobs.items() if run in dead]
     if orphans:
         ask(["scancel", *orphans])
-
     start, remaining = time.monotonic(), {*orphans}
     while remaining and (remaining := remaining & find_jobs(directory).keys()):
         if time.monotonic() - start > CANCEL_SECONDS:
@@ -194,11 +182,7 @@ class OverdueJobs:
         self._over_since: dict[str, float] = {}
 
     def update(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
-        """Return the overdue jobs if they are all that the run waits for, else an empty list.
-
-        ``waiting`` has the SLURM ids of the awaited jobs and ``states`` SLURM's state of each.
-        ``moment`` is the present time in seconds.
-        """
+        """Return the overdue jobs if the run waits only for these; ``states``: SLURM's by id."""
         over = {job for job in waiting if states.get(job) not in ACTIVE}
         self._over_since = {job: self._over_since.get(job, moment) for job in over}
         late = [job for job in over if moment - self._over_since[job] >= self._overdue]
@@ -206,7 +190,6 @@ class OverdueJobs:
 
 
 def _watch(log: Path, run_file: Path, period: float, overdue_jobs: OverdueJobs) -> None:
-    """Touch the run's file every ``period`` seconds; end the run if all its jobs are overdue."""
     while True:
         time.sleep(period)
         try:
@@ -231,10 +214,7 @@ def _watch(log: Path, run_file: Path, period: float, overdue_jobs: OverdueJobs) 
 
 
 def watch_over(log: Path) -> None:
-    """Register the present run, and start a thread that ends it when all its jobs are overdue.
-
-    ``log``: Snakemake's log of the run. Do nothing if the run does not use SLURM.
-    """
+    """Register the SLURM run with this ``log``; a thread ends it when all its jobs are overdue."""
     run = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
     if run is None:
         return
@@ -266,10 +246,7 @@ def _is_done(log: Path) -> bool:
 
 
 def failed_jobs_text(text: str) -> str:
-    """Return two lines for each failed job in Snakemake's log ``text``: its log, and its last line.
-
-    The last line is replaced by the message of sbatch if sbatch refused the job.
-    """
+    """List each failed job's log and its last line (or sbatch's message) from a Snakemake log."""
     messages: dict[str, str] = {}  # by log
     for failed in FAILED.split(COPIED_LOG.sub("", text))[1:]:
         message = MESSAGE.search(failed)
@@ -277,7 +254,6 @@ def failed_jobs_text(text: str) -> str:
         members = (Path(name) for name in MEMBER.findall(failed))
         unfinished = [str(log) for log in members if log.is_file() and not _is_done(log)]
         messages |= dict.fromkeys(unfinished or LOG.findall(failed)[:1], executor_message)
-
     lines = ["What failed:"]
     for name, executor_message in messages.items():
         log, log_lines = Path(name), list[str]()

@@ -1,9 +1,8 @@
 """Estimate the GPUs, memory and time that scoring jobs need, before they run.
 
 ``needs_of`` chooses the GPUs for a model. ``expected_items`` and ``expected_work`` count the
-sentences and tokens that a job scores, and ``speed_of`` and ``score_seconds`` estimate its time.
-The input is a model's row in the catalogue (parameters, number format) and the site's file, which
-describes a cluster: its kinds of GPU, their memory and number per node.
+sentences and tokens that a job scores; ``speed_of`` and ``score_seconds`` estimate its time. All
+use a model's row in the catalogue (parameters, format) and the site, a cluster's kinds of GPU.
 """
 
 from collections.abc import Mapping, Sequence
@@ -110,10 +109,7 @@ class Placement(NamedTuple):
 
 
 def weights_gb(row: ModelRow, dtype: str) -> float:
-    """Return the GB of a model's weights in the number format ``dtype``; 0 if its size is unknown.
-
-    Raises UserError for an unknown ``dtype``.
-    """
+    """Return the GB of the weights; 0 if unknown. Raises UserError for an unknown ``dtype``."""
     if dtype not in BYTES:
         raise UserError(
             f"model {row.name!r} has dtype {dtype!r}, expected one of {', '.join(BYTES)}; "
@@ -157,10 +153,7 @@ def host_memory_mb(weights: float, engine: str, gpus: int) -> int:
 
 
 def _refusal(row: ModelRow, memory: Memory, possible: Sequence[Placement], site: Site) -> str:
-    """Explain why a model fits on no GPUs of the site, and what to do.
-
-    ``possible``: placements that the settings allow; none of them has enough memory.
-    """
+    """Explain why a model fits on none of the ``possible`` placements, and what to do."""
     largest = max(site.gpus, key=lambda gpu: (gpu.memory_gb * gpu.per_node, gpu.memory_gb))
     node = f"{largest.per_node} × {largest.label} ({largest.memory_gb:g} GB each)"
     if not possible:
@@ -206,7 +199,6 @@ def needs_of(
     serving = engine_row.serving(scoring)
     stated = site.models.get(row.name, ModelNeeds()) if site else ModelNeeds()
     stated_gpus = row.gpus if stated.gpus is None else stated.gpus
-
     if site is None or not site.gpus or not engine_row.gpu or stated_gpus == 0:
         weights = weights_gb(row, dtype)
         memory_mb = host_memory_mb(weights, engine, 0)
@@ -218,7 +210,6 @@ def needs_of(
                 "of the campaign."
             )
         return Needs(None, 0, serving.threads if serving else 1, memory_mb, weights, 0.0)
-
     # List all placements that the settings allow, whether the model fits or not.
     memory = memory_of(row, engine, dtype, scoring)
     stated_gb = stated.memory_gb or row.gpu_memory_gb
@@ -235,7 +226,6 @@ def needs_of(
         for number in numbers
         if number <= gpu.per_node
     ]
-
     # Keep placements with enough memory, and choose among them.
     fitting = []
     for placement in possible:
@@ -279,18 +269,12 @@ class Expectation(NamedTuple):
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Return whether a model scores only the region where the sentences of a pair differ.
-
-    A masked model does, if no method needs more: each token costs it a pass of its own.
-    """
+    """Return whether a model scores only the critical regions: a masked one may need no more."""
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 
 def expected_items(campaign: Campaign, catalogue: Catalogue, job: Part) -> dict[Path, Expectation]:
-    """Return the expected content of each items table of a scoring job, keyed by the table's path.
-
-    These are numbers known before the items exist, as a benchmark states them.
-    """
+    """Return the expected content of each items table of a scoring job, keyed by its path."""
     row = catalogue.models[job.model]
     expectations = {}
     for name, lang in job.sets:

@@ -85,8 +85,8 @@ class Queue:
 def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
     """Read this user's queue, and find which scoring jobs of this directory wait in it.
 
-    ``jobs``: (model title, job name) of each scoring job. They are recognised by SLURM's comment,
-    into which Snakemake writes rule and wildcards, as ``rule_score_wildcards_gpt2_de``.
+    ``jobs``: (title, name) of each. Snakemake writes ``rule_score_wildcards_TITLE_NAME`` into
+    SLURM's comment.
     """
     # Slow to import (0.1 s), and most callers of this module only ask for their allocation.
     from blimpworks.campaign.parts import ANSWERS_SUFFIX
@@ -99,7 +99,6 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
     for title, name in jobs:
         wildcards = f"{title.removesuffix(ANSWERS_SUFFIX)}_{name}"
         by_wildcards[title.endswith(ANSWERS_SUFFIX), wildcards] = title, name
-
     states, pending = {}, {}
     for line in answer.splitlines():
         if line.count("|") < 3:
@@ -146,10 +145,8 @@ class Allocation:
 
 
 def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
-    """Return the names of this process's GPUs: those of the driver, or SLURM's without a driver.
-
-    ``fields`` describe the job, as ``TRES=cpu=8,gres/gpu:a100=2`` or ``TresPerNode=gres:gpu:2``.
-    """
+    """Return the names of this process's GPUs: those of the driver, or SLURM's without a driver."""
+    # TRES=cpu=8,gres/gpu:a100=2 names GPUs, TresPerNode=gres:gpu:2 may not.
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
     counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres) or re.findall(
         r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", fields.get("TresPerNode", "") or tres
@@ -218,11 +215,7 @@ CAUTION = 1.5
 
 
 class Deadline(Watch):
-    """Stops a scoring run before the first shard that may not end within the allocation.
-
-    A shard is a file with scores of some hundred sentences. The scorer calls ``begin`` once, and
-    ``before`` and ``wrote`` before and after each shard.
-    """
+    """Stops scoring before the first shard (file of scores) that may outlast the allocation."""
 
     def __init__(self, moment: float) -> None:
         self._moment = moment

@@ -142,7 +142,6 @@ class ModelStatus:
 
     @property
     def load_seconds(self) -> float | None:
-        """Mean time until a job gives scores at full speed; None if unknown."""
         return _mean(job.progress.load_seconds for job in self.jobs if job.progress)
 
 
@@ -192,21 +191,15 @@ def _judge_unended(
 def read_job_status(
     campaign: Campaign, job: Part, moment: datetime, queue: Queue, listing: Listing
 ) -> JobStatus:
-    """Read a job's files and judge its state at ``moment``.
-
-    ``queue``: SLURM's jobs. ``listing``: answers whether a file exists. Raises UserError for a
-    malformed file.
-    """
+    """Read a job's files; ``listing`` knows which exist. Raises UserError for a malformed one."""
     log, manifest = job.log(campaign), job.manifest(campaign)
     attempts, progress = read_attempts(journal_path(log)), read_progress(progress_path(log))
-
     times = [attempts[-1].started.time] if attempts else []
     times += [progress.updated] if progress else []
     if times and log.exists():
         times.append(datetime.fromtimestamp(log.stat().st_mtime, times[0].tzinfo))
     heard = max(times, default=None)
     silent = heard is not None and moment - heard >= SILENT
-
     lacks = ""
     if job.checkpoint(campaign) not in listing:
         lacks = "its model"
@@ -311,7 +304,6 @@ def _count_sentences(
         if status.sentences is not None and all(count for count, _ in counts):
             distinct[status.job.task] += status.sentences
             repeated[status.job.task] += texts[-1]
-
     sentences = []
     for status, number in zip(statuses, texts, strict=True):
         task = status.job.task
@@ -326,10 +318,9 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _borrow_speed(model: ModelStatus, models: Sequence[ModelStatus]) -> float | None:
-    """Estimate sentences per second of a model without scores from the mean of other models.
+    """Estimate sentences per second of a model without scores, as the mean of other models.
 
-    Use models of the same engine if there are any. If sizes are known, assume that a model with
-    half as many parameters is twice as fast.
+    Use models of the same engine if there are any. A model of half the size is twice as fast.
     """
     scored = [measured for measured in models if measured.rate("new")]
     scored = [measured for measured in scored if measured.engine == model.engine] or scored
@@ -360,11 +351,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
 def read_status(
     campaign: Campaign, catalogue: Catalogue, groups: Groups, queue: Queue | None = None
 ) -> Status:
-    """Read a campaign's progress from its files.
-
-    ``groups``: language codes of each group of languages. ``queue``: SLURM's jobs; without it,
-    waiting and queued jobs look alike. Raises UserError for a malformed file.
-    """
+    """Read a campaign's progress; ``queue`` has SLURM's jobs. Raises UserError for a bad file."""
     moment, queue, listing = now(), queue or Queue(), Listing()
     jobs = every_part(campaign, catalogue, groups)
     statuses = [read_job_status(campaign, job, moment, queue, listing) for job in jobs]
@@ -381,7 +368,6 @@ def read_status(
         first, exact = of_model[0].job, all(status.sentences is not None for status in of_model)
         engine, billions = f"{first.engine} {first.task}", catalogue.models[first.model].parameters
         models.append(ModelStatus(title, of_model, totals[title], exact, billions, engine))
-
     estimated = [_with_estimate(model, models) for model in models]
     stages = _count_files(campaign, catalogue, statuses, listing)
     return Status(campaign.campaign, moment, stages, estimated)

@@ -35,7 +35,6 @@ def _model_row(model: ModelStatus) -> dict[str, str]:
         time_left = "-"
     elif model.borrowed:
         time_left = f"~{time_left}"
-
     counts = count_states(model.jobs)
     states = ", ".join(f"{number} {state}" for state, number in counts.items())
     if len(counts) == 1:  # all jobs are in the same state
@@ -88,7 +87,6 @@ def _summary(status: Status) -> list[str]:
     if not total:
         return ["Nothing says yet how many sentences there are to score."]
     scored = f"In all {amount(done)} of {amount(total)} sentences have scores."
-
     unfinished = [model.seconds_left for model in status.models if model.seconds_left != 0]
     seconds = [seconds_left for seconds_left in unfinished if seconds_left is not None]
     if not unfinished:
@@ -114,7 +112,6 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     if status.models:
         models = Columns([*map(_model_row, status.models)], text_columns=("model", "state"))
         blocks += ["", models, "", *_summary(status)]
-
     jobs = [job for model in status.models for job in model.jobs]
     failed = [job for job in jobs if job.state in ("failed", "lost")]
     paused = [job for job in jobs if job.state in ("waiting", "queued") and job.attempts]
