@@ -407,7 +407,6 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         names = {paper.name for paper in papers_of(campaign)}
         listed = languages.items()
         languages = {lang: row for lang, row in listed if not row.papers or names & {*row.papers}}
-
     # Models: those that the campaign names, or all of papers that can be trained or retrieved.
     all_models = _read_models(campaign)
     models = select_rows(campaign.models, all_models, "model", files.models)
@@ -417,7 +416,6 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
             for name, row in models.items()
             if (row.papers or name in campaign.own_models) and (row.hf_id or row.recipe)
         }
-
     # Files: treebanks of these languages, and all other sources.
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):

@@ -332,7 +332,6 @@ def read_files(
             corpora += files
             if not files:
                 languages_with_text.add(lang)
-
     # List what items and training data are made from, in the catalogue's order of languages.
     papers_run = papers_of(campaign)
     with_treebanks = {lang for paper in papers_run for lang in paper.treebanks(campaign, catalogue)}
@@ -343,7 +342,6 @@ def read_files(
         rows += catalogue.sources_of(TEXT, lang) if lang in languages_with_text else []
     rows += [row for paper in papers_run for row in paper.sources(campaign, catalogue)]
     rows += corpora
-
     # Add the sources of the tables that exhibits are made from.
     for spec in exhibits_of(campaign, catalogue, jobs):
         for table_name in (*spec.needs, *spec.optional):

@@ -196,7 +196,6 @@ def record(row: LockRow, table: Path, *, replace: bool = False) -> LockRow:
         existing = read_lock(row_class, table).get(row.identity())
         if existing is not None and not replace:
             return existing
-
         # Sort the rows, so that their order does not depend on which job is first.
         rows = _read_lock_file(row_class, path)
         rows[row.identity()] = row

@@ -256,13 +256,11 @@ class _Planner:
         model = title.removesuffix(ANSWERS_SUFFIX)
         row, engine, dtype = self.setup_of(model)
         needs = self.needs[model]
-
         # What the jobs will probably take.
         speed = speed_of(row, engine, needs, self.site, dtype)
         tokens = [self.count_tokens(job) for job in jobs]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
         hours = sum(seconds) / 3600
-
         # What they request from the scheduler, with a margin.
         requests = []
         for job in jobs:
@@ -313,7 +311,6 @@ class _Planner:
         tokens = sum(map(self.count_tokens, scoring))
         sentences = sum(map(self.count_sentences, scoring))
         prompts = sum(self.count_sentences(job) for job in jobs if job.task == "answer")
-
         # A directory that does not exist yet will be on the disk of its first existing parent.
         folders = {}
         for name in ("resources", "results"):
@@ -332,7 +329,6 @@ class _Planner:
             free=free,
             sufficient=True,
         )
-
         # Both directories may be on one disk, which must then hold the sum.
         added_by_device: dict[int, int] = {}
         for name, path in folders.items():

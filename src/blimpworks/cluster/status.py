@@ -355,7 +355,6 @@ def read_status(
     moment, queue, listing = now(), queue or Queue(), Listing()
     jobs = every_part(campaign, catalogue, groups)
     statuses = [read_job_status(campaign, job, moment, queue, listing) for job in jobs]
-
     # Put jobs of the same model together.
     jobs_of: dict[str, list[JobStatus]] = {}
     totals: Counter[str] = Counter()
