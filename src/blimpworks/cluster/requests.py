@@ -191,7 +191,6 @@ def retry_scaling(
             cause = "killed" if job is None or state in HARMLESS else CAUSES.get(state)
         # Earlier attempts in the same SLURM job ended with a requeue, not in this state.
         job_states[job or ""] = "REQUEUED"
-
         if cause is None:
             memory *= UNKNOWN
             minutes *= UNKNOWN
@@ -311,7 +310,6 @@ def plan_trainings(
         if isinstance(recipe, LstmRecipe) and not (missing and checkpoint.exists()):
             checkpoints = languages_by_checkpoint.setdefault(job.model, {})
             checkpoints.setdefault(checkpoint, set()).update(job.languages)
-
     plans = []
     for model, checkpoints in languages_by_checkpoint.items():
         recipe = campaign.training.recipes[catalogue.models[model].recipe]
@@ -321,7 +319,6 @@ def plan_trainings(
         operations_per_second = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
         operations_per_word = OPERATIONS * multiplied_weights(recipe, vocabulary)
         rate = operations_per_second / operations_per_word
-
         seed = catalogue.seeds.get(model)
         corpus_words = seed.tokens if seed else None
         released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in most)

@@ -20,7 +20,7 @@ RECIPE = (
 
 
 def image_of(root: Path, environment: str) -> Path:
-    """Return the path of an environment's image. Raises FileNotFoundError for an unknown one."""
+    """Return the path of an environment's image, built or not. Raises FileNotFoundError."""
     digest = hashlib.sha256()
     digest.update((root / f"envs/{environment}.txt").read_bytes())
     for name in RECIPE[1:]:
@@ -65,7 +65,10 @@ CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:
-    """Yield a sentence with a remedy for each missing package or program of engines and rules."""
+    """Yield a sentence with a remedy for each missing package or program of engines and rules.
+
+    Raises UserError for an unknown engine.
+    """
     # Not at the top: containers/build.sh imports this module with Python's standard library alone.
     from blimpworks.campaign.engines import INSTALL, find_engine
 

@@ -119,7 +119,7 @@ def _shown(key: str, value: Any) -> str:
 def complaints(
     errors: Sequence[ErrorDetails], settings: Any, source: str, top_keys: Collection[str] = ()
 ) -> str:
-    """Return a line "source: key, value, expectation" for each wrong key, with hints."""
+    """Return a line "source: key, value, expectation" per wrong key; hints prefer ``top_keys``."""
     by_key: dict[str, list[ErrorDetails]] = {}
     for error in errors:
         by_key.setdefault(_key(error, settings), []).append(error)
