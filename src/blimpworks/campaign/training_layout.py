@@ -1,8 +1,8 @@
 """Name the files that a campaign's models are trained on, for the rules of the workflow.
 
-A model is trained on a text (one file), or on a corpus or a sample of it (files for train, valid,
-test and vocabulary), as its recipe in the campaign says. A scope is a language, or "multi" for all
-languages of a multilingual model. A path is ``results/training/corpora/default/deu/train.txt``.
+A recipe in the campaign says what a model is trained on: a text (one file), a corpus (files for
+train, valid, test and vocabulary), or a sample of a corpus. A scope is a language, or "multi" for
+all languages of a multilingual model, as in ``results/training/corpora/default/multi/train.txt``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ class TrainingLayout:
         return layout.campaign.training.recipes[layout.catalogue.models[model].recipe]
 
     def recipe_json(self, model: str) -> str:
-
         return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
 
     def trained_by(self, *recipe_kinds: str) -> list[str]:

@@ -51,7 +51,7 @@ REQUEUE_SECONDS = 60.0
 
 CGROUPS = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
-"""Linux's list of the control groups of this process, such as ``4:memory:/slurm/uid_7/job_12``."""
+"""Control groups of this process, in lines such as ``4:memory:/slurm/uid_7/job_12``."""
 
 
 def memory_groups() -> list[Path]:
@@ -159,12 +159,11 @@ def _record_lost_attempt(log_file: Path) -> None:
 
 
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
-    """Return whether earlier scoring jobs had used half of the SLURM job's time."""
+    """Return whether earlier scoring jobs used half of the SLURM job's time before this began."""
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
     seconds_left = (allocation.ends or math.inf) - times[0].timestamp()
-    half_in_seconds = 60 * (allocation.minutes or 0) / 2
-    return len(times) == 1 and seconds_left < half_in_seconds
+    return len(times) == 1 and seconds_left < 60 * (allocation.minutes or 0) / 2
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
@@ -226,7 +225,6 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         journal.append_entry(journal.journal_path(log_file), ended)
     except OSError as error:
         print(f"blimpworks: how this ended cannot be entered: {error}", file=sys.stderr)
-
     _explain(cause, allocation)
     if cause == "walltime" and code == OUT_OF_TIME:
         has_new_scores = ended.scored is not None and ended.scored.new > 0
