@@ -320,10 +320,7 @@ def _read_languages(path: Path) -> dict[str, LanguageRow]:
 
 
 def _read_sources(campaign: Campaign) -> tuple[dict[str, SourceRow], dict[str, Path]]:
-    """Return the sources of the campaign and its papers, and the table of each, keyed by name.
-
-    Raises UserError for a name that is in two tables.
-    """
+    """Return {name: source} and {name: table}. Raises UserError for a name in two tables."""
     sources: dict[str, SourceRow] = {}
     tables: dict[str, Path] = {}
     paper_tables = [table for paper in papers_of(campaign) for table in paper.source_tables]
@@ -408,11 +405,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     all_models = _read_models(campaign)
     models = select_rows(campaign.models, all_models, "model", files.models)
     if campaign.models == "all":
-        models = {
-            name: row
-            for name, row in models.items()
-            if (row.papers or name in campaign.own_models) and (row.hf_id or row.recipe)
-        }
+        usable = {name: row for name, row in models.items() if row.hf_id or row.recipe}
+        models = {n: row for n, row in usable.items() if row.papers or n in campaign.own_models}
     # Files: treebanks of these languages, and all other sources.
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
@@ -425,7 +419,6 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
                 f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
                 f"{files.sources}. Correct it or add a row."
             )
-
     for model in models.values():
         _check_model(campaign, model)
     trainings, seeds = from_seeds(campaign, models, all_models)
@@ -435,10 +428,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
 
 
 def _check_treebanks(campaign: Campaign, catalogue: Catalogue, recipes: Collection[str]) -> None:
-    """Check that there are files of each language of which the campaign reads treebanks.
-
-    Papers read them to make items; ``recipes`` may read them as training text. Raises UserError.
-    """
+    """Check that each language with treebanks to read has files of them. Raises UserError."""
     path = campaign.catalogue.treebanks
     read = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
     on_text = not all(follows_instructions(campaign.training.recipes, name) for name in recipes)

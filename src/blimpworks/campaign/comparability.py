@@ -1,12 +1,9 @@
 """Find how a campaign differs from the papers that it reproduces.
 
 A measured number is comparable with the printed one only if data, items, method and models are the
-same. ``basis_of`` returns the differences as phrases that the report shows beside the numbers:
-
-    {"data": {"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"},
-     "models": {"gpt2": "another model (gpt2 at 607a30d)"}, "method": "", …}
-
-What the repository's own tables and default campaign say counts as equal to the paper.
+same. ``basis_of`` returns the differences as phrases that the report shows beside the numbers, as
+{"data": {"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"}, …}. The repository's
+own tables and default campaign count as those of the paper.
 """
 
 from collections.abc import Iterator
@@ -80,10 +77,12 @@ def _default_table(campaign: Campaign, table: str) -> Path | None:
     return None if used.resolve() == default.resolve() else default
 
 
-def _compare_treebanks(
-    paper: Paper, campaign: Campaign, catalogue: Catalogue
-) -> Iterator[tuple[str, str]]:
-    """Yield (language, difference) if the treebanks are not those of the repository's table."""
+Differences = Iterator[tuple[str, str]]
+"""(language, difference) pairs."""
+
+
+def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
+    """Yield the languages with treebanks other than those of the repository's table."""
     languages = paper.treebanks(campaign, catalogue)
     default = _default_table(campaign, "treebanks") if languages else None
     default_rows = read_rows(TreebankRow, default) if default else None
@@ -99,10 +98,8 @@ def _compare_treebanks(
             yield lang, f"{usable} of {len(rows)} treebank files"
 
 
-def _compare_sources(
-    paper: Paper, campaign: Campaign, catalogue: Catalogue
-) -> Iterator[tuple[str, str]]:
-    """Yield (language, difference) for each other retrieved file that is not the repository's."""
+def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
+    """Yield the language of each other retrieved file that is not the repository's."""
     default = _default_table(campaign, "sources")
     by_name = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
     replaced = {used: name for name, used in campaign.substitutes.items()}
