@@ -418,8 +418,7 @@ def make_plan(
 ) -> RunPlan:
     """Plan a run of the scoring jobs that ``dry`` lists; without a list, of all unfinished ones.
 
-    ``site_file``: path of the site's description, for messages. The plan's ``refused`` has the
-    models that cannot be run, with reasons.
+    ``site_file`` is for messages. The plan's ``refused`` has models that cannot be run, and why.
     """
     planner = _Planner(campaign, catalogue, site)
     jobs = planner.select_jobs(dry)

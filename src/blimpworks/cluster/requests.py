@@ -54,10 +54,7 @@ because the executor would pass on an empty one."""
 def _request(
     site: Site, nodes: CpuNodes | GpuKind, memory_mb: int, minutes: int, cores: int, gres: str = ""
 ) -> Request:
-    """Return the request for a job on some of the site's nodes.
-
-    ``gres``: SLURM's name of the job's GPUs. Raises UserError for more than a node has.
-    """
+    """Return the request for a job on ``nodes``. Raises UserError for more than a node has."""
     if isinstance(nodes, GpuKind):
         name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
         account = site.account if nodes.account is None else nodes.account

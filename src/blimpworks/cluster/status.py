@@ -230,7 +230,6 @@ def read_job_status(
         state, reason = "failed", FAILED[cause]
     else:
         state, reason = "waiting", PAUSED.get(cause, "its manifest is gone")
-
     done = progress.done if progress else 0
     if sentences is not None:
         done = sentences
@@ -255,12 +254,9 @@ def _count_files(
     jobs = [status.job for status in statuses]
 
     def tables(folder: str, tasks: Collection[Kind]) -> list[Path]:
-        return [
-            results / folder / benchmark / job.model / f"{lang}.parquet"
-            for job in jobs
-            if job.task in tasks
-            for benchmark, lang in job.sets
-        ]
+        chosen = [job for job in jobs if job.task in tasks]
+        sets = [(job.model, *item_set) for job in chosen for item_set in job.sets]
+        return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
 
     exhibits = exhibits_of(campaign, catalogue, jobs)
     retrieved = retrieved_files(campaign, catalogue, jobs)
