@@ -242,7 +242,7 @@ class Locked:
     """Table of models that names the revision; the lock file may be that of another table."""
 
     def moved(self, commit: str, name: str) -> str:
-        """Return a message, without a full stop, if the revision of model ``name`` is now ``commit``."""
+        """Return a message, without a full stop, if the revision of ``name`` is now ``commit``."""
         row, table = self.row, self.table
         return (
             f"{row.hf_id}: {row.revision!r} has moved on the hub, from commit {row.commit}, locked "

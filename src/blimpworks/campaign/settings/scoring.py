@@ -92,8 +92,7 @@ class VllmOptions(Strict):
     host: Literal["loopback", "node"] = "loopback"
     """Address that the server listens on: 127.0.0.1, or that of the node's name."""
     longest: Positive = 2048
-    """Most tokens of a text, within the model's context; longer texts are refused, as they would
-    need too much memory."""
+    """Most tokens of a text, within the model's context, to limit memory; longer are refused."""
     batched_tokens: Positive = 8192
     """Most tokens of a forward pass."""
     prompts: int = Field(50, ge=1, le=1024)
