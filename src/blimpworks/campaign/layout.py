@@ -1,6 +1,10 @@
-"""Paths, lists and options of a campaign, for the workflow's rules.
+"""Name the files, jobs and options of a campaign for the rules of the Snakemake workflow.
 
-Imports are light, because the Snakefile imports this module each time it is parsed.
+The rules ask ``Layout`` for their inputs, such as ``evaluated_tables("scores", "mine")``, which
+returns ``["results/scores/mine/gpt2/eng.parquet", …]``. A scoring job runs one model on items of
+some languages; an exhibit is a table or figure. A benchmark reproduces a paper (then both have one
+name) or is declared as data. The Snakefile imports this module each time it is parsed, so imports
+must be fast.
 """
 
 import json
@@ -34,6 +38,7 @@ class Layout:
     complete: Catalogue
     """Catalogue of all languages and models, for exhibits of printed numbers."""
     groups: Groups
+    """Language codes of each group of languages, such as those that a model covers."""
 
     @property
     def results(self) -> str:
@@ -44,7 +49,7 @@ class Layout:
         return self.campaign.pathvars.resources
 
     def expand(self, template: str, paper: str) -> list[str]:
-        """Fill in {results}, {resources}, {paper}, and for each language {lang}."""
+        """Fill in {results}, {resources}, {paper} and {lang} of a path, once for each language."""
         if not template:
             return []
         languages = self.item_languages(paper) if "{lang}" in template else [""]
@@ -54,7 +59,7 @@ class Layout:
         ]
 
     def usable(self, rows: Iterable[Pinned]) -> list[str]:
-        """Return the paths of retrieved files, except those that the campaign skips."""
+        """Return the paths of the rows' files, except those that the campaign does not retrieve."""
         names = (getattr(row, "name", "") for row in rows if is_usable(self.campaign, row))
         return [f"{self.resources}/sources/{name}" for name in names]
 
@@ -62,32 +67,32 @@ class Layout:
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
-        """Return the tables of a paper's printed numbers, or files in their folder by a pattern."""
+        """Return the tables of a paper's printed numbers; ``pattern``: other files beside them."""
         folder = registry.printed_folder(self.campaign.catalogue.published, paper)
         return sorted(map(str, folder.glob(pattern)))
 
     def licences_of(self, paper: str) -> str:
-        """Return the licences of a declared benchmark and its sources; "" for other papers."""
-        benchmark = registry.find_paper(paper)
-        if not benchmark.needs_benchmark:
+        """Return the licences of a declared benchmark and its sources; "" for a real paper."""
+        package = registry.find_paper(paper)
+        if not package.needs_benchmark:
             return ""
-        rows = benchmark.sources(self.campaign, self.catalogue)
-        licences = dict.fromkeys((benchmark.citation.licence, *(row.licence for row in rows)))
+        rows = package.sources(self.campaign, self.catalogue)
+        licences = dict.fromkeys((package.citation.licence, *(row.licence for row in rows)))
         return ", ".join(filter(None, licences))
 
-    # Benchmarks and models
+    # Benchmarks and models; cached functions are properties, as a method's cache keeps all layouts.
 
     @cached_property
-    def _languages(self) -> Callable[[str], tuple[str, ...]]:
+    def _languages_of(self) -> Callable[[str], tuple[str, ...]]:
         return cache(partial(parts.languages_of, self.campaign, self.catalogue))
 
     @cached_property
-    def _covered(self) -> Callable[[str, str], tuple[str, ...]]:
-        def covered(model: str, benchmark: str) -> tuple[str, ...]:
-            row, languages = self.catalogue.models[model], self._languages(benchmark)
-            return parts.covered_by(self.groups, row, languages)
+    def _covered_by(self) -> Callable[[str, str], tuple[str, ...]]:
+        def languages(model: str, benchmark: str) -> tuple[str, ...]:
+            row = self.catalogue.models[model]
+            return parts.covered_by(self.groups, row, self._languages_of(benchmark))
 
-        return cache(covered)
+        return cache(languages)
 
     @cached_property
     def _benchmarks_of(self) -> dict[str, tuple[str, ...]]:
@@ -96,15 +101,15 @@ class Layout:
 
     def models_of(self, benchmark: str) -> list[str]:
         """Return the models that run on a benchmark, in the catalogue's order."""
-        able = [name for name, run in self._benchmarks_of.items() if benchmark in run]
-        return [name for name in able if self._covered(name, benchmark)]
+        able = [model for model, names in self._benchmarks_of.items() if benchmark in names]
+        return [model for model in able if self._covered_by(model, benchmark)]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
-        """Return a model's languages of a benchmark, in the catalogue's order."""
-        return [*self._covered(model, benchmark)]
+        """Return the languages of a benchmark that a model covers, in the catalogue's order."""
+        return [*self._covered_by(model, benchmark)]
 
     def item_languages(self, benchmark: str) -> list[str]:
-        return [*self._languages(benchmark)]
+        return [*self._languages_of(benchmark)]
 
     def items_table(self, benchmark: str, lang: str) -> str:
         return str(parts.items_table(self.campaign, benchmark, lang))
@@ -115,18 +120,19 @@ class Layout:
     def job_outputs(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None
     ) -> list[str]:
-        """Return the outputs in ``folder`` of the jobs on a benchmark, of all models or ``models``.
+        """Return the outputs in ``folder`` of the jobs that run a benchmark.
 
-        The output of a job on all languages of a model is a directory of tables.
+        ``folder``: scores, answers or judgements. ``models``: by default all models that run on
+        the benchmark. The output is a directory of tables if one job has all languages of a model.
         """
         return self.outputs_with(self.evaluated_tables(folder, benchmark, models))
 
     def evaluated_tables(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None, only: str = ""
     ) -> list[str]:
-        """Return the table of each model and language on a benchmark, or of the language ``only``.
+        """Return the tables of a benchmark in ``folder``: one for each model and language.
 
-        ``models``: the models, by default all that run on the benchmark.
+        ``models``: by default all that run on the benchmark. ``only``: a single language.
         """
         names = self.models_of(benchmark) if models is None else models
         root = f"{self.results}/{folder}/{benchmark}"
@@ -134,18 +140,18 @@ class Layout:
         return [f"{root}/{model}/{lang}.parquet" for model, lang in pairs if only in ("", lang)]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
-        """Return the outputs of jobs that are these tables, or the directories with them."""
+        """Return the outputs of jobs with these tables: a directory if a job has all languages."""
         folders = {f"{self.results}/{name}" for name in ("scores", "answers", "judgements")}
         outputs = []
-        for path in tables:
+        for path in tables:  # such as results/scores/mine/gpt2/eng.parquet
             directory = path.rpartition("/")[0]
             benchmark_folder, _, model = directory.rpartition("/")
-            together = benchmark_folder.rpartition("/")[0] in folders and model not in self.parted
-            outputs.append(directory if together else path)
+            is_output = benchmark_folder.rpartition("/")[0] in folders
+            outputs.append(directory if is_output and model not in self.parted else path)
         return list(dict.fromkeys(outputs))
 
     def languages_by_model(self, benchmark: str, models: Sequence[str] | None = None) -> str:
-        """Return the languages of a benchmark's models by model, as JSON."""
+        """Return the languages of a benchmark that each model covers, as JSON keyed by model."""
         names = self.models_of(benchmark) if models is None else models
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
 
@@ -158,11 +164,15 @@ class Layout:
         return scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
-        """Return the methods for a benchmark and model, or those of exhibits, with expressions."""
+        """Return the methods that decide a benchmark's pairs, as the settings write them.
+
+        They depend on the model's architecture. Without ``model``, return those that exhibits show.
+        """
         architecture = self.catalogue.models[model].architecture if model else ""
         return [*registry.find_benchmark(benchmark).methods(self.campaign, architecture)]
 
     def methods_of(self, benchmark: str, model: str = "") -> list[str]:
+        """Return the names of the methods of ``judged_by``, as judgements contain them."""
         methods = self.judged_by(benchmark, model)
         if registry.find_benchmark(benchmark).unit == "prompt":
             return methods
@@ -178,24 +188,24 @@ class Layout:
         return policy
 
     def unknown_of(self, benchmark: str, model: str) -> list[str]:
-        """Return the treatment of pairs with unknown words, as an option of the command."""
+        """Return the command's option for pairs with words unknown to the model; may be empty."""
         options = registry.find_benchmark(benchmark).options(self.campaign)
         policy = getattr(options, "unknown_words", "score")
         has_unknown_words = find_engine(self.engine_of(model)).whole_words
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def one_more_options(self, benchmark: str) -> list[str]:
-        """Return options that name the models with one item too many counted as correct."""
-        counts = registry.find_benchmark(benchmark).counts_one_more
-        rows = self.catalogue.models
-        models = self.models_of(benchmark)
-        counting = [name for name in models if counts(self.campaign, rows[name].architecture)]
-        return [f"--one-more={model}" for model in counting]
+        """Return the command's options for models of which authors counted one item too many."""
+        counts_one_more = registry.find_benchmark(benchmark).counts_one_more
+        rows = [self.catalogue.models[name] for name in self.models_of(benchmark)]
+        counting = [row for row in rows if counts_one_more(self.campaign, row.architecture)]
+        return [f"--one-more={row.name}" for row in counting]
 
     def mcnemar_of(self, benchmark: str) -> Variant:
         return registry.find_benchmark(benchmark).mcnemar(self.campaign)
 
     def compared_with(self, model: str) -> ParityVariants:
+        """Return the reference with which parity tests compare an engine's scores of a model."""
         options = self.campaign.parity
         architecture = self.catalogue.models[model].architecture
         return comparison_of(architecture, options.reference, options.variants)
@@ -218,13 +228,11 @@ class Layout:
         return {(job.model, job.name): job for job in self._every_part if job.task == task}
 
     def generation_of(self, job: Part) -> Generation:
-        """Return the settings for answering the prompts of a job.
-
-        Raises UserError where two of its benchmarks have different settings.
-        """
-        names = dict.fromkeys(name for name, _ in job.sets)
-        generations = [g for name in names if (g := registry.find_benchmark(name).generation)]
-        if len({str(g.options(self.campaign)) for g in generations}) > 1:
+        """Return the settings for answering a job's prompts. Raises UserError if they differ."""
+        names = dict.fromkeys(benchmark for benchmark, _ in job.sets)
+        stated = [registry.find_benchmark(name).generation for name in names]
+        generations = [generation for generation in stated if generation]
+        if len({str(generation.options(self.campaign)) for generation in generations}) > 1:
             raise UserError(
                 f"benchmarks {', '.join(names)} have other settings for how {job.model} "
                 "answers; make them equal, or run the benchmarks in campaigns of their own."
@@ -233,10 +241,11 @@ class Layout:
 
     @cached_property
     def parted(self) -> dict[str, None]:
-        """Models with one scoring job per language, in the catalogue's order."""
-        by_language = self.campaign.scoring.jobs == "language"
-        rows = self.catalogue.models.items()
-        return dict.fromkeys(n for n, row in rows if row.scope == "monolingual" or by_language)
+        """Models with one scoring job for each language, not one for all, in catalogue order."""
+        rows = self.catalogue.models
+        if self.campaign.scoring.jobs == "language":
+            return dict.fromkeys(rows)
+        return dict.fromkeys(name for name, row in rows.items() if row.scope == "monolingual")
 
     def part_of(self, model: str, lang: str) -> str:
         return parts.part_of(self.campaign, self.catalogue.models[model], lang)
@@ -251,7 +260,7 @@ class Layout:
         return TrainingLayout(self)
 
     def perplexity_tables(self, benchmark: str) -> list[str]:
-        """Return the tables of perplexities of a benchmark's LSTMs that the campaign trains."""
+        """Return the perplexity tables of a benchmark's LSTMs that the campaign trains."""
         lstms = self.training.trained_by("lstm")
         models = [model for model in self.models_of(benchmark) if model in lstms]
         pairs = [(model, lang) for model in models for lang in self.covered_by(model, benchmark)]
@@ -265,7 +274,7 @@ class Layout:
 
     @cached_property
     def refused(self) -> dict[str, str]:
-        """Reasons for exhibits that the campaign cannot build, by key."""
+        """Reason why the campaign cannot build an exhibit, keyed by the exhibit."""
         return registry.refused(self.campaign, self.campaign.benchmarks)
 
     @cached_property
@@ -276,17 +285,14 @@ class Layout:
 
     @property
     def published(self) -> list[ExhibitSpec]:
-        """Exhibits that can be built from printed numbers, also of papers that it does not run.
-
-        A campaign of declared benchmarks alone has those of its benchmarks.
-        """
-        names = {paper.name for paper in registry.papers_of(self.campaign)}
+        """Exhibits of printed numbers: of all papers, or of its declared benchmarks if all are."""
+        papers = {paper.name for paper in registry.papers_of(self.campaign)}
         if not self.is_declared:
-            rows = registry.papers().items()
-            names |= {name for name, paper in rows if not paper.needs_benchmark}
+            packages = registry.papers().items()
+            papers |= {name for name, package in packages if not package.needs_benchmark}
         specs = [spec for spec in registry.exhibits().values() if spec.published]
         specs = [spec for spec in specs if spec.published_alias not in self.campaign.omitted]
-        return [spec for spec in specs if spec.paper in names]
+        return [spec for spec in specs if spec.paper in papers]
 
     @property
     def published_papers(self) -> list[str]:
@@ -307,16 +313,14 @@ class Layout:
         return [spec for spec in self.published if spec.paper == paper]
 
     def tables(self, paper: str, name: str, *, printed: bool = False) -> list[str]:
-        """Return the tables of the kind ``name``, or those for exhibits of printed numbers."""
-        kind_of_table = registry.table_kind(paper, name)
-        absent = not printed and kind_of_table.absent(self.campaign)
-        return [] if absent else kind_of_table.of(self, paper, printed=printed)
+        """Return the files of an input table; ``printed``: for exhibits of printed numbers."""
+        input_table = registry.table_kind(paper, name)
+        if not printed and input_table.absent(self.campaign):
+            return []
+        return input_table.of(self, paper, printed=printed)
 
     def exhibit_tables(self, spec: ExhibitSpec) -> list[tuple[str, str]]:
-        """Return kind and path of each table that an exhibit needs or can use.
-
-        Raises UserError for an exhibit that the campaign cannot build.
-        """
+        """Return (name, path) of an exhibit's input tables. Raises UserError if it is refused."""
         if spec.key in self.refused:
             raise UserError(self.refused[spec.key])
         names = (*spec.needs, *spec.optional)
@@ -327,15 +331,17 @@ class Layout:
         return [(name, path) for name, path in tables if Path(path).stem == language]
 
     def published_tables(self, paper: str) -> list[tuple[str, str]]:
-        """Return kind and path of each table for a paper's exhibits of printed numbers."""
-        specs = self.published_of(paper)
-        names = dict.fromkeys(name for s in specs for name in (*s.published, *s.optional))
-        return [(name, p) for name in names for p in self.tables(paper, name, printed=True)]
+        """Return (name, path) of each input table for a paper's exhibits of printed numbers."""
+        names: dict[str, None] = {}
+        for spec in self.published_of(paper):
+            names |= dict.fromkeys((*spec.published, *spec.optional))
+        return [(name, path) for name in names for path in self.tables(paper, name, printed=True)]
 
     def fact(self, paper: str, name: str, *, complete: bool = False) -> Any:
-        """Return a fact of the campaign's catalogue, or of the complete one, for exhibits.
+        """Compute the fact ``name``, a value that a paper's exhibits need besides tables.
 
-        Raises UserError for an unknown fact.
+        An example is the family of each language. ``complete``: for all languages and models, as
+        exhibits of printed numbers need it. Raises UserError for an unknown fact.
         """
         facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = registry.find_paper(paper).facts
         if name not in facts:
@@ -347,12 +353,12 @@ class Layout:
 
     def labels_of(self, spec: ExhibitSpec) -> str:
         """Return printed names and facts for an exhibit as JSON; models only if it has results."""
-        named = self.catalogue.languages_of(spec.paper)
-        labels: dict[str, Any] = {"languages": {k: row.name for k, row in named.items()}}
+        languages = self.catalogue.languages_of(spec.paper).items()
+        labels: dict[str, Any] = {"languages": {code: row.name for code, row in languages}}
         if registry.is_evaluated(spec):
             models = self.models_of(spec.paper)
-            # Only learning curves show models trained on samples.
-            sampled = {m for curve in curves_of(self.catalogue.seeds).values() for m in curve}
+            # Models that are trained on samples of a corpus are shown only by learning curves.
+            sampled = {model for c in curves_of(self.catalogue.seeds).values() for model in c}
             in_exhibit = [name for name in models if (name in sampled) == spec.of_samples]
             labels["models"] = {name: self.catalogue.models[name].label for name in in_exhibit}
             labels["left_out"] = [name for name in models if name not in in_exhibit]
@@ -365,21 +371,21 @@ class Layout:
         return json.dumps(labels, ensure_ascii=False)
 
     def published_labels(self, paper: str) -> str:
-        """Return printed names and facts for a paper's exhibits of printed numbers as JSON."""
-        rows = self.complete.models.items()
-        names = dict.fromkeys(name for s in self.published_of(paper) for name in s.facts)
+        """Return the same as ``labels_of`` for all of a paper's exhibits of printed numbers."""
         languages = self.complete.languages_of(paper).items()
+        models = self.complete.models.items()
+        facts = dict.fromkeys(name for spec in self.published_of(paper) for name in spec.facts)
         labels = {
             "languages": {code: row.name for code, row in languages},
-            "models": {name: row.label for name, row in rows if paper in row.papers},
-            "facts": {name: self.fact(paper, name, complete=True) for name in names},
+            "models": {name: row.label for name, row in models if paper in row.papers},
+            "facts": {name: self.fact(paper, name, complete=True) for name in facts},
             "method": "printed",
             "source": "published",
         }
         return json.dumps(labels, ensure_ascii=False)
 
     def unshown_tables(self) -> list[str]:
-        """Return the accuracies of benchmarks without exhibits, or their items without models."""
+        """Return the accuracies (items, if no model runs) of benchmarks without exhibits."""
         in_exhibits = {spec.paper for spec in self.exhibits}
         paths = []
         for name in self.campaign.benchmarks:
@@ -393,13 +399,14 @@ class Layout:
 
 
 def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return missing sources of exhibits, by form (published or measured) and exhibit.
+    """Return what a user can do for each exhibit that lacks sources, retrieved files.
 
-    Each value is a sentence on the missing data and the remedy, and a command or empty text.
+    The result is ``missing[form][exhibit key]`` with form "published" (exhibits of printed numbers)
+    or "measured". A value is a sentence and a command, which may be empty.
     """
     files = CatalogueFiles()
     default = placed(files).sources
-    # The same campaign as if it could retrieve all of the repository's sources.
+    # Find sources as if the campaign could retrieve all of the repository's.
     able = {"mirror": Path("mirror"), "unpinned": "error"}
     campaign = layout.campaign.model_copy(update=able)
     sources = {row.name: row for row in read_rows(SourceRow, default)}
@@ -414,21 +421,22 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
                 rows += registry.table_kind(spec.paper, table_name).sources(campaign, catalogue)
         if not rows:
             continue
-        copied = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"
+        mirror = "" if all(row.url for row in rows) else " --config mirror=DIRECTORY_WITH_A_COPY"
         target = spec.published_alias if printed else spec.alias
-        remedy, command = "To get it:", f"snakemake --cores 1 {target}{copied}"
+        remedy, command = "To get it:", f"snakemake --cores 1 {target}{mirror}"
         table = layout.campaign.catalogue.sources
         if not printed and table != default:
             remedy = f"To get it, take its rows over from {files.sources} into {table}."
             command = ""
         missing[form][spec.key] = (
-            f"Missing here: {_named(rows)}, which this campaign does not retrieve. {remedy}",
+            f"Missing here: {_describe(rows)}, which this campaign does not retrieve. {remedy}",
             command,
         )
     return missing
 
 
-def _named(rows: Sequence[Pinned]) -> str:
+def _describe(rows: Sequence[Pinned]) -> str:
+    """Return the first name, number, size and licences of files, as "a.zip (1.5 MB, CC0)"."""
     names = [row.name for row in rows if isinstance(row, SourceRow)]
     size = sum(row.bytes or 0 for row in rows)
     licences = ", ".join(dict.fromkeys(row.licence for row in rows))

@@ -1,6 +1,11 @@
 """Read and check campaign files, and write the JSON Schemas of campaigns and their tables.
 
-The model of a campaign has the core's settings, and a section for each paper.
+A campaign file is YAML with the settings of ``Campaign`` and a section for each paper. It may name
+folders of benchmarks that are declared as data; these are registered before the file is checked::
+
+    benchmarks: [mine]
+    declared: [benchmarks/mine]
+    mine: {variant: corrected}
 """
 
 import ast
@@ -31,9 +36,9 @@ DECLARATION = "benchmark.yaml"
 
 @cache
 def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
-    """Return the model of a campaign with sections and folders of all papers.
+    """Return the pydantic model of a campaign: ``Campaign`` and the settings of all papers.
 
-    ``with_declared``: whether benchmarks that are declared as data have sections too.
+    ``with_declared``: include those of benchmarks that are declared as data.
     """
     sections: dict[str, Any] = {}
     folders: dict[str, Any] = {}
@@ -59,7 +64,7 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
 
 
 def read_anew() -> None:
-    """Clear the caches of papers, so that declarations are read again."""
+    """Clear the caches of papers, so that declared benchmarks are read again."""
     for cached in (registry.registered, registry.benchmarks, registry.exhibits, campaign_model):
         cached.cache_clear()
 
@@ -67,8 +72,8 @@ def read_anew() -> None:
 def declare(folders: Sequence[Path]) -> None:
     """Register the benchmarks in ``folders``, for this process and the jobs that it starts.
 
-    They replace others of the same names. Raises UserError for one that cannot be used, and for two
-    of one name.
+    They replace declared benchmarks of the same names. Raises UserError, and registers none, if
+    one cannot be used or two folders have the same name.
     """
     # Relative paths are looked up in the current directory, then in the repository.
     paths = (path.expanduser() for path in folders)
@@ -93,10 +98,9 @@ def declare(folders: Sequence[Path]) -> None:
 
 
 def named_folder(text: str) -> Path | None:
-    """Return the folder of a declared benchmark that text names by a path; None for a name.
+    """Return the folder of a declared benchmark if ``text`` is a path; None if it is a name.
 
-    The path is that of the folder or of the declaration in it. NAME means the benchmark of that
-    name, ./NAME the folder.
+    ``./mine`` and ``mine/benchmark.yaml`` are paths, ``mine`` is the name of a benchmark.
     """
     path = Path(text).expanduser()
     path = path.parent if path.name == DECLARATION else path
@@ -111,19 +115,20 @@ def _texts(value: object) -> list[str]:
 def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     """Register the declared benchmarks, validate ``settings``, and return the campaign.
 
-    Paths of tables that exist only in the repository become absolute, and ``models`` contains
-    ``own_models``. ``source`` is the file's name for messages.
-
-    Raises UserError with one line for each problem: file, key, value, expectation.
+    In the result, paths of tables that exist only in the repository are absolute, and ``models``
+    contains the names of ``own_models``. ``source`` is the file's name for messages. Raises
+    UserError with one line for each problem: file, key, value, expectation.
     """
     declare([*map(Path, _texts(settings.get("declared")))])
-    named = {*_texts(settings.get("benchmarks"))} - registry.benchmarks().keys()
+    # A benchmark that cannot be used is unknown to the model: say first why it cannot.
+    unknown_benchmarks = {*_texts(settings.get("benchmarks"))} - registry.benchmarks().keys()
     keys = {key for key in settings if isinstance(key, str)}
-    sections = keys - registry.papers().keys() - Campaign.model_fields.keys()
-    for name in sorted(named | sections):
+    unknown_sections = keys - registry.papers().keys() - Campaign.model_fields.keys()
+    for name in sorted(unknown_benchmarks | unknown_sections):
         registry.check_usable(name)
     campaign = validated(campaign_model(), settings, source)
     campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
+    # Checks of several settings together, which a pydantic model of one section cannot make.
     for paper in registry.papers().values():
         position = source
         try:
@@ -158,20 +163,22 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
 
 
 def placed(files: CatalogueFiles) -> CatalogueFiles:
-    """Replace tables that the current directory lacks by those of the repository.
+    """Return the paths of tables, with the repository's for those that are missing here.
 
-    The workflow can therefore run in any directory, which may have other tables.
+    The workflow can therefore run in any directory, which may have tables of its own.
     """
-    absent = {name: path for name, path in files if not path.exists()}
-    update = {n: REPOSITORY / path for n, path in absent.items() if (REPOSITORY / path).exists()}
+    update = {}
+    for name, path in files:
+        if not path.exists() and (REPOSITORY / path).exists():
+            update[name] = REPOSITORY / path
     return files.model_copy(update=update)
 
 
 def check_files(files: Sequence[str]) -> None:
-    """Check campaign files that Snakemake has read, except missing ones and JSON.
+    """Check the YAML files that Snakemake was given; it reads them before this package does.
 
-    Of a repeated key, Snakemake takes the last value without a message. Raises UserError for that,
-    and as ``read_settings``.
+    Raises UserError for a malformed file or a repeated key. If a key is repeated, Snakemake takes
+    the last value without a message.
     """
     for path in map(Path, files):
         if path.suffix != ".json" and path.is_file():
@@ -184,25 +191,25 @@ def load_campaign(path: Path) -> Campaign:
 
 
 @cache
-def _documented(module: str) -> dict[str, dict[str, str]]:
-    """Return docstrings of annotated attributes in a module, by class and attribute."""
-    texts: dict[str, dict[str, str]] = {}
+def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
+    """Return {class: {field: string below it}} of a module, from its source."""
+    docstrings: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.ClassDef):
-            fields = texts.setdefault(node.name, {})
-            for field, text in pairwise(node.body):
-                match field, text:
+            fields = docstrings.setdefault(node.name, {})
+            for statement, below in pairwise(node.body):
+                match statement, below:
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
-                        value=ast.Constant(value=str(words))
+                        value=ast.Constant(value=str(text))
                     ):
-                        fields[name] = inspect.cleandoc(words)
-    return texts
+                        fields[name] = inspect.cleandoc(text)
+    return docstrings
 
 
 def _describe(schema: dict[str, Any], model: type) -> None:
     for base in model.__mro__:
         if base.__module__.startswith("blimpworks."):
-            for name, text in _documented(base.__module__).get(base.__name__, {}).items():
+            for name, text in _field_docstrings(base.__module__).get(base.__name__, {}).items():
                 schema["properties"][name].setdefault("description", text)
 
 
@@ -225,20 +232,20 @@ def render_schema(model: type[BaseModel]) -> str:
         if "properties" in inner:
             _describe(inner, nested[name])
     if issubclass(model, Campaign):
-        # Declared benchmarks, which a campaign may name, are not among those of the package.
+        # A campaign may name declared benchmarks, which the package does not have.
         options = DeclaredOptions.model_json_schema()
         _describe(options, DeclaredOptions)
         schema["$defs"]["DeclaredOptions"] = options
         schema["additionalProperties"] = {"$ref": "#/$defs/DeclaredOptions"}
-        of_package = schema["properties"]["benchmarks"]["items"]
+        packaged = schema["properties"]["benchmarks"]["items"]
         declared = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
-        schema["properties"]["benchmarks"]["items"] = {"anyOf": [of_package, declared]}
+        schema["properties"]["benchmarks"]["items"] = {"anyOf": [packaged, declared]}
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def schema_files(directory: Path) -> dict[Path, str]:
-    """Return the text of each schema file of ``directory``."""
+    """Return {path in ``directory``: JSON Schema} of campaigns and all their tables."""
     from blimpworks.campaign.settings.site import Site
 
     declaration: Any = registry.load("blimpworks.benchmarks.declaration:Declaration")
@@ -261,6 +268,6 @@ def write_schemas(directory: Path) -> None:
 
 
 def drifted(directory: Path) -> list[Path]:
-    """Return schema files of ``directory`` that are missing or differ from the models."""
+    """Return the schema files that are missing in ``directory`` or differ from the models."""
     texts = schema_files(directory)
     return [p for p, text in texts.items() if not p.is_file() or p.read_text("utf-8") != text]

@@ -1,7 +1,8 @@
-"""Methods of judging a pair: expressions for a sentence's value, and their parser.
+"""Methods of judging a minimal pair: named expressions, and their parser.
 
-The expression computes a value from the log-probabilities of the sentence's tokens. The good
-sentence must have the higher value, or with ``lower`` the lower one::
+A method such as ``sum(region) / bytes`` computes a value of each sentence from the
+log-probabilities of its tokens. The pair is judged correctly if the good sentence has the higher
+value, or with ``lower`` the lower one. ``parse_method`` turns the text into a ``Method``::
 
     method    = ["higher" | "lower"] value ;
     value     = "-" value | "exp(" value ")" | total ;
@@ -10,12 +11,13 @@ sentence must have the higher value, or with ``lower`` the lower one::
     tokens    = "all" | "text" | "region" ;
     length    = "characters" | "bytes" ;
 
-``only`` is the log-probability of a single token; sentences with several have no value. ``all`` is
-every scored token, ``text`` leaves the end symbol out, ``region`` is the critical region with the
-space before it. Lengths are those of the sentence.
+- ``only`` is the log-probability of a single token; sentences with more tokens have no value.
+- ``all`` is every scored token, and ``text`` is the same without the end symbol. ``region`` is the
+  critical region, where the sentences differ, with the space before it.
+- Lengths are those of the whole sentence.
 
 Decisions, ties and margins compare the totals, in nats (per token or unit of length). Minus and
-``exp`` change the displayed value alone; ``lower`` says that the lower displayed value is better.
+``exp`` change only the displayed value; ``lower`` says that the lower displayed value is better.
 """
 
 import re
@@ -28,7 +30,7 @@ AGGREGATES = ("sum", "mean", "only")
 TOKENS = ("all", "text", "region")
 LENGTHS = ("characters", "bytes")
 PREFIXES = ("one_prefix", "two_prefix")
-"""Methods that need a prefix, which only some pairs have."""
+"""Methods that need a prefix before the region, which only some pairs have."""
 
 METHODS: dict[str, str] = {
     # Warstadt et al. (2020), section 4.1; Jumelet et al. (2025), section 6.
@@ -50,7 +52,7 @@ METHODS: dict[str, str] = {
     "pseudo_perplexity": "lower exp(-mean(all))",
 }
 
-_TOTAL = re.compile(r"(\w+) *\( *(\w+) *\) *(?:/ *(\w+))?")
+_TOTAL = re.compile(r"(\w+) *\( *(\w+) *\) *(?:/ *(\w+))?")  # sum(all) / bytes
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _EXAMPLES = "such as 'sum(all)', 'sum(region) / bytes' or 'lower exp(-mean(all))'"
 
@@ -64,9 +66,9 @@ class Method:
     tokens: str
     length: str | None
     changes: tuple[str, ...]
-    """``minus`` and ``exp``, from the total outwards."""
+    """``minus`` and ``exp`` in the order in which they are applied to the total."""
     higher: bool
-    """Whether the good sentence must have the higher total."""
+    """Whether the good sentence must have the higher total (not displayed value)."""
 
     @property
     def regional(self) -> bool:
@@ -74,7 +76,7 @@ class Method:
         return self.tokens == "region"
 
 
-def _one_of(possible: Iterable[str], word: str, name: str, expression: str) -> str:
+def _check_word(word: str, possible: Iterable[str], name: str, expression: str) -> str:
     if word not in possible:
         raise UserError(
             f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
@@ -84,7 +86,7 @@ def _one_of(possible: Iterable[str], word: str, name: str, expression: str) -> s
 
 
 def _split_value(text: str) -> tuple[str, list[str]]:
-    """Split a value into its total, and ``minus`` and ``exp`` around it, innermost first."""
+    """Split ``-exp(sum(all))`` into the total ``sum(all)`` and the functions [exp, minus]."""
     functions: list[str] = []
     while True:
         text = text.strip()
@@ -97,7 +99,7 @@ def _split_value(text: str) -> tuple[str, list[str]]:
 
 
 def parse_method(name: str, expression: str) -> Method:
-    """Parse a method. Raises UserError for a malformed one."""
+    """Parse the ``expression`` of a method. Raises UserError for a malformed one or name."""
     if not _NAME.fullmatch(name):
         raise UserError(
             f"method {name!r}: expected a name of lower-case letters, digits and underscores."
@@ -111,14 +113,15 @@ def parse_method(name: str, expression: str) -> Method:
             f"one {_EXAMPLES}."
         )
     aggregate, tokens, length = match.groups()
-    higher = not direction or direction[1] == "higher"
+    higher_value = not direction or direction[1] == "higher"
+    same_order = functions.count("minus") % 2 == 0  # a higher total gives a higher value
     return Method(
         name=name,
-        aggregate=_one_of(AGGREGATES, aggregate, name, expression),
-        tokens=_one_of(TOKENS, tokens, name, expression),
-        length=None if length is None else _one_of(LENGTHS, length, name, expression),
+        aggregate=_check_word(aggregate, AGGREGATES, name, expression),
+        tokens=_check_word(tokens, TOKENS, name, expression),
+        length=None if length is None else _check_word(length, LENGTHS, name, expression),
         changes=tuple(functions),
-        higher=higher == (functions.count("minus") % 2 == 0),
+        higher=higher_value == same_order,
     )
 
 
@@ -127,8 +130,8 @@ def find_method(named: str) -> Method:
 
     Raises UserError for an unknown name or a malformed expression.
     """
-    name, has_expression, expression = (name_part.strip() for name_part in named.partition("="))
-    if has_expression:
+    name, equals, expression = (text.strip() for text in named.partition("="))
+    if equals:
         return parse_method(name, expression)
     if name not in METHODS:
         raise UserError(f"method {name!r} is unknown; expected one of {', '.join(METHODS)}.")
@@ -136,5 +139,5 @@ def find_method(named: str) -> Method:
 
 
 def regional(methods: Sequence[str]) -> bool:
-    """Return whether all ``methods`` need only the critical region's tokens."""
+    """Return whether all ``methods`` need only the tokens of the critical region."""
     return all(find_method(named).regional for named in methods)

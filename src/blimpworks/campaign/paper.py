@@ -1,8 +1,12 @@
-"""Classes with which a paper describes itself to the core: benchmarks, tables and exhibits.
+"""Classes with which a paper describes its benchmarks, tables and exhibits to the rest of the code.
 
-A paper's package has a module ``paper`` with one ``PAPER``, which ``registry`` finds. Objects with
-heavy imports are named as ``module:name`` and loaded on use, because the Snakefile reads all papers
-each time it is parsed.
+Each paper has a package with a module ``paper``, which contains its description::
+
+    PAPER = Paper(name="mine", citation=Citation(…), benchmarks=(Benchmark(…),), exhibits=…, …)
+
+Shared code (called the core below) knows papers only by these classes. Functions with slow imports
+are named as ``module:name`` and loaded on use, because the Snakefile reads all papers each time it
+is parsed.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "table": ("csv", "md", "tex", "json", "html"),
     "figure": ("pdf", "png", "svg", "json", "html"),
 }
+"""Suffixes of the files of an exhibit, for each kind of exhibit."""
 
 
 def _split(cell: Any) -> Any:
@@ -52,36 +57,39 @@ Flag = Annotated[bool, BeforeValidator(_flag)]
 
 
 class ExhibitRow(Strict):
-    """A row of a paper's table of exhibits: the tables it needs, and the function that makes it.
+    """A row of a paper's table of exhibits (tables and figures).
 
-    ``needs`` names kinds of tables of a campaign, such as "accuracies" or, one per language,
-    "items"; ``optional`` names further ones. ``published`` names the kinds that the form with
-    printed numbers needs; an exhibit without ``needs`` has only this form. ``facts`` names facts
-    of campaign and catalogue, such as the languages' families. ``function`` takes all these and
-    returns an ``Exhibit``; several exhibits may share a function, which then takes ``argument``.
+    An exhibit has two forms: one of numbers that the campaign measures, and one of printed numbers.
     """
 
     name: str
     kind: Literal["table", "figure"]
     title: str
     needs: Words
+    """Input tables of the measured form, such as "accuracies" or, one for each language, "items".
+    Empty if the exhibit has only the printed form."""
     function: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$")]
+    """Function that takes the tables and facts and returns an ``Exhibit``, as ``module:name``."""
     facts: Words = ()
+    """Other values from campaign and catalogue that it takes, such as the languages' families."""
     optional: Words = ()
+    """Input tables that it takes if they exist."""
     published: Words = ()
+    """Input tables of the printed form."""
     argument: str = ""
+    """Argument for ``function``, if several exhibits share it."""
     language_fact: str = ""
-    """Fact with an entry ``language``: the exhibit takes tables of that language alone."""
+    """Fact with an entry ``language``: the exhibit takes only tables of that language."""
     series: str = ""
-    """Title of the series that the exhibit belongs to."""
+    """Title of the series of exhibits that this one belongs to."""
     member: str = ""
     """Name in the series; an exhibit in several parts has one name."""
     of_samples: Flag = False
-    """Whether it shows only models that are trained on samples."""
+    """Whether it shows only models that are trained on samples of a corpus."""
 
 
 class ExhibitSpec(ExhibitRow):
-    """An exhibit of a paper."""
+    """An exhibit with the name of its paper."""
 
     paper: str
 
@@ -103,7 +111,7 @@ class ExhibitSpec(ExhibitRow):
 def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
     """Read a paper's exhibits from a tab-separated table of ``ExhibitRow``.
 
-    Columns with a default may be absent. ``function`` is ``module:name`` inside ``package``. Raises
+    ``package``: Python package that contains the modules of the column ``function``. Raises
     UserError with the line of the first wrong row.
     """
     rows = keyed(read_rows(ExhibitRow, path), "name", path).values()
@@ -115,11 +123,8 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
 
 Unit = Literal["pair", "prompt"]
 SENTENCE = 30.0
-"""Default number of tokens of a sentence.
-
-Treebank sentences have some 15 words, and multilingual vocabularies split a word of most languages
-into about two tokens.
-"""
+"""Default number of tokens of a sentence. Treebank sentences have some 15 words, and multilingual
+vocabularies split a word of most languages into about two tokens."""
 ANY = "any"
 """Key, in policies for ties, of all methods without an entry."""
 
@@ -134,12 +139,12 @@ class Generation:
 
     options: Callable[[Campaign], GenerationOptions]
     systems: Callable[[Campaign, Collection[str]], Mapping[str, str]]
-    """System prompts by language; empty where models get none."""
+    """System prompt of each language; empty if models get none."""
     setting: str
     """Key of the options in a campaign, for messages."""
 
     def job_options(self, campaign: Campaign) -> str:
-        """Return the campaign's options of generation as JSON, without the build of vLLM."""
+        """Return the options of an answering job as JSON, without the build of vLLM (cuda, cpu)."""
         from blimpworks.campaign.settings.scoring import GenerationJobOptions
 
         chosen, scoring = self.options(campaign).model_dump(), campaign.scoring
@@ -147,13 +152,13 @@ class Generation:
         return options.model_dump_json(exclude={"vllm": {"build"}})
 
     def job_systems(self, campaign: Campaign, languages: Collection[str]) -> str:
-        """Return the system prompts of languages as JSON. Raises UserError for a bad pack."""
+        """Return the system prompts as JSON. Raises UserError for a wrong language pack."""
         return json.dumps(dict(self.systems(campaign, languages)), ensure_ascii=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """Items that models run on, one table per language."""
+    """Items (minimal pairs or prompts) that models run on, with one table for each language."""
 
     name: str
     """Name in campaigns, paths and tables."""
@@ -162,22 +167,23 @@ class Benchmark:
     languages: Callable[[Campaign, Catalogue], Sequence[str]]
     """Languages of a campaign with items, in the catalogue's order."""
     methods: Callable[[Campaign, str], Sequence[str]]
-    """Methods, with expressions, for an architecture ("": for exhibits), the main one first."""
+    """Methods that decide pairs of a model's architecture, or without one ("") those in exhibits;
+    the main one comes first."""
     expected_units: Callable[[Campaign, Catalogue, str], int]
-    """Expected pairs or prompts of a language before they are built, for plans."""
+    """Estimated number of pairs or prompts of a language before they are made, for plans."""
     counted_units: Callable[[Campaign, Catalogue, str], int | None] | None = None
-    """Exact number of pairs or prompts before they are built; None where unknown."""
+    """Exact number of pairs or prompts before they are made; None if unknown."""
     unit: Unit = "pair"
     tokens: float = SENTENCE
     """Expected tokens of a sentence, or of a prompt with system prompt and chat template."""
     ties: Mapping[Variant, Mapping[str, TiePolicy]] = field(default_factory=dict)
-    """Policy for ties, by variant and method (``ANY`` for all others)."""
+    """Policy for ties (equal scores): ``ties[variant][method]``, with ``ANY`` for all others."""
     in_text: bool = True
-    """Whether sources of training text may contain its sentences, which are then left out."""
+    """Whether its sentences are to be removed from training texts, which may contain them."""
     spelling: Callable[[Campaign, str], Path | None] = lambda _campaign, _lang: None
-    """Pack with the spelling of a language's pairs, for training text; None for the source's."""
+    """Language pack with the spelling that training text gets; None to keep the text's."""
     own_words: bool = False
-    """Whether its pairs are generated from words of this repository alone."""
+    """Whether its pairs are generated only from words in this repository."""
     document_keys: tuple[str, str] = ("sentence_good", "sentence_bad")
     """Keys of the good and the bad sentence in documents of lm-evaluation-harness."""
     counts_one_more: Callable[[Campaign, str], bool] = lambda _campaign, _architecture: False
@@ -192,33 +198,33 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class TableKind:
-    """A kind of table that exhibits are made from."""
+    """An input table, which exhibits are made from, such as a paper's accuracies."""
 
     template: str = ""
-    """Path such as ``{results}/bins/{paper}.parquet``; with ``{lang}``, a path per language."""
+    """Path such as ``{results}/bins/{paper}.parquet``; ``{lang}`` gives a path per language."""
     paths: Callable[[Layout, str], Sequence[str]] | None = None
-    """Function that returns the paths for a paper, in place of the template."""
+    """Function that returns the paths for a paper, instead of the template."""
     published: str | None = None
-    """Template for exhibits of printed numbers: "" for no tables, None for the same."""
+    """Template for exhibits of printed numbers: "" if they need no table, None if the same one."""
     published_paths: Callable[[Layout, str], Sequence[str]] | None = None
     """Function that returns the paths for exhibits of printed numbers."""
     evaluated: bool = False
-    """Whether only a campaign with models has such tables."""
+    """Whether the table exists only if models have run."""
     of_all_benchmarks: bool = False
     """Whether the table needs judgements of all benchmarks of the paper."""
     absent: Callable[[Campaign], bool] = lambda _: False
-    """Whether a campaign cannot have it."""
+    """Whether a campaign cannot make the table."""
     why_absent: str = ""
-    """Reason and remedy, as the end of a sentence about an exhibit."""
+    """Reason and remedy, to follow "exhibit NAME" in a message."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that the table is made from, besides those of the items."""
     retrieved: bool = False
-    """Whether there is no such table without these files."""
+    """Whether the table cannot be made without these files."""
     reader: str = ""
     """Function from paths to a data frame, as ``module:name``, for files that are not Parquet."""
 
     def of(self, layout: Layout, paper: str, *, printed: bool = False) -> list[str]:
-        """Return the paths of a paper's tables, or of those for exhibits of printed numbers."""
+        """Return a paper's files of this table; ``printed``: for exhibits of printed numbers."""
         if self.retrieved and not self.sources(layout.campaign, layout.catalogue):
             return []
         paths, template = self.paths, self.template
@@ -273,22 +279,21 @@ class Paper:
     benchmarks: tuple[Benchmark, ...] = ()
     """First the paper's benchmark, then those with its paradigms and other items."""
     folders: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
-    """Folders of data that a campaign can replace, by key of ``catalogue``: path, description."""
+    """(path, description) of data folders that a campaign can replace, keyed by the setting's name
+    in the section ``catalogue``."""
     check_settings: Callable[[Campaign], None] = lambda _: None
     """Function that raises UserError, without the file's name, for contradictory settings."""
     method_settings: Callable[[Campaign], Mapping[str, Sequence[str]]] = lambda _: {}
-    """Function that returns the methods in its settings by key, which the core checks."""
+    """Function that returns the methods in its settings, keyed by setting; the core checks them."""
     check: Callable[[Campaign, Catalogue], None] = lambda _campaign, _catalogue: None
-    """Function that raises UserError where a campaign lacks data of its benchmarks."""
+    """Function that raises UserError if a campaign lacks data of its benchmarks."""
     treebanks: Callable[[Campaign, Catalogue], Collection[str]] = _nothing
-    """Languages with treebanks that its items are made from."""
+    """Languages of which the items are made from treebanks."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that its items are made from, besides treebanks."""
     other_items: Callable[[Campaign, str], str] = lambda _campaign, _lang: ""
-    """Difference of a language's items from those of the printed accuracies; empty for none.
-
-    The core finds differences of treebanks, sources and samples.
-    """
+    """Difference of a language's items from those of the printed accuracies; empty for none. The
+    core finds differences of treebanks, sources and samples."""
     source_tables: tuple[Path, ...] = ()
     """Tables of the paper's sources, besides the campaign's."""
     languages: tuple[LanguageRow, ...] = ()
@@ -299,11 +304,11 @@ class Paper:
     needs_benchmark: bool = False
     """Whether exhibits of printed numbers need a campaign with its benchmark, for their data."""
     facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = field(default_factory=dict)
-    """Functions for facts that exhibits need, by name of the fact."""
+    """Functions that compute the facts that exhibits need, keyed by the fact's name."""
     tables: Mapping[str, TableKind] = field(default_factory=dict)
-    """Kinds of tables that the core lacks, or that differ from the core's."""
+    """Input tables that the core lacks or has in another form, keyed by name."""
     caption: Callable[[Campaign, Catalogue, Collection[str]], str] = lambda *_: ""
-    """Text on the origin of items, for captions of exhibits made from kinds of tables."""
+    """Text on the origin of items, for the caption of an exhibit with these input tables."""
     formulas: tuple[str, ...] = ()
     """Modules with formulas of exhibits."""
     commands: tuple[str, ...] = ()
@@ -315,4 +320,4 @@ class Paper:
     printed_accuracies: str | Callable[[Sequence[Any]], Iterator[Any]] = ""
     """Function from printed numbers to ``PrintedAccuracy``, or its address ``module:name``."""
     names: str = ""
-    """Address of the printed names of phenomena by key; empty where the keys are the names."""
+    """Address of the dictionary of phenomena's printed names; empty if the keys are the names."""

@@ -1,7 +1,9 @@
-"""List a campaign's jobs of scoring and answering (parts), and the files that it retrieves.
+"""List the scoring jobs of a campaign, and the files that it retrieves.
 
-A campaign is a run's settings; its catalogue has the rows of the languages and models that it
-names. The workflow, plans and progress reports use these lists.
+A campaign is the settings of a run; its catalogue has the rows of its languages and models. A
+scoring job (class ``Part``) runs one model on some items tables, for example model ``gpt2``, name
+``multi``, tables (mine, eng) and (yours, deu). The workflow, plans and progress reports use
+these lists.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,22 +39,22 @@ from blimpworks.items import SAMPLED
 ANSWERS_SUFFIX = " (answers)"
 """Suffix of a model's name in the titles of its jobs that answer."""
 Groups = Mapping[str, Sequence[str]]
-"""Language codes by the value of models' column ``languages``: a group's name, or codes."""
+"""Language codes, keyed by a value of the column ``languages`` of models: a group, or codes."""
 Kind = Literal["score", "answer"]
 """Task of a job: score the sentences of pairs, or answer prompts."""
 STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
-"""Folder of the results with the jobs' shards, by task."""
+"""Folder of the results in which jobs of each kind write their shards."""
 CORPUS, TEXT = "corpus", "text"
 """Kinds of sources: released corpora of sentences, and plain text to train on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A job of scoring or answering: one checkpoint on items of some languages."""
+    """A scoring job: one checkpoint scores or answers the items of some languages."""
 
     model: str
     name: str
-    """``multi``, a language, or ``multi.LANGUAGE``."""
+    """``multi`` or ``multi.LANGUAGE`` for a multilingual checkpoint, else the language."""
     engine: str
     sets: tuple[tuple[str, str], ...]
     """Benchmark and language of each items table."""
@@ -62,7 +64,7 @@ class Part:
 
     @property
     def title(self) -> str:
-        """Name of the model, with a suffix where it answers."""
+        """Name of the model, with the suffix `` (answers)`` if the job answers prompts."""
         return self.model + (ANSWERS_SUFFIX if self.task == "answer" else "")
 
     @property
@@ -71,7 +73,7 @@ class Part:
 
     @property
     def scope(self) -> str:
-        """Scope of the checkpoint: ``multi`` or a language."""
+        """Language of the checkpoint, or ``multi``."""
         return self.name.partition(".")[0]
 
     @property
@@ -80,7 +82,7 @@ class Part:
 
     @property
     def key(self) -> str:
-        """Model and part, as in paths."""
+        """Model and name, as in paths."""
         return f"{self.model}/{self.name}"
 
     def manifest(self, campaign: Campaign) -> Path:
@@ -109,9 +111,9 @@ def checkpoint_file(campaign: Campaign, model: str, scope: str, *, trained: bool
 
 
 def items_folder(campaign: Campaign) -> Path:
-    """Return the folder of the items that models run on, which are samples under a limit.
+    """Return the folder of the items that models run on; with ``limit``, they are samples.
 
-    Its name is ``items`` in both cases, because audits recognise items tables by it.
+    The folder's own name is always ``items``, because audits recognise items tables by it.
     """
     return Path(campaign.pathvars.results, SAMPLED if campaign.limit else "", "items")
 
@@ -148,14 +150,11 @@ def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]
 
 
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
-    """Return benchmarks of the campaign that a model runs on: prompts only if it can answer.
-
-    A model that was trained to follow instructions runs on prompts alone.
-    """
+    """Return the benchmarks that a model runs on; prompts need a model that can generate."""
     able = can_generate(engine_of(campaign, row), row.architecture)
     units = {"pair", "prompt"} if able else {"pair"}
     if follows_instructions(campaign.training.recipes, row.recipe):
-        units = units - {"pair"}
+        units = units - {"pair"}  # a model trained on dialogues runs on prompts alone
     return tuple(
         name
         for name in campaign.benchmarks
@@ -165,12 +164,12 @@ def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
 
 
 def covered_by(groups: Groups, row: ModelRow, languages: Iterable[str]) -> tuple[str, ...]:
-    """Return those of some languages that a model exists for."""
+    """Return the ``languages`` that a model exists for."""
     return tuple(lang for lang in languages if not row.languages or lang in groups[row.languages])
 
 
 def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
-    """Return the name of the part, that is the job, in which a model scores a language."""
+    """Return the name of the job in which a model scores a language (``Part.name``)."""
     if row.scope == "monolingual":
         return lang
     return "multi" if campaign.scoring.jobs == "model" else f"multi.{lang}"
@@ -181,6 +180,7 @@ def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list
     jobs = []
     languages = {name: languages_of(campaign, catalogue, name) for name in campaign.benchmarks}
     for task, (model, row) in product(STORES, catalogue.models.items()):
+        # Each job gets all benchmarks of its languages.
         sets: dict[str, list[tuple[str, str]]] = {}
         for benchmark in benchmarks_of(campaign, row):
             if (find_benchmark(benchmark).unit == "prompt") != (task == "answer"):
@@ -201,7 +201,7 @@ def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> lis
 def exhibits_of(
     campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part]
 ) -> list[ExhibitSpec]:
-    """Return the exhibits of the campaign's numbers, by its benchmarks and jobs."""
+    """Return the exhibits (tables and figures) that the campaign's items and jobs suffice for."""
     with_items = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
     in_learning_curves = {*chain.from_iterable(curves_of(catalogue.seeds).values())}
     evaluated, sampled = set[str](), set[str]()
@@ -214,7 +214,7 @@ def exhibits_of(
 def obstacle(
     campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
 ) -> str:
-    """Return why a model does not run on a benchmark in any language."""
+    """Return the reason why a model does not run on a benchmark in any language."""
     prompts = find_benchmark(benchmark).unit == "prompt"
     engine = engine_of(campaign, row)
     if row.papers and paper_of(benchmark).name not in row.papers:
@@ -231,18 +231,20 @@ def obstacle(
 
 
 def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None:
-    """Check that each model of a campaign runs on something, and each benchmark is run.
+    """Check that each model of a campaign runs on a benchmark, and each benchmark has a model.
 
-    Campaigns of the data alone, of print alone, or of all models are not checked. Raises UserError
+    Campaigns without benchmarks or models, or with all models, are not checked. Raises UserError
     with the reason for each pair of model and benchmark.
     """
     if not campaign.benchmarks or not campaign.models or campaign.models == "all":
         return
     jobs = every_part(campaign, catalogue, groups)
     runs = {(catalogue.row_of(job.model), name) for job in jobs for name, _ in job.sets}
+    run_models = {model for model, _ in runs}
+    run_benchmarks = {benchmark for _, benchmark in runs}
     rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
     for name in campaign.models:
-        if name in rows and not any(name == model for model, _ in runs):
+        if name in rows and name not in run_models:
             reasons = "; ".join(
                 f"{benchmark}: {obstacle(campaign, catalogue, groups, rows[name], benchmark)}"
                 for benchmark in campaign.benchmarks
@@ -253,7 +255,7 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
                 f"benchmark that it runs on, or correct its row in {campaign.catalogue.models}."
             )
     for benchmark in campaign.benchmarks:
-        if not any(benchmark == of_run for _, of_run in runs):
+        if benchmark not in run_benchmarks:
             reasons = "; ".join(
                 f"{name}: {obstacle(campaign, catalogue, groups, row, benchmark)}"
                 for name, row in rows.items()
@@ -266,14 +268,14 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
 
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
-    """Return whether the campaign retrieves a file: a pinned one, or one that it must have."""
+    """Return whether a campaign uses a file; ``unpinned: skip`` leaves out those not pinned."""
     return row.sha256_optional or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
 
 
 def released_corpus(
     campaign: Campaign, catalogue: Catalogue, corpus: str, lang: str
 ) -> list[SourceRow]:
-    """Return the files of a language's released corpus; none where ``corpus`` does not use it."""
+    """Return the files of a language's released corpus; none if ``corpus`` is made from text."""
     options = campaign.training.corpora[corpus]
     rows = catalogue.sources_of(CORPUS, lang)
     uses_released = options.released and options.words == "whitespace"
@@ -281,10 +283,10 @@ def released_corpus(
 
 
 def available(campaign: Campaign, catalogue: Catalogue, source_kind: str) -> list[SourceRow]:
-    """Return all sources of an optional kind if all can be retrieved, else none."""
+    """Return the sources of a kind if the campaign can retrieve all of them, else none."""
     rows = [row for row in catalogue.sources.values() if row.kind == source_kind]
-    pinned = all(row.is_pinned(campaign.checksums) for row in rows)
-    return rows if pinned and all(row.url or campaign.mirror for row in rows) else []
+    are_pinned = all(row.is_pinned(campaign.checksums) for row in rows)
+    return rows if are_pinned and all(row.url or campaign.mirror for row in rows) else []
 
 
 def named_sources(
@@ -313,11 +315,12 @@ def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
 def read_files(
     campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part]
 ) -> list[TreebankRow | SourceRow]:
-    """Return the treebanks and other sources that a campaign reads, each once.
+    """Return the treebank files and other sources that a campaign reads, each once.
 
-    Unpinned ones are included, which the campaign skips or refuses (``unpinned``).
+    Files without a checksum are included, although the campaign may skip them (``unpinned``).
     """
-    on_text: set[str] = set()
+    # Find the training data: a released corpus, or else text made from sources and treebanks.
+    languages_with_text: set[str] = set()
     corpora: list[SourceRow] = []
     for job in jobs:
         recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
@@ -328,16 +331,18 @@ def read_files(
             files = released_corpus(campaign, catalogue, corpus, lang) if corpus else []
             corpora += files
             if not files:
-                on_text.add(lang)
+                languages_with_text.add(lang)
+    # List what items and training data are made from, in the catalogue's order of languages.
     papers_run = papers_of(campaign)
-    read = {lang for paper in papers_run for lang in paper.treebanks(campaign, catalogue)}
-    read |= on_text & treebank_languages(campaign, catalogue)
+    with_treebanks = {lang for paper in papers_run for lang in paper.treebanks(campaign, catalogue)}
+    with_treebanks |= languages_with_text & treebank_languages(campaign, catalogue)
     rows: list[Pinned] = []
     for lang in catalogue.languages:
-        rows += catalogue.treebanks[lang] if lang in read else []
-        rows += catalogue.sources_of(TEXT, lang) if lang in on_text else []
+        rows += catalogue.treebanks[lang] if lang in with_treebanks else []
+        rows += catalogue.sources_of(TEXT, lang) if lang in languages_with_text else []
     rows += [row for paper in papers_run for row in paper.sources(campaign, catalogue)]
     rows += corpora
+    # Add the sources of the tables that exhibits are made from.
     for spec in exhibits_of(campaign, catalogue, jobs):
         for table_name in (*spec.needs, *spec.optional):
             rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)

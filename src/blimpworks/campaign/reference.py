@@ -1,7 +1,9 @@
-"""Rows of reference tables: language groups, codes of corpus frequencies, printed numbers.
+"""Rows of the reference tables in ``config/``: language groups, frequency codes, printed numbers.
 
-The tables are TSV files in ``config/``. A printed number is one that a paper prints, with the key
-of its exhibit, row and column.
+A printed number is one that a paper prints in an exhibit (a table or figure)::
+
+    exhibit,row,column,text,value,unit,bold,fault,corrected,note
+    table2,eng,lstm,94.1,94.1,%,,,,
 """
 
 import math
@@ -26,7 +28,7 @@ from blimpworks.strict import Strict
 
 
 class GroupRow(Strict):
-    """A language of a group, such as the training languages of a model."""
+    """One language of a group; a group has the languages that a model was trained on, say."""
 
     group: Slug
     lang: Lang
@@ -35,30 +37,31 @@ class GroupRow(Strict):
 
 
 class FrequencyCodesRow(Strict):
-    """A language with other codes in the table of corpus frequencies."""
+    """A language that has other codes in the table of corpus frequencies."""
 
     lang: Lang
     codes: Annotated[Names, Field(min_length=1)]
-    """ISO 639-3 codes; the frequencies of all are added."""
+    """ISO 639-3 codes there; the frequencies of all are added."""
     note: str
 
 
 TEXT_UNIT = "text"
 """Unit of printed texts without a number, which are compared word by word."""
 BOUNDS = ("at least", "at most", "above", "below")
-"""Endings of units of printed bounds; the last two exclude the number itself."""
+"""Endings of units such as "% at least", for printed bounds; the last two exclude the number."""
 NUMBER = re.compile(
     r"(?<![\w.\-−–])(?P<sign>[-−–]?)(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?:/(?P<below>\d+))?"
     r"(?P<scale> ?(?:[KkMB]\b|million|billion))?"
 )
+"""A number in a text: 1,234.5, −.3, 1/4M, 7 billion."""
 SCALES = {"k": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
 
 
 def numbers_in(text: str) -> list[float]:
-    """Return the possible values of the numbers in a printed text, such as 250000 for ``1/4M``.
+    """Return the possible values of each number in a printed text.
 
-    A number with a scale may also be stated without the scale or in billions, as sizes of models
-    are.
+    A number with a scale may stand for itself, the scaled value, or that in billions, as sizes of
+    models do: ``7M`` is 7, 7000000 or 0.007.
     """
     numbers: list[float] = []
     for match in NUMBER.finditer(text):
@@ -70,7 +73,7 @@ def numbers_in(text: str) -> list[float]:
 
 
 class PublishedRow(Strict):
-    """A printed number of an exhibit, or a text where the unit is ``text``."""
+    """A printed number of an exhibit, or a printed text if the unit is ``text``."""
 
     exhibit: str
     row: str
@@ -78,20 +81,20 @@ class PublishedRow(Strict):
     column: str
     """Key of the column, such as a model's name in the catalogue."""
     text: str
-    """Text as printed, or the correct reading of a garbled text."""
+    """Text as printed; if our copy of the paper is garbled, the correct reading."""
     value: OptionalFloat
-    """The number; empty where none is printed or legible."""
+    """The number; empty if none is printed or legible."""
     unit: str
     """Unit; for a bound it ends in one of ``BOUNDS``."""
     bold: Literal["", "yes"]
     fault: Literal["", "erratum", "garbled"]
-    """erratum: the paper contradicts itself or the data; garbled: the text was misread."""
+    """erratum: the paper contradicts itself or the data; garbled: our copy was misread."""
     corrected: float | str | None
-    """Correct reading of an erratum, where known: a number, or for a text another text."""
+    """Correct value of an erratum, if known: a number, or a text if the unit is ``text``."""
     note: str
     """Evidence of a fault, with the arithmetic."""
     title: str = ""
-    """Subject of a number in running text, where the keys do not name it."""
+    """Subject of a number in running text, which the keys do not name."""
     formula: str = ""
     """Sentence of a formula that computes the number from other printed numbers."""
     of: str = Field(default="", validate_default=True)
@@ -111,7 +114,7 @@ class PublishedRow(Strict):
         return self
 
     @model_validator(mode="after")
-    def _text_is_its_value(self) -> Self:
+    def _value_is_in_text(self) -> Self:
         numbers = numbers_in(self.text)
         if self.value is None or self.fault == "garbled" or not numbers:
             return self
@@ -121,7 +124,7 @@ class PublishedRow(Strict):
 
     @field_validator("of")
     @classmethod
-    def _of_a_formula(cls, of: str, info: ValidationInfo) -> str:
+    def _is_with_a_formula(cls, of: str, info: ValidationInfo) -> str:
         slashes = 2 if info.data.get("formula") else 0
         if of.count("/") != slashes or (of and not slashes):
             raise ValueError(
@@ -135,7 +138,7 @@ class PublishedRow(Strict):
 
     @property
     def sound(self) -> float | None:
-        """Correct number: the corrected one, or else the printed one."""
+        """The corrected number if there is one, or else the printed one."""
         return self.corrected if isinstance(self.corrected, float) else self.value
 
     @property
@@ -150,23 +153,20 @@ class PublishedRow(Strict):
 
     @property
     def bound(self) -> str:
-        """Member of ``BOUNDS`` in the unit; empty for a plain value."""
+        """The one of ``BOUNDS`` that the unit ends in; empty for an exact number."""
         return next((bound for bound in BOUNDS if self.unit.endswith(bound)), "")
 
     @property
     def half_unit(self) -> float:
-        """Largest error of rounding: half a unit of the last printed digit, 0 for counts.
-
-        Percentages and percentage points without decimals are rounded too.
-        """
-        rounded = self.decimals or self.unit.removesuffix(self.bound).strip() in {"%", "points"}
-        return 0.5 * 10**-self.decimals if rounded else 0.0
+        """Largest error of rounding: half a unit of the last printed digit, but 0 for counts."""
+        is_percentage = self.unit.removesuffix(self.bound).strip() in {"%", "points"}
+        return 0.5 * 10**-self.decimals if self.decimals or is_percentage else 0.0
 
 
 class ReasonRow(Strict):
-    """Reason why some printed numbers cannot be computed from others.
+    """Reason why some printed numbers cannot be computed from other ones.
 
-    ``exhibit``, ``row`` and ``column`` are patterns in which ``*`` matches any text.
+    ``exhibit``, ``row`` and ``column`` are patterns of their keys; ``*`` matches any text.
     """
 
     exhibit: str
@@ -176,22 +176,24 @@ class ReasonRow(Strict):
 
 
 def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
-    """Return the languages of each group, sorted. Raises UserError for a wrong or repeated row."""
+    """Return ``{group: sorted language codes}``. Raises UserError for a wrong or repeated row."""
     path = campaign.catalogue.groups
     rows = read_rows(GroupRow, path)
-    twice = [pair for pair, n in Counter((r.group, r.lang) for r in rows).items() if n > 1]
-    if twice:
-        raise UserError(f"{path}: {' '.join(twice[0])!r} stands in several rows; keep one.")
-    return {
-        group: tuple(sorted(r.lang for r in rows if r.group == group))
-        for group in dict.fromkeys(r.group for r in rows)
-    }
+    counts = Counter((row.group, row.lang) for row in rows)
+    for (group, lang), count in counts.items():
+        if count > 1:
+            raise UserError(f"{path}: '{group} {lang}' stands in several rows; keep one.")
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(row.lang)
+    return {group: tuple(sorted(languages)) for group, languages in groups.items()}
 
 
 def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Return lists of languages by the models' column ``languages``: a group, or codes with commas.
+    """Return the language codes that each value of the models' column ``languages`` means.
 
-    Raises UserError for text that is neither a group nor codes of the table of languages.
+    A value is a group (all groups are returned) or codes separated by commas. Raises UserError for
+    any other value.
     """
     groups = language_groups(campaign)
     for model in catalogue.models.values():

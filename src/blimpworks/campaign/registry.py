@@ -1,13 +1,16 @@
-"""Find papers, benchmarks and exhibits by name: of this package, registered, or declared as data.
+"""Find papers, benchmarks and exhibits by name.
 
-A paper of this package is ``blimpworks.papers.NAME`` with a module ``paper``. Another distribution
-registers its ``Paper`` with an entry point of the group ``blimpworks.papers``::
+A ``Paper`` describes what the project reproduces of a paper: benchmarks (items for models), and
+exhibits (tables and figures), which are made from input tables such as "accuracies". It comes from
+
+1. a package ``blimpworks.papers.NAME`` of this project, with a module ``paper``,
+2. another distribution with an entry point of the group ``blimpworks.papers``::
 
     [project.entry-points."blimpworks.papers"]
     kablimp = "kablimp.paper:PAPER"
 
-A benchmark that is declared as data is a folder in ``config/benchmarks``, or a folder that a
-campaign names (docs/benchmarks.md).
+3. a benchmark that is declared as data (docs/benchmarks.md): a folder in ``config/benchmarks``, or
+   one that a campaign names. It counts as a paper with one benchmark.
 """
 
 from __future__ import annotations
@@ -33,9 +36,10 @@ if TYPE_CHECKING:
     from blimpworks.campaign.catalogue import Catalogue
 
 DECLARED = "blimpworks.benchmarks.paper:declared_papers"
-"""Function that returns the papers of declared benchmarks, and the faults of unusable ones."""
+"""Function that returns two dictionaries: the paper of each folder with a declaration, and the
+error message of each declared benchmark that cannot be used."""
 FOLDERS = "BLIMPWORKS_DECLARED"
-"""Environment variable with a campaign's folders of benchmarks, which jobs inherit."""
+"""Environment variable with the folders of benchmarks that a campaign names, for its jobs."""
 
 
 def _load(entry: EntryPoint) -> Paper:
@@ -54,7 +58,7 @@ def _load(entry: EntryPoint) -> Paper:
 
 
 def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
-    """Add a paper. Raises UserError for a name that is taken, or a key of every campaign."""
+    """Add a paper. Raises UserError if its name is taken, or if campaigns use it as a key."""
     names = {benchmark.name for benchmark in paper.benchmarks}
     taken = {b.name for earlier in registered.values() for b in earlier.benchmarks}
     twice = sorted(names & taken | {paper.name} & registered.keys())
@@ -73,9 +77,10 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
 
 @cache
 def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
-    """Return all papers by name in the order of reports, and faults of declared benchmarks.
+    """Return {name: paper} in the order of reports, and {benchmark: error message}.
 
-    Raises UserError for a paper of a package that cannot be loaded, or that has a taken name.
+    The second has the declared benchmarks that cannot be used. Raises UserError for a paper of a
+    package that cannot be loaded, or that has a taken name.
     """
     by_name: dict[str, Paper] = {}
     modules = pkgutil.iter_modules(importlib.import_module(GROUP).__path__)
@@ -95,19 +100,20 @@ def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
 
 
 def papers() -> Mapping[str, Paper]:
-    """Return all papers by name, in the order of reports. Raises as ``registered``."""
+    """Return {name: paper} in the order of reports. Raises the errors of ``registered``."""
     return registered()[0]
 
 
 def check_usable(name: str) -> None:
-    """Raise UserError with the fault of a declared benchmark that cannot be used."""
-    if name in registered()[1]:
-        raise UserError(registered()[1][name])
+    """Raise UserError if ``name`` is a declared benchmark that cannot be used."""
+    faults = registered()[1]
+    if name in faults:
+        raise UserError(faults[name])
 
 
 @cache
 def benchmarks() -> Mapping[str, Benchmark]:
-    """Return all benchmarks by name."""
+    """Return {name: benchmark}, in the order of the papers."""
     return MappingProxyType({b.name: b for paper in papers().values() for b in paper.benchmarks})
 
 
@@ -135,37 +141,34 @@ def paper_of(benchmark: str) -> Paper:
 
 
 def papers_of(campaign: Campaign) -> list[Paper]:
-    """Return the papers with benchmarks in a campaign."""
+    """Return the papers of which a campaign runs a benchmark, in the order of reports."""
     return [p for p in papers().values() if {b.name for b in p.benchmarks} & {*campaign.benchmarks}]
 
 
 def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Check that a campaign has the data of its benchmarks. Raises UserError."""
+    """Check that a campaign has the data of its benchmarks. Raises UserError if it does not."""
     for paper in papers_of(campaign):
         paper.check(campaign, catalogue)
 
 
 def printed_folder(published: Path, paper: str) -> Path:
-    """Return the folder of a paper's printed numbers: its ``printed``, or ``published``/NAME."""
-    registered = papers().get(paper)
-    return (registered and registered.printed) or published / paper
+    """Return the folder of a paper's printed numbers: one that it states, or ``published``/NAME."""
+    package = papers().get(paper)
+    return (package and package.printed) or published / paper
 
 
 def load(address: str) -> object:
-    """Import the object that ``module:name`` names."""
+    """Import the object at ``address``, which is written ``module:name``."""
     module, _, name = address.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
-"""Accuracy that a tie counts as, by policy."""
+"""Accuracy that a pair with equal scores counts as, for each policy."""
 
 
 def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
-    """Return the policy for ties of ``method`` on ``benchmark``.
-
-    Raises UserError for a benchmark without pairs, or an unknown one.
-    """
+    """Return how a method counts ties. Raises UserError if the benchmark has no policies."""
     policies = find_benchmark(benchmark).ties
     if variant not in policies:
         names = ", ".join(name for name, with_pairs in benchmarks().items() if with_pairs.ties)
@@ -191,24 +194,24 @@ CORE_TABLES = {
     # For exhibits that show printed numbers alone.
     "printed": TableKind(paths=lambda layout, paper: layout.printed_tables(paper)),
 }
-"""Kinds of tables that the workflow makes for all papers."""
+"""Input tables that the workflow makes for all papers, keyed by the name that exhibits use."""
 
 
 @cache
 def exhibits() -> Mapping[str, ExhibitSpec]:
-    """Return all papers' exhibits by key, in the papers' order."""
+    """Return {key: exhibit} of all papers, in the papers' order. A key is ``paper/name``."""
     return MappingProxyType({e.key: e for paper in papers().values() for e in paper.exhibits})
 
 
 def find_exhibit(key: str) -> ExhibitSpec:
-    """Return the exhibit ``paper/name``. Raises UserError for an unknown one."""
+    """Return the exhibit with the key ``paper/name``. Raises UserError for an unknown key."""
     if key not in exhibits():
         raise UserError(f"there is no exhibit {key!r}; there are: {', '.join(exhibits())}.")
     return exhibits()[key]
 
 
 def table_kind(paper: str, name: str) -> TableKind:
-    """Return a kind of table of a paper, or else of the core. Raises UserError without one."""
+    """Return a paper's input table, or else the one of all papers. Raises UserError without."""
     tables = {**CORE_TABLES, **find_paper(paper).tables}
     if name not in tables:
         raise UserError(
@@ -218,24 +221,24 @@ def table_kind(paper: str, name: str) -> TableKind:
     return tables[name]
 
 
-def _needed_kinds(spec: ExhibitSpec) -> list[TableKind]:
+def _needed_tables(spec: ExhibitSpec) -> list[TableKind]:
     return [table_kind(spec.paper, name) for name in spec.needs]
 
 
 def _judged_benchmarks(spec: ExhibitSpec) -> set[str]:
-    """Return the benchmarks with judgements that an exhibit needs."""
-    if any(table.of_all_benchmarks for table in _needed_kinds(spec)):
+    """Return the benchmarks on which models must have run before an exhibit can be made."""
+    if any(table.of_all_benchmarks for table in _needed_tables(spec)):
         return {benchmark.name for benchmark in find_paper(spec.paper).benchmarks}
     return {spec.paper} if is_evaluated(spec) else set()
 
 
 def is_evaluated(spec: ExhibitSpec) -> bool:
     """Return whether an exhibit shows results of models on the items."""
-    return any(table.evaluated for table in _needed_kinds(spec))
+    return any(table.evaluated for table in _needed_tables(spec))
 
 
-def _absent_kinds(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
-    return [table for table in _needed_kinds(spec) if table.absent(campaign)]
+def _absent_tables(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
+    return [table for table in _needed_tables(spec) if table.absent(campaign)]
 
 
 def of_benchmarks(
@@ -247,9 +250,10 @@ def of_benchmarks(
 ) -> list[ExhibitSpec]:
     """Return the exhibits that a campaign with items of ``benchmarks`` makes.
 
-    An exhibit of results needs its benchmarks among the ``evaluated`` ones. A learning curve needs
-    its benchmark in ``sampled``, which models trained on samples are evaluated on. Exhibits without
-    ``needs``, with a kind of table that the campaign cannot have, or ``omitted`` are left out.
+    ``evaluated``: benchmarks with results of models. ``sampled``: benchmarks with results of models
+    that are trained on samples of a corpus; learning curves are made only of these. Left out are
+    exhibits of printed numbers only, those that need a table that the campaign cannot make, and
+    those that the campaign omits.
     """
     return [
         spec
@@ -258,23 +262,23 @@ def of_benchmarks(
         and spec.paper in benchmarks
         and spec.needs
         and spec.alias not in campaign.omitted
-        and not _absent_kinds(spec, campaign)
+        and not _absent_tables(spec, campaign)
         and (spec.of_samples or _judged_benchmarks(spec) <= {*evaluated})
     ]
 
 
 def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
-    """Return why the campaign cannot build exhibits of ``benchmarks``, by the exhibits' keys."""
+    """Return {exhibit key: reason} of the exhibits that the campaign cannot build."""
     reasons = {}
     for spec in exhibits().values():
-        absent = _absent_kinds(spec, campaign) if spec.paper in benchmarks else []
+        absent = _absent_tables(spec, campaign) if spec.paper in benchmarks else []
         if absent and absent[0].why_absent:
             reasons[spec.key] = f"exhibit {spec.key} {absent[0].why_absent}"
     return reasons
 
 
 def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
-    """Return the reader for files of the kind of table ``name``; None where they are Parquet."""
+    """Return the function that reads files of the input table ``name``; None for Parquet files."""
     readers = (paper.tables[name].reader for paper in papers().values() if name in paper.tables)
     address = next(filter(None, readers), None)
     return None if address is None else cast(Callable[..., "pd.DataFrame"], load(address))

@@ -1,9 +1,14 @@
-"""Read tables of the catalogue, and read and write their lock files.
+"""Read the catalogue's tables, and read and write their lock files.
 
-Tables are tab-separated, or comma-separated in .csv files. The lock file of a table
-(``models.lock.tsv`` beside ``models.tsv``) records versions that the table leaves open, such as the
-commit of a branch when it was first retrieved. The file is committed with the table, and many jobs
-may write it at a time. No rule has it as a parameter, so that writing it makes no product stale.
+A table such as ``config/models.tsv`` is tab-separated, or comma-separated in a .csv file. Its lock
+file, ``config/models.lock.tsv``, pins what the table leaves open, such as a branch's commit when it
+was first retrieved::
+
+    hf_id        revision   commit           date         replaces
+    gpt2         main       607a30d783df…    2026-05-01
+
+Users commit the lock file with the table. Several jobs may write it at the same time. No rule of
+the workflow has it as an input or parameter, so that writing it makes no product out of date.
 """
 
 import csv
@@ -28,12 +33,12 @@ from blimpworks.files import BadLine, table_rows, text_of, write_text
 from blimpworks.records.job import REPOSITORY
 from blimpworks.strict import Strict
 
-Named = TypeVar("Named")
+AnyRow = TypeVar("AnyRow")
 Row = TypeVar("Row", bound=BaseModel)
 
 
 def dialect(table: Path) -> dict[str, Any]:
-    """Return a table's format for the csv module: quotes only in .csv files."""
+    """Return the csv module's options for a table: quotes have a meaning only in .csv files."""
     if table.suffix == ".csv":
         return {}
     return {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
@@ -45,7 +50,7 @@ def headings(table: Path) -> list[str]:
     return next(csv.reader(text.splitlines()[:1], **dialect(table)), [])
 
 
-def named_row(rows: Mapping[str, Named], name: str, table: Path) -> Named:
+def named_row(rows: Mapping[str, AnyRow], name: str, table: Path) -> AnyRow:
     """Return the row ``name`` of a table. Raises UserError where there is none."""
     if name not in rows:
         close = difflib.get_close_matches(name, rows, n=1, cutoff=0.0)
@@ -54,32 +59,32 @@ def named_row(rows: Mapping[str, Named], name: str, table: Path) -> Named:
     return rows[name]
 
 
-def keyed(rows: Sequence[Named], key: str, path: Path) -> dict[str, Named]:
-    """Return rows by one of their fields. Raises UserError for a repeated value."""
-    names = Counter(getattr(row, key) for row in rows)
-    twice = [name for name, count in names.items() if count > 1]
-    if twice:
-        raise UserError(f"{path}: {key} {twice[0]!r} stands in {names[twice[0]]} rows; keep one.")
+def keyed(rows: Sequence[AnyRow], key: str, path: Path) -> dict[str, AnyRow]:
+    """Return rows by their field ``key``. Raises UserError, with ``path``, for a repeated value."""
+    for value, count in Counter(getattr(row, key) for row in rows).items():
+        if count > 1:
+            raise UserError(f"{path}: {key} {value!r} stands in {count} rows; keep one.")
     return {getattr(row, key): row for row in rows}
 
 
 def read_rows(row_type: type[Row], path: Path) -> list[Row]:
-    """Read a table with headings, and validate each row by a pydantic model.
+    """Read a table with headings as objects of the pydantic model ``row_type``.
 
     Columns of fields with a default may be absent. Raises UserError with file, line and column of
-    the first wrong cell.
+    the first wrong cell, and for a row that stands there twice.
     """
     expected = reading(path, f"a table of {row_type.__name__}", "Write it so, in UTF-8.")
     with expected, io.StringIO(text_of(path), newline="") as handle:
         reader = csv.DictReader(handle, **dialect(path))
         _check_header(reader.fieldnames or [], row_type, path)
-        lines: dict[str, int] = {}
+        first_lines: dict[str, int] = {}
         rows = []
-        for row in reader:
+        for cells in reader:
             line = reader.line_num
-            if (first := lines.setdefault(repr(row), line)) != line:
-                raise BadLine(line, f"the row stands in line {first} too")
-            rows.append(_row(row_type, row, path, line))
+            first_line = first_lines.setdefault(repr(cells), line)
+            if first_line != line:
+                raise BadLine(line, f"the row stands in line {first_line} too")
+            rows.append(_validate_row(row_type, cells, path, line))
         return rows
 
 
@@ -95,7 +100,7 @@ def _check_header(header: Sequence[str], row_type: type[BaseModel], path: Path) 
         )
 
 
-def _row(row_type: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
+def _validate_row(row_type: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
     # DictReader puts cells beyond the last heading under the key None, and None for absent cells.
     if None in row or None in row.values():
         more_or_fewer, headings = "more" if None in row else "fewer", row.keys() - {None}
@@ -114,10 +119,10 @@ def _row(row_type: type[Row], row: dict[str, str], path: Path, line: int) -> Row
 
 
 class LockedRow(Strict):
-    """Base of the rows of lock files; no cell may contain a control character."""
+    """Base of the row types of lock files; no cell may contain a control character."""
 
     key: ClassVar[tuple[str, ...]]
-    """Fields that identify a row."""
+    """Names of the fields that identify a row."""
 
     @model_validator(mode="after")
     def _one_line(self) -> Self:
@@ -127,11 +132,11 @@ class LockedRow(Strict):
         return self
 
     def identity(self) -> tuple[str, ...]:
-        """Return the values of ``key``."""
+        """Return the values of the fields in ``key``."""
         return tuple(str(getattr(self, name)) for name in self.key)
 
 
-Locking = TypeVar("Locking", bound=LockedRow)
+LockRow = TypeVar("LockRow", bound=LockedRow)
 
 
 def _beside(table: Path) -> Path:
@@ -149,12 +154,9 @@ def lock_files(table: Path) -> list[Path]:
     return [*dict.fromkeys((lock_path(table), _beside(table)))]
 
 
-def read_file(row_type: type[Locking], path: Path) -> dict[tuple[str, ...], Locking]:
-    """Return the rows of a lock file; none where it is missing or has only headings.
-
-    Raises UserError, with file and line, for a malformed one.
-    """
-    rows: dict[tuple[str, ...], Locking] = {}
+def _read_lock_file(row_type: type[LockRow], path: Path) -> dict[tuple[str, ...], LockRow]:
+    """Return a lock file's rows by ``identity``. Raises UserError, with line, for a wrong one."""
+    rows: dict[tuple[str, ...], LockRow] = {}
     remedy = "Correct the line or delete it: it is made again when its row is next retrieved."
     if not path.exists():
         return rows
@@ -171,19 +173,19 @@ def read_file(row_type: type[Locking], path: Path) -> dict[tuple[str, ...], Lock
     return rows
 
 
-def read_lock(row_type: type[Locking], table: Path) -> dict[tuple[str, ...], Locking]:
-    """Return the locked rows of a table, by ``identity``. Raises as ``read_file``."""
-    rows: dict[tuple[str, ...], Locking] = {}
-    for path in reversed(lock_files(table)):
-        rows |= read_file(row_type, path)
+def read_lock(row_type: type[LockRow], table: Path) -> dict[tuple[str, ...], LockRow]:
+    """Return the rows of a table's lock files by ``identity``. Raises as ``_read_lock_file``."""
+    rows: dict[tuple[str, ...], LockRow] = {}
+    for path in reversed(lock_files(table)):  # so that the first file replaces rows of others
+        rows |= _read_lock_file(row_type, path)
     return rows
 
 
-def record(row: Locking, table: Path, *, replace: bool = False) -> Locking:
-    """Add a row to the lock file of a table atomically, and return the row that is in it then.
+def record(row: LockRow, table: Path, *, replace: bool = False) -> LockRow:
+    """Add a row to the lock file of a table, and return the row that the file then has.
 
-    The row of the first job that records it stays, unless ``replace``. Raises UserError for a
-    malformed lock file, OSError where it cannot be written.
+    If another job has written a row with the same ``identity``, that one stays unless ``replace``.
+    Raises UserError for a malformed lock file, and OSError if it cannot be written.
     """
     path, row_class = lock_path(table), type(row)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -191,12 +193,14 @@ def record(row: Locking, table: Path, *, replace: bool = False) -> Locking:
         # Some network disks cannot lock files. A row may then be lost, and is recorded again.
         with suppress(OSError):
             fcntl.flock(guard, fcntl.LOCK_EX)
-        standing = read_lock(row_class, table).get(row.identity())
-        if standing is not None and not replace:
-            return standing
+        existing = read_lock(row_class, table).get(row.identity())
+        if existing is not None and not replace:
+            return existing
+        # Sort the rows, so that their order does not depend on which job is first.
+        rows = _read_lock_file(row_class, path)
+        rows[row.identity()] = row
         lines = [[*row_class.model_fields]]
-        # Rows are sorted by key, so that their order does not depend on the jobs'.
-        for _, locked in sorted((read_file(row_class, path) | {row.identity(): row}).items()):
+        for _, locked in sorted(rows.items()):
             lines.append([str(getattr(locked, name)) for name in row_class.model_fields])
         write_text(path, "".join("\t".join(line) + "\n" for line in lines))
     return row
@@ -223,21 +227,22 @@ class LockedModel(LockedRow):
 
 
 def is_commit(revision: str) -> bool:
-    """Return whether a revision is fixed: a commit, or the SHA-256 of a file."""
+    """Return whether a revision can never move: a commit, or the SHA-256 of a file (64 digits)."""
     return re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", revision) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A locked revision, with its lock file and the table of models."""
+    """A row of a lock file of models, with the files that it comes from."""
 
     row: LockedModel
     file: Path
+    """The lock file."""
     table: Path
-    """Table of models that names the revision; its lock file may be another."""
+    """Table of models that names the revision; the lock file may be that of another table."""
 
     def moved(self, commit: str, name: str) -> str:
-        """Return advice, without a full stop, for a revision that is another commit now."""
+        """Return a message, without a full stop, if the revision of ``name`` is now ``commit``."""
         row, table = self.row, self.table
         return (
             f"{row.hf_id}: {row.revision!r} has moved on the hub, from commit {row.commit}, locked "
@@ -247,21 +252,19 @@ class Locked:
 
 
 def model_tables(table: Path) -> list[Path]:
-    """Return the tables with lock files for the models of ``table``: this and the repository's."""
+    """Return the tables that may lock the models of ``table``: itself and the repository's."""
     return [*dict.fromkeys((table.absolute(), REPOSITORY / "config/models.tsv"))]
 
 
-LockedModels = Mapping[tuple[str, ...], Locked]
-"""Locked revisions by hub id and revision."""
+def locked_models(tables: Sequence[Path]) -> Mapping[tuple[str, ...], Locked]:
+    """Return the locked models in the lock files of ``tables``, keyed by (hub id, revision).
 
-
-def locked_models(tables: Sequence[Path]) -> LockedModels:
-    """Return the locked revisions for the models of the first of ``tables``.
-
-    Lock files of earlier tables take precedence. Raises UserError for a malformed one.
+    ``tables``: as of ``model_tables``; rows for earlier tables take precedence. Raises UserError
+    for a malformed lock file.
     """
     locked: dict[tuple[str, ...], Locked] = {}
-    for file in (file for table in reversed(tables) for file in reversed(lock_files(table))):
-        rows = read_file(LockedModel, file)
-        locked |= {key: Locked(row, file, tables[0]) for key, row in rows.items()}
+    for table in reversed(tables):
+        for file in reversed(lock_files(table)):
+            for key, row in _read_lock_file(LockedModel, file).items():
+                locked[key] = Locked(row, file, tables[0])
     return locked

@@ -1,6 +1,8 @@
-"""Name the files of texts, corpora and samples that a campaign's models are trained on.
+"""Name the files that a campaign's models are trained on, for the rules of the workflow.
 
-The rules of the workflow ask for these paths.
+A recipe in the campaign says what a model is trained on: a text (one file), a corpus (files for
+train, valid, test and vocabulary), or a sample of a corpus. A scope is a language, or "multi" for
+all languages of a multilingual model, as in ``results/training/corpora/default/multi/train.txt``.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ if TYPE_CHECKING:
     from blimpworks.campaign.layout import Layout
 
 CORPUS_PARTS = ("train", "valid", "test", "vocabulary")
-"""Names of a corpus's files, besides its description."""
+"""Names of a corpus's files, besides its description ``corpus.json``."""
 Files = dict[str, str | list[str]]
-"""Input files of a rule, by name."""
+"""Input files of a rule, keyed by the name that the rule gives them."""
 
 
 @dataclass(frozen=True)
 class TrainingLayout:
-    """The trainings of a campaign."""
+    """Files for training a campaign's models."""
 
     layout: Layout
 
@@ -42,13 +44,13 @@ class TrainingLayout:
         return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
 
     def trained_by(self, *recipe_kinds: str) -> list[str]:
-        """Return the models that the workflow trains by recipes of some kinds."""
+        """Return the models that the workflow trains by recipes of these kinds, such as "lstm"."""
         recipes = self.layout.campaign.training.recipes
         names = {name for name, recipe in recipes.items() if recipe.kind in recipe_kinds}
         return [name for name, row in self.layout.catalogue.models.items() if row.recipe in names]
 
     def corpus_of(self, model: str) -> str | None:
-        """Return the name of the corpora that a model is trained on; None for training text."""
+        """Return the name of the corpus that a model is trained on; None for a training text."""
         corpus: str | None = getattr(self.recipe_of(model), "corpus", None)
         return corpus
 
@@ -56,6 +58,7 @@ class TrainingLayout:
         return lang if self.layout.catalogue.models[model].scope == "monolingual" else "multi"
 
     def languages_of(self, scope: str, model: str) -> list[str]:
+        """Return the languages that a model of this scope is trained on, in catalogue order."""
         if scope != "multi":
             return [scope]
         layout = self.layout
@@ -80,24 +83,25 @@ class TrainingLayout:
     def treebank_tables(self, folder: str, lang: str) -> list[str]:
         """Return the table of a treebank's tokens or sentences (``folder``), if it is read."""
         layout = self.layout
-        read = parts.treebank_languages(layout.campaign, layout.catalogue)
-        return [f"{layout.results}/{folder}/{lang}.parquet"] if lang in read else []
+        with_treebanks = parts.treebank_languages(layout.campaign, layout.catalogue)
+        return [f"{layout.results}/{folder}/{lang}.parquet"] if lang in with_treebanks else []
 
     def text_items(self, lang: str) -> list[str]:
-        """Return the items tables with sentences that a language's training text leaves out."""
+        """Return the items tables with the sentences that must not be in the training text."""
         campaign = self.layout.campaign
         names = [name for name in campaign.benchmarks if find_benchmark(name).in_text]
         names = [name for name in names if lang in self.layout.item_languages(name)]
         return [str(parts.whole_items_table(campaign, name, lang)) for name in names]
 
     def spelling_pack(self, lang: str) -> list[str]:
-        """Return the pack with the spelling of pairs in a language, in a list that may be empty."""
+        """Return a list of the language pack with the spelling of a language's pairs, if any."""
         layout = self.layout
         names = (b for b in layout.campaign.benchmarks if lang in layout.item_languages(b))
         packs = (find_benchmark(name).spelling(layout.campaign, lang) for name in names)
         return [str(pack) for pack in packs if pack is not None][:1]
 
     def corpus_inputs(self, corpus: str, lang: str) -> Files:
+        """Return the inputs of the rule that makes a corpus: released files, or its sources."""
         layout = self.layout
         released = parts.released_corpus(layout.campaign, layout.catalogue, corpus, lang)
         if released:
@@ -110,7 +114,7 @@ class TrainingLayout:
         }
 
     def joined_languages(self, corpus: str | None = None) -> list[str]:
-        """Return the languages of multilingual models trained on joined text, or on a corpus."""
+        """Return the languages of multilingual models that are trained on a corpus, or on texts."""
         instructed = self.trained_by("instruct")
         joined: set[str] = set()
         for model, row in self.layout.catalogue.models.items():
@@ -123,7 +127,7 @@ class TrainingLayout:
         return [f"{self.folder}/text/{lang}.txt" for lang in self.joined_languages()]
 
     def joined_corpora(self, corpus: str) -> dict[str, list[str]]:
-        """Return the descriptions and files of the corpora that are joined."""
+        """Return descriptions and files of the single languages' corpora that are joined."""
         corpora = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
         return {
             "descriptions": [str(files["description"]) for files in corpora],
@@ -131,7 +135,7 @@ class TrainingLayout:
         }
 
     def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
-        """Return the description and files of a corpus, or of its ``sample``."""
+        """Return the paths of a corpus: its description and files. ``sample``: that of a sample."""
         folder = f"{self.folder}/corpora/{corpus}/{scope}"
         if sample:
             folder = f"{self.folder}/samples/{corpus}/{scope}/{sample.tokens}-{sample.number}"
@@ -153,9 +157,10 @@ class TrainingLayout:
 
 
 def text_arguments(inputs: Mapping[str, str | list[str]]) -> list[str]:
-    """Return the inputs of a rule that builds a text or corpus as options of its command."""
+    """Return a rule's ``inputs`` {"text": ["a.txt"]} as options ["--text=a.txt"] of its command."""
     arguments = []
     for name, paths in inputs.items():
         option = "items" if name == "pairs" else name  # a rule's input cannot be called items
-        arguments += [f"--{option}={p}" for p in ([paths] if isinstance(paths, str) else paths)]
+        for path in [paths] if isinstance(paths, str) else paths:
+            arguments.append(f"--{option}={path}")
     return arguments

@@ -1,8 +1,11 @@
 """Run one attempt at a scoring job in a child process, and record in a journal how it ended.
 
+``blimpworks score`` starts itself again as the child, which scores. The journal beside the job's
+log gets an entry at the start, and one at the end: {"attempt": "3f0c…", "cause": "memory", …}.
+
 When memory runs out, the kernel kills the child, which is larger; the parent can still write. Near
-the end of the allocation, the child stops between two shards and the parent requeues the SLURM job.
-Snakemake's executor notices nothing: it goes on waiting for the same job.
+the end of the SLURM allocation, the child stops between two shards, files with scores. The parent
+then requeues the SLURM job, for which Snakemake keeps waiting.
 """
 
 import ctypes
@@ -31,11 +34,9 @@ from blimpworks.scoring.progress import ATTEMPT, read_progress
 
 log = logging.getLogger(__name__)
 
-CGROUPS = Path("/sys/fs/cgroup")
-MEMBERSHIP = Path("/proc/self/cgroup")
 OUT_OF_TIME = 75
 """Exit code of a job that stopped between shards (EX_TEMPFAIL of sysexits.h)."""
-MISTAKE = 2
+USER_ERROR = 2
 """Exit code after a ``UserError``."""
 GPU_FULL = re.compile(
     r"cuda(?: error)?:? out of memory|outofmemoryerror|no available memory for the cache|"
@@ -43,20 +44,18 @@ GPU_FULL = re.compile(
     re.IGNORECASE,
 )
 """Messages of PyTorch and vLLM when GPU memory is too small."""
-LAST_LINES = 4000
+SEARCHED_CHARACTERS = 4000
 """Characters at the end of a log that are searched for ``GPU_FULL``."""
-DEATH_SIGNAL = 1
-"""``PR_SET_PDEATHSIG`` of Linux's prctl."""
-PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
-GRACE = 60.0
+REQUEUE_SECONDS = 60.0
 """Seconds that SLURM may take to end a requeued job."""
+
+CGROUPS = Path("/sys/fs/cgroup")
+MEMBERSHIP = Path("/proc/self/cgroup")
+"""Control groups of this process, in lines such as ``4:memory:/slurm/uid_7/job_12``."""
 
 
 def memory_groups() -> list[Path]:
-    """List the memory control groups of this process, up to its job's.
-
-    Raises OSError where the system has none.
-    """
+    """List the memory control groups of this process and its SLURM job. Raises OSError if none."""
     directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -70,10 +69,10 @@ def memory_groups() -> list[Path]:
 
 
 def count_kills() -> int:
-    """Count the processes of this control group that were killed for lack of memory.
+    """Return how often the kernel killed processes of these control groups for lack of memory.
 
     Read ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without them. A process
-    may count several times: use only the difference of two counts.
+    is counted once in each group that it belongs to: use only the difference of two counts.
     """
     kills = 0
     with suppress(OSError):
@@ -84,17 +83,21 @@ def count_kills() -> int:
     return kills
 
 
+PARENT_DEATH_SIGNAL = 1
+"""``PR_SET_PDEATHSIG`` of Linux's prctl."""
+
+
 def die_with_parent() -> None:
-    """Have Linux kill this process when its parent ends."""
+    """Have Linux kill this process when its parent ends. The child calls this first."""
     with suppress(AttributeError, OSError):  # other systems let an orphan finish its work
-        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-class _Signals:
-    """Handler of SIGTERM and SIGINT that passes them on to the child process.
+class _SignalForwarder:
+    """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
-    SLURM sends them only to a step's first process, a Snakemake, and then kills the others. So an
-    attempt that SLURM cancels cannot record its end; ``retry_scaling`` asks SLURM for the cause.
+    When SLURM cancels a job, it signals only the step's first process, a Snakemake, and kills the
+    others. The attempt then cannot record its end, and ``retry_scaling`` asks SLURM for the cause.
     """
 
     def __init__(self) -> None:
@@ -114,9 +117,9 @@ def cause_of(
 ) -> journal.Cause:
     """Return the reason why an attempt ended.
 
-    ``code``: exit code of the child, negative for a signal. ``kills``: number of processes killed
-    for lack of memory. ``on_request``: a signal asked the attempt to end. ``out_of_time``: the
-    allocation is over. ``log``: end of the log.
+    ``code``: exit code of the child, negative for a signal. ``kills``: how often processes were
+    killed for lack of memory. ``on_request``: whether a signal asked the attempt to end.
+    ``out_of_time``: whether the allocation is over. ``log``: end of the log.
     """
     if code == 0:
         return "done"
@@ -128,46 +131,48 @@ def cause_of(
         return "walltime"
     if GPU_FULL.search(log):
         return "gpu_memory"
-    if code == MISTAKE:
+    if code == USER_ERROR:
         return "input"
     return "killed" if code in (-signal.SIGKILL, 128 + signal.SIGKILL) else "error"
 
 
 def _read_progress_of(attempt: str, log_file: Path) -> tuple[datetime, journal.Scored] | None:
-    """Return the time and content of the progress file; None for one of another attempt."""
+    """Return time and counts of the progress file; None if the attempt has not written it."""
     with suppress(UserError):
         progress = read_progress(journal.progress_path(log_file))
         if progress and progress.attempt == attempt:
-            facts = progress.model_dump(include=set(journal.Scored.model_fields))
-            return progress.updated, journal.Scored.model_validate(facts)
+            counts = progress.model_dump(include=set(journal.Scored.model_fields))
+            return progress.updated, journal.Scored.model_validate(counts)
     return None
 
 
 def _record_lost_attempt(log_file: Path) -> None:
-    """Append to the journal the progress of a previous attempt that was killed."""
+    """Append to the journal the progress of a previous attempt that was killed with its parent."""
     attempts = journal.read_attempts(journal.journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].lost:
         return
     lost = attempts[-1].started.attempt
     if read := _read_progress_of(lost, log_file):
-        entry = journal.Lost(attempt=lost, time=read[0], scored=read[1])
+        time_of_progress, scored = read
+        entry = journal.Lost(attempt=lost, time=time_of_progress, scored=scored)
         journal.append_entry(journal.journal_path(log_file), entry)
 
 
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
-    """Tell whether other jobs had used half of the SLURM job's time when this one first began."""
+    """Return whether earlier scoring jobs used half of the SLURM job's time before this began."""
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
     seconds_left = (allocation.ends or math.inf) - times[0].timestamp()
-    return len(times) == 1 and seconds_left < 30 * (allocation.minutes or 0)
+    return len(times) == 1 and seconds_left < 60 * (allocation.minutes or 0) / 2
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
     """Run ``command`` as one attempt, record it in the journal of ``log_file``, return its code.
 
-    Raises OSError when the journal cannot be written.
+    A child that a signal ended has 128 + the signal's number as code. Raises OSError when the
+    start cannot be written into the journal.
     """
-    allocation, attempt, signals = find_allocation(), uuid.uuid4().hex, _Signals()
+    allocation, attempt, signals = find_allocation(), uuid.uuid4().hex, _SignalForwarder()
     try:
         _record_lost_attempt(log_file)
     except UserError as error:
@@ -186,24 +191,25 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         ),
     )
     journal.append_entry(journal.journal_path(log_file), started)
+    # The child writes the attempt's id into its progress file, and stops before the deadline.
     environment = os.environ | {ATTEMPT: attempt}
     if allocation.ends is not None:
         environment[DEADLINE] = str(allocation.ends)
-    begun, kills = time.monotonic(), count_kills()
+    start, kills_before = time.monotonic(), count_kills()
     signals.child = subprocess.Popen(command, env=environment)
     if signals.received:  # before the child started
         signals.child.send_signal(signal.SIGTERM)
     code = signals.child.wait()
     try:
-        last_lines = log_file.read_text(encoding="utf-8", errors="replace")[-LAST_LINES:]
+        log_text = log_file.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        last_lines = ""
+        log_text = ""
     cause = cause_of(
         code,
-        kills=count_kills() - kills,
+        kills=count_kills() - kills_before,
         on_request=signals.received,
         out_of_time=allocation.ends is not None and time.time() > allocation.ends - 1,
-        log=last_lines,
+        log=log_text[-SEARCHED_CHARACTERS:],
     )
     read = _read_progress_of(attempt, log_file)
     ended = journal.Ended(
@@ -211,7 +217,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         time=journal.now(),
         cause=cause,
         exit=code,
-        seconds=round(time.monotonic() - begun, 3),
+        seconds=round(time.monotonic() - start, 3),
         rss_mb=resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
         scored=read[1] if read else None,
     )
@@ -219,7 +225,19 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         journal.append_entry(journal.journal_path(log_file), ended)
     except OSError as error:
         print(f"blimpworks: how this ended cannot be entered: {error}", file=sys.stderr)
-    # Print what the next attempt will do differently.
+    _explain(cause, allocation)
+    if cause == "walltime" and code == OUT_OF_TIME:
+        has_new_scores = ended.scored is not None and ended.scored.new > 0
+        if not has_new_scores and not _started_late(allocation, log_file):
+            # It asked for too little time; another attempt with as much would end the same way.
+            log.info("no shard was finished in this time; the next attempt gets more")
+        else:
+            _requeue(allocation)
+    return code if code >= 0 else 128 - code
+
+
+def _explain(cause: journal.Cause, allocation: Allocation) -> None:
+    """Print what the next attempt will do differently."""
     messages = {
         "memory": "the kernel killed it because memory ran out "
         f"({allocation.mem_mb or '?'} MB asked for); the next attempt asks for twice as much",
@@ -232,26 +250,25 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         job, node = allocation.slurm_job, allocation.node
         where = f"SLURM job {job} on {node}: " if job else ""
         print(f"blimpworks (attempt): {where}{messages[cause]}.", file=sys.stderr)
-    if cause == "walltime" and code == OUT_OF_TIME:
-        progressed = ended.scored and ended.scored.new
-        if not progressed and not _started_late(allocation, log_file):  # it asked for too little
-            log.info("no shard was finished in this time; the next attempt gets more")
-        elif (
-            allocation.slurm_job
-            and allocation.requeue
-            and ask(["scontrol", "requeue", allocation.slurm_job]) is not None
-        ):
-            log.info("SLURM job %s is queued again, and goes on there", allocation.slurm_job)
-            time.sleep(GRACE)
-        else:
-            log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
-    return code if code >= 0 else 128 - code
+
+
+def _requeue(allocation: Allocation) -> None:
+    """Have SLURM start this job again, and wait until SLURM ends the present process."""
+    job = allocation.slurm_job
+    if job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
+        log.info("SLURM job %s is queued again, and goes on there", job)
+        time.sleep(REQUEUE_SECONDS)
+    else:
+        log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
+
+
+PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Write the reason of a job's failure into its ``manifest``; return the resulting exit code.
+    """Write the reason of a job's failure into its ``manifest``, and return 0 so that others go on.
 
-    Do nothing for a job that ran out of time or was cancelled: another attempt goes on with it.
+    A job that succeeded, ran out of time or was cancelled keeps its ``code``, to be tried again.
     """
     if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
         return code

@@ -149,9 +149,10 @@ def scoring_python(root: Path) -> Path:
 
 
 def _runs_on(kernels: tuple[str, ...], capability: float) -> bool:
-    numbers = [int("".join(filter(str.isdigit, kernel))) for kernel in kernels]
-    number = round(10 * capability)
-    return any(n // 10 == number // 10 and n <= number for n in numbers)
+    # Kernels such as sm_86 run on GPUs of the same major version, 8, from minor version 6 on.
+    built_for = [int("".join(filter(str.isdigit, kernel))) for kernel in kernels]
+    gpu = round(10 * capability)
+    return any(version // 10 == gpu // 10 and version <= gpu for version in built_for)
 
 
 def gpu_problems(machine: GpuMachine) -> list[str]:

@@ -1,7 +1,8 @@
-"""Cancel the jobs of dead runs, watch over the present run, and report failed jobs.
+"""Cancel the SLURM jobs of dead runs, watch over the present run, and report failed jobs.
 
-When a Snakemake run is killed, its SLURM jobs go on writing files, and the next run writes the same
-files. So each run has a file with its process and machine, and touches it while it is alive. The
+The workflow calls these functions when a Snakemake run on SLURM starts or fails. When a run is
+killed, its SLURM jobs go on writing files, and the next run would write the same files. So each run
+has a file RUN.json with {"pid": 4711, "host": "login1", …}, and touches it while it is alive. The
 next run cancels jobs of dead runs before it submits any; they lose at most a shard of scores.
 """
 
@@ -35,10 +36,10 @@ RUN_ID = re.compile(r"SLURM run ID: (\S+)")
 
 
 def register(run: str) -> Path:
-    """Write the file of this run and return its path."""
+    """Write the file of the run with this id, which is the present process; return its path."""
     path, pid = RUNS / f"{run}.json", os.getpid()
-    about = {"pid": pid, "host": platform.node(), "started": _start_time(pid)}
-    write_text(path, json.dumps(about) + "\n")
+    process = {"pid": pid, "host": platform.node(), "started": _start_time(pid)}
+    write_text(path, json.dumps(process) + "\n")
     return path
 
 
@@ -51,28 +52,28 @@ def _start_time(pid: int) -> str | None:
 
 
 def is_alive(path: Path) -> bool:
-    """Tell whether a run is alive, by its process or, on another machine, by its file's age."""
+    """Return whether a run is alive: its process here, or elsewhere a recently touched file."""
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        silent = time.time() - path.stat().st_mtime
+        process = json.loads(path.read_text(encoding="utf-8"))
+        seconds_silent = time.time() - path.stat().st_mtime
     except (OSError, ValueError):
         return False
-    if about["host"] == platform.node():
-        return about["started"] is not None and _start_time(about["pid"]) == about["started"]
-    return silent < SILENCE
+    if process["host"] == platform.node():
+        return process["started"] is not None and _start_time(process["pid"]) == process["started"]
+    return seconds_silent < SILENCE
 
 
 def find_jobs(directory: Path) -> dict[str, str]:
-    """Return the runs that submitted this user's SLURM jobs in ``directory``, by job id.
+    """Return {job id: run id} of this user's SLURM jobs with working directory ``directory``.
 
-    Raises UserError when SLURM does not answer for a while.
+    Empty on a machine without SLURM. Raises UserError when SLURM does not answer for a while.
     """
     if shutil.which("squeue") is None:
         return {}
-    waited = time.monotonic()
-    # The executor names each job after its run.
+    start = time.monotonic()
+    # Print id, name and working directory. Snakemake names each job after its run.
     while (output := ask(["squeue", "-h", "-u", str(os.getuid()), "-o", "%i|%j|%Z"])) is None:
-        if time.monotonic() - waited > CANCEL_SECONDS:
+        if time.monotonic() - start > CANCEL_SECONDS:
             raise UserError(
                 f"squeue has not answered for {CANCEL_SECONDS:.0f} s, so it is not known whether "
                 "jobs of an earlier run still write here; run this again when SLURM is up."
@@ -84,7 +85,7 @@ def find_jobs(directory: Path) -> dict[str, str]:
 
 
 def _is_alive_after_waiting(path: Path) -> bool:
-    """Tell whether a run is alive; if on another machine, wait until it touches its file."""
+    """Return whether a run is alive; on another machine, wait for it to touch its file again."""
     try:
         first = path.stat().st_mtime
         elsewhere = json.loads(path.read_text(encoding="utf-8"))["host"] != platform.node()
@@ -102,22 +103,23 @@ def end_orphans(directory: Path) -> list[str]:
 
     Return their ids. Raises UserError when SLURM does not answer, or does not end them in time.
     """
-    # Ask SLURM only where a run has left its file: most machines have no SLURM that answers.
+    # Ask SLURM only if a run has left its file: most machines have no SLURM that answers.
     files = list((directory / RUNS).glob("*.json"))
     dead = {path.stem for path in files if not _is_alive_after_waiting(path)}
     jobs = find_jobs(directory) if dead else {}
     orphans = [job for job, run in jobs.items() if run in dead]
     if orphans:
         ask(["scancel", *orphans])
-    waited, remaining = time.monotonic(), {*orphans}
+    start, remaining = time.monotonic(), {*orphans}
     while remaining and (remaining := remaining & find_jobs(directory).keys()):
-        if time.monotonic() - waited > CANCEL_SECONDS:
+        if time.monotonic() - start > CANCEL_SECONDS:
             raise UserError(
                 f"SLURM jobs {', '.join(sorted(remaining))} of an earlier run write to this "
                 f"directory and did not end {CANCEL_SECONDS:.0f} s after scancel; end them, then "
                 "run this again."
             )
         time.sleep(1)
+    # Look again: meanwhile another run may have written its file.
     for path in (directory / RUNS).glob("*.json"):
         if not is_alive(path):
             path.unlink(missing_ok=True)
@@ -131,7 +133,8 @@ OVERDUE = 1800.0
 WATCHDOG_VALUES = "BLIMPWORKS_WATCHDOG"
 """Environment variable with other values, as ``PERIOD,OVERDUE``."""
 COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
-"""Log of a failed job inside Snakemake's log; a SLURM job's log is that of another Snakemake."""
+"""Copy of a failed job's log in Snakemake's log: ``Logfile a.log:``, then text between two lines
+of "=". It must not be searched, as each SLURM job runs a Snakemake with lines like this one's."""
 EVENTS = re.compile(
     r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"
     r"|^ {4}Job (?P<member>\d+): "
@@ -148,52 +151,53 @@ ACTIVE = {
 """SLURM states of jobs that run or will run."""
 
 
-def awaited(log: str) -> set[str]:
+def find_awaited(log: str) -> set[str]:
     """Read from Snakemake's log the SLURM ids of the jobs that it waits for.
 
-    A group of jobs has a UUID as id and ends with its members. The log does not say which group a
-    member belongs to, so groups are awaited until no member is left.
+    Snakemake may submit several jobs as a group, in one SLURM job. The group has a UUID as id, a
+    job has a number. The log does not say which group a member belongs to, or when a group has
+    ended. So all groups count as awaited until no member of any group is left.
     """
-    waiting: dict[str, str] = {}
+    slurm_ids: dict[str, str] = {}
     members: set[str] = set()
     for event in EVENTS.finditer(COPIED_LOG.sub("", log)):
         if event["job"]:
-            waiting[event["job"]] = event["slurm"]
+            slurm_ids[event["job"]] = event["slurm"]
         elif event["member"]:
             members.add(event["member"])
         else:
             ended = event["done"] or event["failed"]
-            waiting.pop(ended, None)
+            slurm_ids.pop(ended, None)
             members.discard(ended)
             if not members:
-                waiting = {job: slurm for job, slurm in waiting.items() if job.isdecimal()}
-    return {*waiting.values()}
+                slurm_ids = {job: slurm for job, slurm in slurm_ids.items() if job.isdecimal()}
+    return {*slurm_ids.values()}
 
 
 class OverdueJobs:
-    """Finds out when a run waits for jobs that are over."""
+    """Finds jobs that ended ``overdue`` or more seconds ago, and that Snakemake still waits for."""
 
     def __init__(self, overdue: float) -> None:
         self._overdue = overdue
         self._over_since: dict[str, float] = {}
 
     def update(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
-        """Return the awaited jobs that are overdue, if the run waits for no other job."""
+        """Return the overdue jobs if the run waits only for these; ``states``: SLURM's by id."""
         over = {job for job in waiting if states.get(job) not in ACTIVE}
         self._over_since = {job: self._over_since.get(job, moment) for job in over}
         late = [job for job in over if moment - self._over_since[job] >= self._overdue]
-        return sorted(late) if late and len(late) == len(waiting) else []
+        return sorted(late) if len(late) == len(waiting) else []
 
 
-def _watch(log: Path, alive: Path, period: float, overdue_jobs: OverdueJobs) -> None:
+def _watch(log: Path, run_file: Path, period: float, overdue_jobs: OverdueJobs) -> None:
     while True:
         time.sleep(period)
         try:
-            os.utime(alive)
-            waiting = awaited(log.read_text(encoding="utf-8", errors="replace"))
+            os.utime(run_file)
+            waiting = find_awaited(log.read_text(encoding="utf-8", errors="replace"))
         except OSError:
             continue
-        # Without the controller's answer, no job's state is known.
+        # When SLURM's controller is down, no job's state is known.
         if not waiting or "UP" not in (ask(["scontrol", "ping"]) or ""):
             continue
         late = overdue_jobs.update(waiting, slurm_states(waiting), time.monotonic())
@@ -210,32 +214,29 @@ def _watch(log: Path, alive: Path, period: float, overdue_jobs: OverdueJobs) -> 
 
 
 def watch_over(log: Path) -> None:
-    """Register this run, and end it when it waits for SLURM jobs that are over.
-
-    Do nothing for a run without SLURM jobs. ``log``: Snakemake's log of the run.
-    """
+    """Register the SLURM run with this ``log``; a thread ends it when all its jobs are overdue."""
     run = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
     if run is None:
         return
-    alive = register(run[1])
+    run_file = register(run[1])
     period, overdue = map(float, os.environ.get(WATCHDOG_VALUES, f"{PERIOD},{OVERDUE}").split(","))
-    arguments = (log, alive, period, OverdueJobs(overdue))
+    arguments = (log, run_file, period, OverdueJobs(overdue))
     threading.Thread(target=_watch, args=arguments, daemon=True).start()
-    atexit.register(alive.unlink, missing_ok=True)
+    atexit.register(run_file.unlink, missing_ok=True)
 
 
 FAILED = re.compile(r"^(?:    message: )?Error in (?=(?:rule|group) )", re.MULTILINE)
-"""Start of Snakemake's report on a failed job, or group of jobs."""
+"""Start of Snakemake's report on a failed job or group, such as ``Error in rule score:``."""
 LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
-"""Log of the rule in such a report; SLURM's log may follow."""
+"""Log of the rule in this report, ``log: a.log (check log …)``; SLURM's log may follow."""
 MEMBER = re.compile(r"^ {12}log: ([^,\s]+).* \(check log", re.MULTILINE)
 """Log of a member of a failed group; members that are done or did not start are listed too."""
 MESSAGE = re.compile(
     r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
 )
-"""Message of the executor in such a report, without the command for sbatch."""
+"""Message of Snakemake's SLURM executor in this report, without its command for sbatch."""
 STARTED = "SLURM-job "
-"""Start of the executor's message about a job that sbatch accepted."""
+"""Start of the executor's message on a job that sbatch accepted."""
 
 
 def _is_done(log: Path) -> bool:
@@ -245,11 +246,8 @@ def _is_done(log: Path) -> bool:
 
 
 def failed_jobs_text(text: str) -> str:
-    """List the last log line of each failed job, from the ``text`` of Snakemake's log.
-
-    For a job that was not submitted, list sbatch's message.
-    """
-    messages: dict[str, str] = {}
+    """List each failed job's log and its last line (or sbatch's message) from a Snakemake log."""
+    messages: dict[str, str] = {}  # by log
     for failed in FAILED.split(COPIED_LOG.sub("", text))[1:]:
         message = MESSAGE.search(failed)
         executor_message = " ".join(message[1].split()) if message else ""

@@ -1,7 +1,8 @@
-"""Plan a run: its jobs, time, memory and disk, before anything is submitted.
+"""Estimate the jobs, time, memory and disk of a run, before anything is submitted.
 
-``make_plan`` takes a campaign, the cluster's description (the site) and the jobs that Snakemake's
-dry run names; it estimates tokens by what is scored already, and else by stated means.
+``make_plan`` returns what ``blimpworks plan`` prints. Its inputs are a campaign, the cluster's
+description (the site) and the jobs that Snakemake's dry run lists. A scoring job runs one model on
+items of some languages; it scores sentences (``gpt2/multi``) or answers prompts.
 """
 
 import os
@@ -12,7 +13,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +38,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
     Expectation,
+    Needs,
     expected_items,
     expected_work,
     needs_of,
@@ -54,8 +55,8 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.scoring.shards import read_manifest
 
 
-class Stored(NamedTuple):
-    """Numbers of scored sentences and tokens."""
+class ScoredCount(NamedTuple):
+    """Numbers of scored sentences and of their tokens."""
 
     sentences: int
     tokens: int
@@ -66,32 +67,33 @@ class Stored(NamedTuple):
         return self.tokens / self.sentences if self.sentences else None
 
 
-def _total(counts: Iterable[Stored]) -> Stored:
+def _total(counts: Iterable[ScoredCount]) -> ScoredCount:
     rows = [*counts]
-    return Stored(sum(row.sentences for row in rows), sum(row.tokens for row in rows))
+    return ScoredCount(sum(row.sentences for row in rows), sum(row.tokens for row in rows))
 
 
-def _shard(path: Path) -> Stored:
-    """Count sentences and tokens of a shard by its metadata; none when it cannot be read."""
+def count_scored(store: Path) -> ScoredCount:
+    """Count the sentences and tokens in the shards of ``store``, a scoring job's directory."""
+    return _total(map(_count_shard, (store / "shards").glob("part-*.parquet")))
+
+
+def _count_shard(path: Path) -> ScoredCount:
+    """Count sentences and tokens of a shard by its metadata; 0 when it cannot be read."""
     try:
-        meta = pq.read_metadata(path)
+        metadata = pq.read_metadata(path)
     except (OSError, pa.ArrowException):
-        return Stored(0, 0)
+        return ScoredCount(0, 0)
     tokens = 0
-    for number in range(meta.num_row_groups):
-        group = meta.row_group(number)
-        columns = [group.column(i) for i in range(group.num_columns)]
-        tokens += sum(c.num_values for c in columns if c.path_in_schema.startswith("ids."))
-    return Stored(meta.num_rows, tokens)
+    for group_number in range(metadata.num_row_groups):
+        group = metadata.row_group(group_number)
+        columns = [group.column(number) for number in range(group.num_columns)]
+        # The column ``ids`` has a list of token ids for each sentence.
+        tokens += sum(col.num_values for col in columns if col.path_in_schema.startswith("ids."))
+    return ScoredCount(metadata.num_rows, tokens)
 
 
-def stored(store: Path) -> Stored:
-    """Count sentences and tokens of the shards in ``store``, a part's directory."""
-    return _total(map(_shard, (store / "shards").glob("part-*.parquet")))
-
-
-def _is_done(store: Path) -> bool:
-    """Tell whether the part in the directory ``store`` has its manifest."""
+def _has_manifest(store: Path) -> bool:
+    """Return whether the scoring job with the directory ``store`` is done."""
     try:
         read_manifest(store / "manifest.json")
     except UserError:
@@ -99,10 +101,10 @@ def _is_done(store: Path) -> bool:
     return True
 
 
-# The messages of the rules that score or answer, and of `retrieve`.
-SCORING_JOB = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
-ANSWERED = re.compile(r"^ *Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
-RETRIEVED = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
+# Messages of Snakemake's rules: "Job 7: Score with gpt2 (multi)", "Job 3: Retrieve sources/x.tsv".
+SCORE_MESSAGE = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
+ANSWER_MESSAGE = re.compile(r"^ *Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
+RETRIEVE_MESSAGE = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,9 @@ class DryRun:
     """Jobs that a run would start."""
 
     rules: dict[str, int]
-    """Number of jobs by rule."""
+    """Number of jobs of each rule."""
     scored: frozenset[tuple[str, str]] | None
-    """Title and part of each scoring or answering job; None when Snakemake's output lacks some."""
+    """(title, name) of each scoring job, as (gpt2, multi); None if the output does not list all."""
     retrieved: tuple[str, ...]
     """Files to retrieve, relative to the resources directory."""
     seconds: float
@@ -120,40 +122,41 @@ class DryRun:
 
 
 def read_dry_run(output: str, seconds: float) -> DryRun:
-    """Read the jobs from the output of a dry run."""
+    """Read the jobs from the output of a dry run that took some ``seconds``."""
+    # The last table has lines such as "score    12", after two lines of headings.
     rules: dict[str, int] = {}
     if "Job stats:\n" in output:
         table = output.rsplit("Job stats:\n", 1)[1].split("\n\n", maxsplit=1)[0]
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-    answered = ((f"{model}{ANSWERS_SUFFIX}", name) for model, name in ANSWERED.findall(output))
-    scored = frozenset([*SCORING_JOB.findall(output), *answered])
+    answering = [(f"{m}{ANSWERS_SUFFIX}", name) for m, name in ANSWER_MESSAGE.findall(output)]
+    scoring = frozenset([*SCORE_MESSAGE.findall(output), *answering])
     expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
-    retrieved = tuple(sorted(set(RETRIEVED.findall(output))))
-    return DryRun(rules, scored if len(scored) == expected else None, retrieved, seconds)
+    files = tuple(sorted(set(RETRIEVE_MESSAGE.findall(output))))
+    return DryRun(rules, scoring if len(scoring) == expected else None, files, seconds)
 
 
 def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryRun:
     """Ask Snakemake which jobs ``targets`` would start; without targets, its default ones.
 
-    Run it in the current directory, the repository's root; it writes nothing. Raises UserError with
-    Snakemake's message when it fails.
+    Snakemake runs in the current directory and writes nothing. Raises UserError with its message
+    when it fails.
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
     command += ["--quiet", "host", "reason", "--configfile", str(configfile)]
     command += ["--config", f"site={site}"] if site else []
     start = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - start
-    if done.returncode:
+    if result.returncode:
         # A dry run prints some errors on standard output.
-        output_lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+        text_lines = [text for text in (result.stderr + result.stdout).splitlines() if text.strip()]
         raise UserError(
-            f"Snakemake's dry run fails (exit {done.returncode}), so its jobs are not known; it "
-            "says:\n  " + "\n  ".join(output_lines[-6:])
+            f"Snakemake's dry run fails (exit {result.returncode}), so its jobs are not known; it "
+            "says:\n  " + "\n  ".join(text_lines[-6:])
         )
-    return read_dry_run(done.stdout + done.stderr, seconds)
+    return read_dry_run(result.stdout + result.stderr, seconds)
 
 
 STORE_BYTES, TABLE_BYTES = 10, 8
@@ -175,23 +178,22 @@ class Setup(NamedTuple):
 
 
 class _Planner:
-    """Estimates the remaining work of a campaign's parts on a site."""
+    """Estimates the remaining work of a campaign's scoring jobs on a site."""
 
     def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
         self.campaign, self.catalogue = campaign, catalogue
         self.site = for_seeds(site, catalogue.seeds)
-        self.needs = cache(
-            lambda model: needs_of(*self.setup_of(model), self.site, options=campaign.scoring)
-        )
         self.jobs = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
         stores = {job: job.manifest(campaign).parent for job in self.jobs}
-        self.done = {job for job in self.jobs if _is_done(stores[job])}
-        self.stored = {job: stored(stores[job]) for job in self.jobs}
-        self.scope_of_tokens = cache(self._scope_of_tokens)
+        self.finished_jobs = {job for job in self.jobs if _has_manifest(stores[job])}
+        self.scored_counts = {job: count_scored(stores[job]) for job in self.jobs}
+        self.token_scopes = {job: self._token_scope(job) for job in self.jobs}
+        self.needs: dict[str, Needs] = {}
         self.refused: dict[str, str] = {}
         for model in dict.fromkeys(job.model for job in self.jobs):
             try:
-                self.needs(model)
+                setup = self.setup_of(model)
+                self.needs[model] = needs_of(*setup, self.site, options=campaign.scoring)
             except UserError as error:
                 self.refused[model] = str(error)
         self.trainings = plan_trainings(campaign, catalogue, self.jobs, self.site)
@@ -203,54 +205,59 @@ class _Planner:
         dtype = scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
         return Setup(row, engine, dtype)
 
-    def work(self, dry: DryRun | None) -> list[Part]:
-        """Return the parts that Snakemake's dry run names; without one, all that are not done."""
+    def select_jobs(self, dry: DryRun | None) -> list[Part]:
+        """Return the scoring jobs that the dry run lists; without a list, all unfinished ones."""
         if dry is not None and dry.scored is not None:
             return [job for job in self.jobs if (job.title, job.name) in dry.scored]
-        return [job for job in self.jobs if job not in self.done]
+        return [job for job in self.jobs if job not in self.finished_jobs]
 
-    def items(self, job: Part) -> dict[Path, Expectation]:
+    def expected_items(self, job: Part) -> dict[Path, Expectation]:
         return expected_items(self.campaign, self.catalogue, job)
 
-    def sentences(self, job: Part) -> int:
-        return expected_work(self.items(job)).sentences
+    def count_sentences(self, job: Part) -> int:
+        """Count the sentences or prompts of a job, scored or not."""
+        return expected_work(self.expected_items(job)).sentences
 
-    def _scope_of_tokens(self, job: Part) -> set[tuple[str, bool]]:
-        """Return, by benchmark, whether regions alone are scored."""
+    def _token_scope(self, job: Part) -> set[tuple[str, bool]]:
+        """Return (benchmark, whether only critical regions are scored) of a job's benchmarks."""
         row = self.catalogue.models[job.model]
         names = {benchmark for benchmark, _ in job.sets}
         return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
     def _measured_tokens(self, job: Part) -> float | None:
-        """Return the mean tokens of a sentence measured with this model, or else with others."""
+        """Return the mean tokens of a sentence in similar finished jobs, of this model if any."""
         if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
-        # Not from unfinished parts: their first shards have the longest sentences.
-        scope = self.scope_of_tokens(job)
-        similar = [done for done in self.done if self.scope_of_tokens(done) == scope]
-        same = _total(self.stored[done] for done in similar if done.model == job.model)
-        return same.mean or _total(self.stored[done] for done in similar).mean
+        # Unfinished jobs do not count: their first shards have the longest sentences.
+        scope = self.token_scopes[job]
+        similar = [done for done in self.finished_jobs if self.token_scopes[done] == scope]
+        counts = [self.scored_counts[done] for done in similar]
+        same_model = [self.scored_counts[done] for done in similar if done.model == job.model]
+        return _total(same_model).mean or _total(counts).mean
 
-    def tokens(self, job: Part) -> int:
-        """Estimate the tokens that a part has yet to score."""
-        work = expected_work(self.items(job))
+    def count_tokens(self, job: Part) -> int:
+        """Estimate the tokens that a job has yet to score."""
+        work = expected_work(self.expected_items(job))
         mean = self._measured_tokens(job) or work.tokens / (work.sentences or 1)
-        return round(max(0, work.sentences - self.stored[job].sentences) * mean)
+        return round(max(0, work.sentences - self.scored_counts[job].sentences) * mean)
 
-    def model(self, title: str, jobs: Sequence[Part]) -> ModelPlan:
-        """Plan the jobs of a model, or of its answers, by their ``title``. Raises UserError."""
+    def plan_model(self, title: str, jobs: Sequence[Part]) -> ModelPlan:
+        """Plan the ``jobs`` of a model with this ``title``. Raises UserError if no node suits."""
         model = title.removesuffix(ANSWERS_SUFFIX)
-        (row, engine, dtype), needs = self.setup_of(model), self.needs(model)
+        row, engine, dtype = self.setup_of(model)
+        needs = self.needs[model]
+        # What the jobs will probably take.
         speed = speed_of(row, engine, needs, self.site, dtype)
-        tokens = [self.tokens(job) for job in jobs]
+        tokens = [self.count_tokens(job) for job in jobs]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
-        model_facts = (row, engine, dtype, self.site, self.campaign.scoring)
+        hours = sum(seconds) / 3600
+        # What they request from the scheduler, with a margin.
         requests = []
         for job in jobs:
-            log = job.log(self.campaign)
-            requests.append(sized_request(*model_facts, self.items(job), log))
+            items, log = self.expected_items(job), job.log(self.campaign)
+            options = self.campaign.scoring
+            requests.append(sized_request(row, engine, dtype, self.site, options, items, log))
         minutes = [int(request["runtime"]) for request in requests]
-        hours = sum(seconds) / 3600
         return ModelPlan(
             model=title,
             engine=engine,
@@ -272,36 +279,39 @@ class _Planner:
             cpu_hours=0 if needs.gpus else hours * needs.cores,
         )
 
-    def present(self) -> Present:
+    def count_present(self) -> Present:
+        """Count the files and scores that exist, of all that the campaign will have."""
         sets = item_sets(self.campaign, self.catalogue)
-        items = [items_table(self.campaign, *benchmark_lang) for benchmark_lang in sets]
+        items = [items_table(self.campaign, benchmark, lang) for benchmark, lang in sets]
         checkpoints = {job.checkpoint(self.campaign) for job in self.jobs}
-        scored = _total(self.stored.values())
+        scored = _total(self.scored_counts.values())
         return Present(
             items=(sum(path.exists() for path in items), len(items)),
             checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
-            parts=(len(self.done), len(self.jobs)),
-            sentences=(scored.sentences, sum(map(self.sentences, self.jobs))),
+            parts=(len(self.finished_jobs), len(self.jobs)),
+            sentences=(scored.sentences, sum(map(self.count_sentences, self.jobs))),
         )
 
-    def disk(self, downloads: Sequence[SourceRow | TreebankRow], jobs: Sequence[Part]) -> DiskPlan:
-        """Estimate the bytes that a run adds, and compare them with the free space."""
-        size = sum(row.bytes or 0 for row in downloads)
+    def plan_disk(self, files: Sequence[SourceRow | TreebankRow], jobs: Sequence[Part]) -> DiskPlan:
+        """Compare the bytes that downloaded ``files`` and ``jobs`` add with the free space."""
+        downloads = sum(row.bytes or 0 for row in files)
         missing = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
         rows = [self.catalogue.models[model] for model, _ in missing]
-        scored = [job for job in jobs if job.task == "score"]
-        tokens, sentences = sum(map(self.tokens, scored)), sum(map(self.sentences, scored))
-        prompts = sum(self.sentences(job) for job in jobs if job.task == "answer")
+        scoring = [job for job in jobs if job.task == "score"]
+        tokens = sum(map(self.count_tokens, scoring))
+        sentences = sum(map(self.count_sentences, scoring))
+        prompts = sum(self.count_sentences(job) for job in jobs if job.task == "answer")
+        # A directory that does not exist yet will be on the disk of its first existing parent.
         folders = {}
         for name in ("resources", "results"):
             folder = Path(getattr(self.campaign.pathvars, name)).absolute()
             folders[name] = next(path for path in (folder, *folder.parents) if path.exists())
         free = {name: shutil.disk_usage(path).free for name, path in folders.items()}
         plan = DiskPlan(
-            downloads=size,
-            downloads_unknown=sum(row.bytes is None for row in downloads),
+            downloads=downloads,
+            downloads_unknown=sum(row.bytes is None for row in files),
             weights=round(sum(weights_gb(row, row.dtype) for row in rows if row.hf_id) * 1e9),
-            prepared=round(size * PREPARED),
+            prepared=round(downloads * PREPARED),
             stores=tokens * STORE_BYTES + prompts * ANSWER_BYTES,
             tables=tokens * TABLE_BYTES
             + sentences * SENTENCE_BYTES
@@ -309,19 +319,21 @@ class _Planner:
             free=free,
             sufficient=True,
         )
-        added: dict[int, int] = {}
+        # Both directories may be on one disk, which must then hold the sum.
+        added_by_device: dict[int, int] = {}
         for name, path in folders.items():
             device = path.stat().st_dev
-            added[device] = added.get(device, 0) + plan.added[name]
-        fits = (added[path.stat().st_dev] <= free[name] for name, path in folders.items())
+            added_by_device[device] = added_by_device.get(device, 0) + plan.added[name]
+        fits = [added_by_device[path.stat().st_dev] <= free[name] for name, path in folders.items()]
         return plan.model_copy(update={"sufficient": all(fits)})
 
-    def downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
+    def find_downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
+        """Return the catalogue's rows of the files that the dry run retrieves."""
         treebanks = self.catalogue.treebanks.values()
         rows: Iterable[SourceRow | TreebankRow] = chain(self.catalogue.sources.values(), *treebanks)
-        pins = {row.name: row for row in rows}
-        names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
-        return [pins[name] for name in names if name in pins]
+        row_by_name = {row.name: row for row in rows}
+        names = [path.removeprefix("sources/") for path in (dry.retrieved if dry else ())]
+        return [row_by_name[name] for name in names if name in row_by_name]
 
     def has_model(self, job: Part) -> bool:
         cache = self.site.cache if self.site else None
@@ -344,12 +356,13 @@ class _Planner:
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
-        unknown = {*(self.site.models if self.site else {})} - names
+        unknown = {*(self.site.models if self.site else {})} - names  # typing mistakes, perhaps
         if unknown:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
-        unmeasured = (p for p in jobs if p.task == "score" and self._measured_tokens(p) is None)
+        scoring = [job for job in jobs if job.task == "score"]
+        unmeasured = [job for job in scoring if self._measured_tokens(job) is None]
         assumed = dict.fromkeys(name for job in unmeasured for name, _ in job.sets)
         tokens = "as in what is scored already"
         if assumed:
@@ -403,42 +416,41 @@ def make_plan(
     dry: DryRun | None,
     site_file: Path | None = None,
 ) -> RunPlan:
-    """Plan a run of the jobs that the dry run ``dry`` names, or else of all unfinished parts.
+    """Plan a run of the scoring jobs that ``dry`` lists; without a list, of all unfinished ones.
 
-    The plan's ``refused`` has the models that cannot be run, with reasons.
+    ``site_file`` is for messages. The plan's ``refused`` has models that cannot be run, and why.
     """
     planner = _Planner(campaign, catalogue, site)
-    jobs = planner.work(dry)
-    models, refused, trouble = list[ModelPlan](), dict[str, str](), dict[str, str]()
-    by_title: dict[str, list[Part]] = {}
+    jobs = planner.select_jobs(dry)
+    jobs_by_title: dict[str, list[Part]] = {}
     for job in jobs:
-        by_title.setdefault(job.title, []).append(job)
-    for title, model_parts in by_title.items():
-        if (model := model_parts[0].model) in planner.refused:
+        jobs_by_title.setdefault(job.title, []).append(job)
+    models, refused, failed = list[ModelPlan](), dict[str, str](), dict[str, str]()
+    for title, jobs_of_title in jobs_by_title.items():
+        model = jobs_of_title[0].model
+        if model in planner.refused:
             refused[model] = planner.refused[model]
             continue
         try:
-            models.append(planner.model(title, model_parts))
+            models.append(planner.plan_model(title, jobs_of_title))
         except UserError as error:
-            trouble[title] = f"model {title!r}: {error}"
+            failed[title] = f"model {title!r}: {error}"
     order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
-    disk = planner.disk(planner.downloads(dry), jobs)
-    # Conda installs what is missing.
-    missing = (
-        ()
-        if shutil.which("conda")
-        else missing_software({job.engine for job in jobs}, dry.rules if dry else (), REPOSITORY)
-    )
+    disk = planner.plan_disk(planner.find_downloads(dry), jobs)
+    missing: Iterable[str] = ()
+    if not shutil.which("conda"):  # which installs what is missing
+        engines = {job.engine for job in jobs}
+        missing = missing_software(engines, dry.rules if dry else (), REPOSITORY)
     return RunPlan(
         campaign=campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
         dry_run_seconds=round(dry.seconds, 1) if dry else None,
         models=tuple(sorted(models, key=lambda plan: order.index(plan.model))),
-        refused=refused | trouble,
+        refused=refused | failed,
         trainings=tuple(planner.trainings),
         disk=disk,
-        present=planner.present(),
+        present=planner.count_present(),
         notes=(*planner.notes(dry, jobs), *_limits(models, site)),
         stops=(*missing, *_stops(models, disk, site_file)),
     )

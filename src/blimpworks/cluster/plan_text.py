@@ -89,13 +89,13 @@ class DiskPlan(Strict):
 
 
 class Present(Strict):
-    """Numbers of existing files and of all files of the campaign."""
+    """Pairs of numbers: of existing files, and of all files of the campaign."""
 
     items: tuple[int, int]
     """Items tables."""
     checkpoints: tuple[int, int]
     parts: tuple[int, int]
-    """Checkpoints, or languages of a multilingual model, each scored by one job."""
+    """Scoring jobs: those that are done, and all."""
     sentences: tuple[int, int]
     """Scored sentences and all; the total counts a sentence of two pairs twice."""
 
@@ -107,7 +107,7 @@ class RunPlan(Strict):
     site: str | None
     """Path of the cluster's description, if any."""
     rules: dict[str, int] | None
-    """Number of jobs by rule; None when Snakemake's dry run failed."""
+    """Number of jobs of each Snakemake rule; None when the dry run failed."""
     dry_run_seconds: float | None
     models: tuple[ModelPlan, ...]
     trainings: tuple[TrainingPlan, ...]

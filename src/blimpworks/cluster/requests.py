@@ -1,7 +1,8 @@
-"""Request resources from SLURM for jobs that score or train, and estimate trainings.
+"""Choose the resources that scoring and training jobs request, and estimate trainings.
 
-A request is a dictionary of resources (minutes, memory, GPUs) by the names that Snakemake's
-executor uses. It grows after attempts that ran out of something.
+The workflow's rules pass a request to Snakemake, for example
+``{"mem_mb": 24000, "runtime": 95, "cpus_per_task": 8, "slurm_partition": "gpu", "gres": "gpu:1"}``
+(``runtime`` in minutes). The request grows after attempts that ran out of memory or time.
 """
 
 import math
@@ -36,25 +37,24 @@ MARGIN, GRACE = 3, 10
 
 
 def minutes_to_ask(seconds: float, max_hours: float) -> int:
-    """Return the minutes to request for a job of ``seconds``, at most ``max_hours``.
+    """Return the minutes to request for a job of about ``seconds``, at most ``max_hours``.
 
-    The margin is moderate: a job that runs out of time ends cleanly and is requeued, while a job
-    that requests too much waits longer in the queue.
+    The margin is moderate. A job that runs out of time ends cleanly and is queued again; a job that
+    requests too much waits longer in the queue.
     """
     minutes = math.ceil(MARGIN * seconds / 60) + GRACE
     return max(1, min(minutes, math.floor(max_hours * 60)))
 
 
 Request = dict[str, int | str]
-"""Snakemake's resources by name, without those that the site's file leaves empty: the executor
-would pass on an empty constraint.
-"""
+"""Value of each resource, by Snakemake's name of it. Resources without a value are left out,
+because the executor would pass on an empty one."""
 
 
 def _request(
     site: Site, nodes: CpuNodes | GpuKind, memory_mb: int, minutes: int, cores: int, gres: str = ""
 ) -> Request:
-    """Request a job on nodes of a site. Raises UserError for more than a node has."""
+    """Return the request for a job on ``nodes``. Raises UserError for more than a node has."""
     if isinstance(nodes, GpuKind):
         name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
         account = site.account if nodes.account is None else nodes.account
@@ -70,7 +70,7 @@ def _request(
             f"a job asks for {minutes:,} minutes, but {name} gives {nodes.max_hours * 60:,.0f} at "
             "most; correct max_hours in the site's file, or make the job smaller."
         )
-    texts = {
+    text_resources = {
         "slurm_partition": nodes.partition,
         "slurm_account": account,
         "constraint": nodes.constraint,
@@ -79,13 +79,13 @@ def _request(
         "slurm_extra": site.extra,
     }
     amounts: Request = {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
-    return amounts | {name: text for name, text in texts.items() if text}
+    return amounts | {name: text for name, text in text_resources.items() if text}
 
 
 def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int = 1) -> Request:
-    """Request a job without GPUs; without a site, only memory, minutes and cores.
+    """Return the request for a job without GPUs; without a site, only memory, minutes and cores.
 
-    Raises UserError for more than a node has, or for longer than jobs may be.
+    Raises UserError for more than a node has, or for more minutes than the site allows.
     """
     if site is None:
         return {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
@@ -100,9 +100,10 @@ def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int =
 def score_request(
     site: Site | None, needs: Needs, minutes: int, *, memory_mb: int | None = None
 ) -> Request:
-    """Request a scoring job, with the GPUs in ``needs``. Raises UserError as ``cpu_request`` does.
+    """Return the request for a scoring job with the cores, memory and GPUs of ``needs``.
 
     ``memory_mb`` replaces the host's memory in ``needs``, for example after a job ran out of it.
+    Raises UserError as ``cpu_request`` does.
     """
     memory = needs.memory_mb if memory_mb is None else memory_mb
     if site is None or needs.gpu_kind is None:
@@ -111,20 +112,19 @@ def score_request(
 
 
 TRAINING_MB = 12_000
-"""MB of the host's memory for training on a GPU. The 400 M words of five Wikipedias take 1.6 GB;
-weights, best weights and snapshot of a model with their 250,000 words take as much each.
-"""
+"""MB of the host's memory for training on a GPU. The 400 M words of five Wikipedias take 1.6 GB.
+With their 250,000 words as vocabulary, a model's weights, best weights and snapshot take 1.6 GB
+each."""
 TRAINING_HOURS = 48
-"""Most hours that a training job requests; the next attempt goes on from the snapshot. A training
-takes epochs × words / assumed words a second (``plan_trainings``). On an A100, 40 × 80 M words at
-16,000 take 55 hours; the multilingual 40 × 400 M at 3,900 take 1,150.
-"""
+"""Most hours that a training job requests; the next attempt continues from the snapshot. On an
+A100, 40 epochs of 80 M words at 16,000 words a second take 55 hours; the multilingual model's 40
+epochs of 400 M words at 3,900 words a second take 1,150."""
 
 
 def train_kind(site: Site | None) -> GpuKind | None:
     """Choose the kind of GPU that trains an LSTM; None when the site has none.
 
-    Take the kind with the least memory, on nodes that the job fits on: an LSTM takes 6 GB.
+    An LSTM takes 6 GB, so choose the GPU with the least memory on a node with enough host memory.
     """
     gpus = site.gpus if site else ()
     fitting = [gpu for gpu in gpus if gpu.host_memory_gb * 1000 >= TRAINING_MB]
@@ -132,33 +132,30 @@ def train_kind(site: Site | None) -> GpuKind | None:
 
 
 def train_request(site: Site | None) -> Request | None:
-    """Request one GPU for training an LSTM; None when the site has none.
-
-    Request at most the longest time that the site allows: the next attempt goes on.
-    """
+    """Return the request for training an LSTM on one GPU; None when the site has none."""
     gpu_kind = train_kind(site)
     if site is None or gpu_kind is None:
         return None
     minutes = int(min(TRAINING_HOURS, gpu_kind.max_hours) * 60)
-    needs = Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0)
+    needs = Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, weights_gb=0.0, needed_gb=0.0)
     return score_request(site, needs, minutes)
 
 
 MOST_FACTOR = 8.0
-"""Largest factor on memory and time."""
+"""Largest factor by which retries multiply memory or time."""
 UNKNOWN = 1.5
 """Factor on memory and time after an attempt that ended for an unknown reason."""
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
-"""Causes by SLURM's state of a lost job."""
+"""Reason why an attempt ended, by the state that SLURM reports."""
 HARMLESS = {
     *("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED"),
     *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED"),
 }
-"""States of SLURM that call for no larger request."""
+"""States of SLURM after which the same request is made again."""
 
 
 class RetryScaling(NamedTuple):
-    """Factors on the first request of a job."""
+    """Factors by which a retry multiplies a job's first request."""
 
     memory: float = 1.0
     minutes: float = 1.0
@@ -169,31 +166,38 @@ class RetryScaling(NamedTuple):
 def retry_scaling(
     attempts: Sequence[Attempt], states: Mapping[str, str] | None = None
 ) -> RetryScaling:
-    """Scale the request of the attempt that follows ``attempts``, which are in order of time.
+    """Return the factors for the attempt that follows ``attempts``, which are in order of time.
 
-    Each attempt since the last that was done counts. Out of memory doubles the memory. Out of time
-    doubles the time, unless the attempt scored something: the next goes on from there. A full GPU
-    adds a step to larger GPUs. Factors are at most eight.
+    Attempts after the last successful one count; factors are at most ``MOST_FACTOR``.
 
-    ``states``: SLURM's states by job id, to tell how lost attempts ended. After a lost attempt of
-    unknown state, memory and time grow by half.
+    - Out of memory: twice the memory.
+    - Out of time: twice the time, unless it scored something, so that the next one continues.
+    - GPU memory too small: one step to larger GPUs.
+    - Unknown reason: half as much again of memory and time.
+
+    ``states``: SLURM's state by job id, for attempts that could not record their end.
     """
-    memory, minutes, step = 1.0, 1.0, 0
+    memory, minutes, gpu_step = 1.0, 1.0, 0
     job_states = dict(states or {})
     for attempt in takewhile(lambda attempt: attempt.cause != "done", reversed(attempts)):
         job = attempt.started.slurm_job
         state = job_states.get(job or "", "")
         cause = attempt.cause
         if cause is None:
-            # Without a scheduler, a user has killed a lost attempt, or it is still running.
+            # Without SLURM, a user has killed the attempt, or it is still running.
             cause = "killed" if job is None or state in HARMLESS else CAUSES.get(state)
         # Earlier attempts in the same SLURM job ended with a requeue, not in this state.
         job_states[job or ""] = "REQUEUED"
-        stuck = not (attempt.scored and attempt.scored.new)
-        memory *= 2 if cause == "memory" else UNKNOWN if cause is None else 1
-        minutes *= 2 if cause == "walltime" and stuck else UNKNOWN if cause is None else 1
-        step += cause == "gpu_memory"
-    return RetryScaling(min(memory, MOST_FACTOR), min(minutes, MOST_FACTOR), step)
+        if cause is None:
+            memory *= UNKNOWN
+            minutes *= UNKNOWN
+        elif cause == "memory":
+            memory *= 2
+        elif cause == "walltime" and not (attempt.scored and attempt.scored.new):
+            minutes *= 2
+        elif cause == "gpu_memory":
+            gpu_step += 1
+    return RetryScaling(min(memory, MOST_FACTOR), min(minutes, MOST_FACTOR), gpu_step)
 
 
 IN_TURN = 20
@@ -211,13 +215,14 @@ def sized_request(
     *,
     shared: int = 1,
 ) -> Request:
-    """Request the job that scores ``items`` with the model ``row``.
+    """Return the request for the job that scores ``items`` with the model ``row``.
 
-    ``items``: expected content of tables, existing or not. ``log``: the job's log; earlier attempts
-    in its journal scale the request (``retry_scaling``), up to a node and the longest time.
-    ``shared``: number of jobs that share a SLURM job, one after another, on the same GPUs. Raises
+    ``items``: expected content of each items table, which need not exist. ``log``: the job's log;
+    the journal beside it has the earlier attempts, which enlarge the request (``retry_scaling``) up
+    to what a node has. ``shared``: number of jobs that run one after another in a SLURM job. Raises
     UserError for a model that fits nowhere.
     """
+    # Enlarge the request after failed attempts.
     attempts: list[Attempt] = []
     try:
         attempts = read_attempts(journal_path(log))
@@ -225,23 +230,26 @@ def sized_request(
         print(f"blimpworks: {error}", file=sys.stderr)
     lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
     scaling = retry_scaling(attempts, slurm_states(lost))
-    # All that share a SLURM job must request the same GPUs.
+    # Estimate what the model needs; jobs that share a SLURM job must request the same GPUs.
     step = scaling.gpu_step if shared == 1 else 0
     needs = needs_of(row, engine, dtype, site, step, options=options)
     speed = speed_of(row, engine, needs, site)
     seconds = score_seconds(expected_work(items).tokens, needs.weights_gb, speed, site)
-    max_hours, memory = 168.0, needs.memory_mb * scaling.memory  # a week without a site
+    # Stay within the limits of a node.
+    max_hours = 168.0  # a week, without a site
+    memory = needs.memory_mb * scaling.memory
     if site is not None:
         max_hours = needs.gpu_kind.max_hours if needs.gpu_kind else site.cpu.max_hours
         node_gb = needs.gpu_kind.host_memory_gb if needs.gpu_kind else site.cpu.memory_gb
         memory = min(memory, int(1000 * node_gb))
-    hours = max_hours / shared
-    minutes = min(round(minutes_to_ask(seconds, hours) * scaling.minutes), int(hours * 60))
+    job_hours = max_hours / shared
+    minutes = round(minutes_to_ask(seconds, job_hours) * scaling.minutes)
+    minutes = min(minutes, int(job_hours * 60))
     return score_request(site, needs, max(minutes, 1), memory_mb=round(memory))
 
 
 class TrainingPlan(Strict):
-    """Estimated training of an LSTM's missing checkpoints on GPUs."""
+    """Estimated training of an LSTM's checkpoints on GPUs, such as one for each language."""
 
     model: str
     checkpoints: int
@@ -263,8 +271,6 @@ RELEASED_WORDS = 80_000_000
 """Training words of each corpus released by Mueller et al. (2020, section 5.1)."""
 OPERATIONS = 6
 """Operations of a trained word per weight: two forwards, four backwards."""
-SPARE, LEAST = 1.5, 2
-"""Retries are SPARE × the expected jobs of a training, and LEAST more for other failures."""
 
 
 def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
@@ -285,29 +291,31 @@ def plan_trainings(
     *,
     missing: bool = True,
 ) -> list[TrainingPlan]:
-    """Plan the trainings of LSTMs with missing checkpoints, or of all; none without a GPU.
+    """Estimate the trainings of the LSTMs that ``jobs`` score with; none without a GPU.
 
-    Assume the utilisation that the site's file states for scoring, at the GPU's peak in float32.
+    ``missing``: only checkpoints that do not exist yet. The assumed speed is the GPU's peak in
+    float32 times the utilisation that the site's file states for scoring.
     """
     gpu_kind = train_kind(site)
     if site is None or gpu_kind is None:
         return []
-    # Several parts may score with one checkpoint.
-    languages: dict[str, dict[Path, set[str]]] = {}
+    # Several scoring jobs may use one checkpoint.
+    languages_by_checkpoint: dict[str, dict[Path, set[str]]] = {}
     for job in jobs:
         checkpoint = job.checkpoint(campaign)
         recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
         if isinstance(recipe, LstmRecipe) and not (missing and checkpoint.exists()):
-            trained = languages.setdefault(job.model, {}).setdefault(checkpoint, set())
-            trained.update(job.languages)
+            checkpoints = languages_by_checkpoint.setdefault(job.model, {})
+            checkpoints.setdefault(checkpoint, set()).update(job.languages)
     plans = []
-    for model, checkpoints in languages.items():
+    for model, checkpoints in languages_by_checkpoint.items():
         recipe = campaign.training.recipes[catalogue.models[model].recipe]
         assert isinstance(recipe, LstmRecipe)
-        most = max(checkpoints.values(), key=len)
+        most = max(checkpoints.values(), key=len)  # languages of the largest checkpoint
         vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(most)
-        reached = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
-        rate = reached / (OPERATIONS * multiplied_weights(recipe, vocabulary))
+        operations_per_second = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
+        operations_per_word = OPERATIONS * multiplied_weights(recipe, vocabulary)
+        rate = operations_per_second / operations_per_word
         seed = catalogue.seeds.get(model)
         corpus_words = seed.tokens if seed else None
         released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in most)
@@ -329,16 +337,20 @@ def plan_trainings(
     return plans
 
 
+SPARE, LEAST = 1.5, 2
+"""Retries are SPARE × the expected jobs of a training, and LEAST more for other failures."""
+
+
 def training_retries(
     campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part], site: Site | None
 ) -> int:
-    """Return the number of retries of an LSTM's training job.
+    """Return how often Snakemake retries the training job of an LSTM.
 
-    A training that takes longer than a job goes on from its snapshot in the next attempt.
+    A training that takes longer than one job continues from its snapshot in the next attempt.
     """
     request = train_request(site)
-    every = plan_trainings(campaign, catalogue, jobs, site, missing=False)
-    longest = max((plan.hours or 0 for plan in every), default=0)
+    plans = plan_trainings(campaign, catalogue, jobs, site, missing=False)
+    longest = max((plan.hours or 0 for plan in plans), default=0)
     if request is None or not longest:
         return LEAST
     return math.ceil(SPARE * longest * 60 / int(request["runtime"])) + LEAST
@@ -347,14 +359,16 @@ def training_retries(
 def training_notes(
     plans: Sequence[TrainingPlan], catalogue: Catalogue, site: Site | None
 ) -> list[str]:
-    """Tell how many LSTMs will be trained on GPUs, and for how long."""
+    """Return a sentence on the LSTMs that will be trained on GPUs; an empty list without any."""
     request = train_request(site)
     if not plans or request is None:
         return []
     summaries = []
+    # Trainings from several seeds are one row of the catalogue, and take the same time.
     for name in dict.fromkeys(catalogue.row_of(plan.model) for plan in plans):
-        first, *more = [plan for plan in plans if catalogue.row_of(plan.model) == name]
-        number = sum(plan.checkpoints for plan in (first, *more))
+        plans_of_row = [plan for plan in plans if catalogue.row_of(plan.model) == name]
+        first = plans_of_row[0]
+        number = sum(plan.checkpoints for plan in plans_of_row)
         if first.hours is None or first.words is None:
             summaries.append(f"{number} {name} (unknown: the corpus is made here)")
         else:

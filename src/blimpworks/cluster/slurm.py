@@ -1,6 +1,7 @@
-"""Ask SLURM about jobs, and find resources and deadline of the job that this process runs in.
+"""Ask SLURM about jobs, and find the resources and the deadline of the job that we run in.
 
-SLURM is a cluster's scheduler; its programs (``squeue``, ``sacct``) may be missing or silent.
+SLURM is a cluster's scheduler. Its programs (``squeue``, ``sacct``, ``scontrol``) may be missing
+or not answer, so functions return None or nothing then. ``Deadline`` stops a scoring run in time.
 """
 
 import os
@@ -26,8 +27,9 @@ if TYPE_CHECKING:  # each small command finds its allocation
 TIMEOUT = 20.0
 """Seconds to wait for an answer."""
 JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
+"""Id of a job, of a member of an array (``12_3``) or of a heterogeneous job (``12+1``)."""
 BATCH = 200
-"""Most jobs in one question."""
+"""Largest number of jobs in one command."""
 
 
 def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
@@ -37,33 +39,34 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
     one of several jobs, but still describes the others.
     """
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if partly or done.returncode == 0 else None
+    return result.stdout if partly or result.returncode == 0 else None
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
-    """Return the state of each job by id, such as RUNNING, TIMEOUT or NODE_FAIL.
+    """Return {job id: state}, where states are RUNNING, TIMEOUT, NODE_FAIL and so on.
 
-    Ask the controller first, then the accounting. Jobs that SLURM has forgotten are left out. The
-    result is empty without SLURM, or without an answer in time.
+    Ask the controller first, then the accounting database for finished jobs. Jobs that SLURM has
+    forgotten are left out. The result is empty without SLURM, or without an answer in time.
     """
     jobs = {job for job in ids if JOB.fullmatch(job)}
     states: dict[str, str] = {}
     queue = ["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"]
     accounting = ["sacct", "-n", "-X", "-P", "-o", "JobID,State", "-j"]
     for command in (queue, accounting):
-        unknown = sorted(jobs - states.keys())
-        for start in range(0, len(unknown), BATCH):
-            answer = ask([*command, ",".join(unknown[start : start + BATCH])], partly=True)
+        missing = sorted(jobs - states.keys())
+        for start in range(0, len(missing), BATCH):
+            answer = ask([*command, ",".join(missing[start : start + BATCH])], partly=True)
             if answer is None:
                 break
-            for row in (line.strip().split("|") for line in answer.splitlines()):
-                if len(row) == 2 and row[0] in unknown and row[1]:
-                    states[row[0]] = row[1].split()[0]  # the first word of "CANCELLED by 1000"
+            for line in answer.splitlines():
+                job, separator, state = line.strip().partition("|")
+                if separator and "|" not in state and job in missing and state:
+                    states[job] = state.split()[0]  # the first word of "CANCELLED by 1000"
     return states
 
 
@@ -74,19 +77,21 @@ class Queue:
     listed: bool = False
     """Whether SLURM answered, so that a missing job is over."""
     states: Mapping[str, str] = field(default_factory=dict)
-    """State of each job by id."""
+    """State of each job, keyed by SLURM's job id."""
     pending: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """Id of the waiting job of a model and part, among those submitted from this directory."""
+    """SLURM's job id of each scoring job that waits in the queue, keyed by (title, name)."""
 
 
 def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
-    """Read this user's queue; find the waiting ones of ``jobs``, given by title and name.
+    """Read this user's queue, and find which scoring jobs of this directory wait in it.
 
-    Snakemake writes a job's rule and wildcards into its comment.
+    ``jobs``: (title, name) of each. Snakemake writes ``rule_score_wildcards_TITLE_NAME`` into
+    SLURM's comment.
     """
     # Slow to import (0.1 s), and most callers of this module only ask for their allocation.
     from blimpworks.campaign.parts import ANSWERS_SUFFIX
 
+    # Id, state, working directory and comment of each job.
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
     if answer is None:
         return Queue()
@@ -108,11 +113,11 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
 
 
 UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
-"""MiB of a unit of memory."""
+"""Size of SLURM's units of memory in MiB."""
 
 
 def _mebibytes(text: str) -> int | None:
-    """Read ``1234K``, or a number of MiB without unit, as MiB; None for anything else."""
+    """Convert ``4G``, ``4Gn`` (per node) or ``4096`` (MiB) to MiB; None for anything else."""
     match = re.fullmatch(r"([0-9.]+)([KMGT]?)n?", text)
     return round(float(match[1]) * UNITS[match[2] or "M"]) if match else None
 
@@ -125,7 +130,7 @@ class Allocation:
     """Job id; None outside of SLURM."""
     node: str
     gpus: tuple[str, ...] = ()
-    """Name of each GPU by its driver, or else by SLURM."""
+    """Name of each GPU, as its driver gives it, or else SLURM."""
     mem_mb: int | None = None
     minutes: int | None = None
     cores: int | None = None
@@ -135,25 +140,28 @@ class Allocation:
     """Whether SLURM may start the job again."""
 
     def recorded(self) -> dict[str, Any]:
-        """Return the fields that a product's record contains."""
+        """Return the fields that belong in the provenance record of a product."""
         return {"slurm_job": self.slurm_job, "node": self.node, "gpus": self.gpus}
 
 
-def _named_gpus(fields: dict[str, str]) -> tuple[str, ...]:
-    """Return the names of a job's GPUs by their driver, or SLURM's names without a driver."""
+def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
+    """Return the names of this process's GPUs: those of the driver, or SLURM's without a driver."""
+    # TRES=cpu=8,gres/gpu:a100=2 names GPUs, TresPerNode=gres:gpu:2 may not.
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
     counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres) or re.findall(
         r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", fields.get("TresPerNode", "") or tres
     )
-    allocated = [name or "gpu" for name, count in dict(counts).items() for _ in range(int(count))]
+    allocated: list[str] = []
+    for name, count in dict(counts).items():
+        allocated += [name or "gpu"] * int(count)
     if not allocated:
         return ()
+    # Processes that share a job each see some of its GPUs.
+    if visible := os.environ.get("CUDA_VISIBLE_DEVICES"):
+        allocated = allocated[: len(visible.split(","))]
     output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]) or ""
     names = tuple(line.strip() for line in output.splitlines() if line.strip())
-    # Processes that share a job each see some of its GPUs.
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    allocated = allocated[: len(visible.split(","))] if visible else allocated
-    # A site without cgroups for devices shows all GPUs of the node.
+    # Where SLURM does not hide the GPUs of others, the driver lists all of the node.
     return names[: len(allocated)] or (*allocated,)
 
 
@@ -166,15 +174,18 @@ def read_job(line: str) -> dict[str, str]:
 def find_allocation() -> Allocation:
     """Return the allocation of this process; ask SLURM's controller once.
 
-    Environment variables would not do: steps inside steps of a job lose most of them.
+    SLURM's environment variables are not enough: a step inside another step lacks most of them.
     """
     job, node = os.environ.get("SLURM_JOB_ID"), platform.node()
     if not job:
         return Allocation(None, node)
     fields = read_job(ask(["scontrol", "show", "job", "-o", job]) or "")
-    # [DAYS-]HH:MM:SS; a word such as UNLIMITED is no limit.
+    # [DAYS-]HH:MM:SS, rounded up to minutes; a word such as UNLIMITED is no limit.
     limit = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", fields.get("TimeLimit", ""))
-    days, hours, minutes, seconds = (int(n or 0) for n in limit.groups()) if limit else (0,) * 4
+    minutes_in_all = None
+    if limit:
+        days, hours, minutes, seconds = (int(number or 0) for number in limit.groups())
+        minutes_in_all = (days * 24 + hours) * 60 + minutes + (seconds > 0)
     ends: float | None
     try:
         ends = datetime.fromisoformat(fields.get("EndTime", "")).timestamp()
@@ -185,9 +196,9 @@ def find_allocation() -> Allocation:
     return Allocation(
         slurm_job=job,
         node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,
-        gpus=_named_gpus(fields),
+        gpus=_find_gpus(fields),
         mem_mb=_mebibytes(fields.get("MinMemoryNode", "")),
-        minutes=(days * 24 + hours) * 60 + minutes + (seconds > 0) if limit else None,
+        minutes=minutes_in_all,
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
         ends=ends,
         # Requeue only jobs that Snakemake submitted, not a user's job in which Snakemake runs.
@@ -198,18 +209,18 @@ def find_allocation() -> Allocation:
 DEADLINE = "BLIMPWORKS_DEADLINE"
 """Environment variable with the end of the allocation in seconds since 1970."""
 RESERVE = 30.0
-"""Seconds to end an engine and to write the journal."""
+"""Seconds that are kept for ending the engine and writing the journal."""
 CAUTION = 1.5
 """Longest expected time of the next shard, as a multiple of the slowest shard so far."""
 
 
 class Deadline(Watch):
-    """Stops a scoring run before the first shard that may take longer than the allocation."""
+    """Stops scoring before the first shard (file of scores) that may outlast the allocation."""
 
     def __init__(self, moment: float) -> None:
         self._moment = moment
-        self._shards: list[float] = []
-        self._begun = deque[float]()
+        self._shard_seconds: list[float] = []
+        self._starts = deque[float]()
         """Start of each unwritten shard [s, monotonic clock]."""
         self._total = self._unscored = 0
 
@@ -221,7 +232,7 @@ class Deadline(Watch):
     def before(self) -> None:
         """Let a shard begin. Raises OutOfTime when the shard would not end in time."""
         # The time of the first shard includes loading the model.
-        slowest = max(self._shards[1:] or self._shards or [0.0])
+        slowest = max(self._shard_seconds[1:] or self._shard_seconds or [0.0])
         seconds_left = self._moment - time.time()
         if seconds_left < slowest * CAUTION + RESERVE:
             raise OutOfTime(
@@ -229,15 +240,15 @@ class Deadline(Watch):
                 f"allocation ends in {max(seconds_left, 0):.0f} s, and a shard takes up to "
                 f"{slowest:.0f} s. Stopped between shards; the same job goes on from there."
             )
-        self._begun.append(time.monotonic())
+        self._starts.append(time.monotonic())
 
     def wrote(self, requests: Sequence[Hashable], scores: "pa.Table") -> None:
-        self._shards.append(time.monotonic() - self._begun.popleft())
+        self._shard_seconds.append(time.monotonic() - self._starts.popleft())
         self._unscored -= len(requests)
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
-    """Return the deadline that the variable ``DEADLINE`` sets, or a watch that never stops a run.
+    """Return a watch for the deadline in the variable ``DEADLINE``; without one, it never stops.
 
     Raises UserError when the variable is not a number.
     """

@@ -20,10 +20,7 @@ RECIPE = (
 
 
 def image_of(root: Path, environment: str) -> Path:
-    """Return the path of an environment's image in the repository at ``root``, built or not.
-
-    Raises FileNotFoundError for an unknown environment.
-    """
+    """Return the path of an environment's image, built or not. Raises FileNotFoundError."""
     digest = hashlib.sha256()
     digest.update((root / f"envs/{environment}.txt").read_bytes())
     for name in RECIPE[1:]:
@@ -68,15 +65,15 @@ CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:
-    """List the missing software of engines and rules, one sentence with a remedy each.
+    """Yield a sentence with a remedy for each missing package or program of engines and rules.
 
-    Packages are searched, not imported.
+    Raises UserError for an unknown engine.
     """
     # Not at the top: containers/build.sh imports this module with Python's standard library alone.
     from blimpworks.campaign.engines import INSTALL, find_engine
 
     absent: dict[str, set[str]] = {}
-    for engine in map(find_engine, engines):
+    for engine in map(find_engine, engines):  # look for packages, but import none
         if python := engine.python(root):  # an environment of its own
             is_installed = any(python.parents[1].glob(f"lib/python*/site-packages/{engine.module}"))
         else:

@@ -1,7 +1,9 @@
-"""Read the progress of a campaign from its files.
+"""Read the progress of a campaign from the files that its scoring jobs write.
 
-A part is what one job scores or answers. Its journal lists the attempts to run it, its progress
-file counts what is scored, and its manifest, written last, marks it as done.
+A scoring job runs one model on items of some languages. Its journal lists the attempts to run it,
+its progress file counts the scored sentences, and its manifest, written last, marks it as done.
+``read_status`` returns a ``Status``: numbers of files, and for each model the state of each job
+and an estimate of the remaining time. ``status_text`` prints it.
 """
 
 import os
@@ -38,9 +40,9 @@ State = Literal["failed", "lost", "running", "queued", "waiting", "done"]
 STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "done")
 """States in order of display: those that need a user's attention come first."""
 SILENT = timedelta(minutes=15)
-"""Time without output after which a running job is unusual; a large model may load for long."""
+"""Time without output after which a job may be dead; loading a large model takes minutes."""
 LENIENT = timedelta(minutes=10)
-"""Longest time that a job may run beyond its walltime."""
+"""Time after the end of its walltime when an unfinished job counts as lost."""
 PAUSED = {"walltime": "ran out of time", "cancelled": "was cancelled", "killed": "was killed"}
 """Causes after which a job only has to be submitted again."""
 FAILED = {
@@ -56,28 +58,29 @@ TAIL = 8192
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """Progress of one part (one scoring or answering job) at one time."""
+    """Progress of one scoring job at one time."""
 
     job: Part
     log: Path
     attempts: list[Attempt]
     progress: ProgressFile | None
     moment: datetime
+    """Time when the files were read."""
     state: State
     reason: str
     """Reason of the state; may be empty."""
     sentences: int | None
-    """Number of its sentences; None when not yet counted."""
+    """Number of sentences (or prompts); None when not yet counted."""
     done: int
-    """Number of its scored sentences."""
+    """Number of sentences with scores."""
     heard: datetime | None
     """Time of the last write to its log, journal or progress file."""
     lacks: str
-    """Missing input that it waits for; may be empty."""
+    """Missing input: "its model", "items", or empty."""
 
     @property
     def silent(self) -> timedelta | None:
-        """Time since the last write to its files, if unusually long."""
+        """Time since the last write to its files; None if shorter than ``SILENT``."""
         silent = self.moment - self.heard if self.heard else timedelta()
         return silent if silent >= SILENT else None
 
@@ -86,11 +89,11 @@ class JobStatus:
         return self.attempts[-1] if self.attempts else None
 
     def language(self, lang: str) -> tuple[int | None, int | None]:
-        """Return the numbers of scored sentences and of all of a language; None if not counted."""
+        """Return (scored sentences, all sentences) of a language; None for both if not counted."""
         counted = self.progress.languages.get(lang) if self.progress else None
         if counted is None:
             return None, None
-        # A part with a manifest is done, though an old progress file may say less.
+        # With a manifest the job is done, though an old progress file may say less.
         return (counted.sentences if self.state == "done" else counted.done), counted.sentences
 
 
@@ -102,12 +105,13 @@ class ModelStatus:
     """Name of the model, or title of its answers."""
     jobs: list[JobStatus]
     sentences: int
-    """Number of sentences of all its parts."""
+    """Number of sentences of all its jobs."""
     exact: bool
     """Whether the sentences were counted; else they are estimated from the items."""
     parameters: float | None
     """Billions of parameters."""
     engine: str
+    """Engine and task, such as "vllm score"; their jobs have comparable speeds."""
     seconds_left: float | None = None
     """Remaining seconds, one job after another; None without a measured speed."""
     borrowed: bool = False
@@ -130,14 +134,14 @@ class ModelStatus:
         return finished, sum(len(status.job.languages) for status in self.jobs)
 
     def rate(self, counted: Literal["tokens", "new"]) -> float | None:
-        """Return the tokens (or new sentences) a second of the last attempts; None without any."""
+        """Return tokens or new sentences per second in the last attempts; None without scores."""
         scored = [job.progress for job in self.jobs if job.progress and job.progress.new]
         seconds = sum(progress.score_seconds for progress in scored)
         total: float = sum(getattr(progress, counted) for progress in scored)
         return total / seconds if seconds else None
 
     @property
-    def load(self) -> float | None:
+    def load_seconds(self) -> float | None:
         return _mean(job.progress.load_seconds for job in self.jobs if job.progress)
 
 
@@ -148,27 +152,27 @@ class Status:
     campaign: str
     moment: datetime
     stages: dict[str, dict[Literal["done", "expected"], int]]
-    """Number of files that exist, and of all, by stage."""
+    """Numbers of existing and of expected files of each stage, such as "items"."""
     models: list[ModelStatus]
 
 
 def last_line(log: Path) -> str:
-    """Return the last line of a log that is not empty, or an empty text."""
+    """Return the last line of a log that is not empty; an empty string if there is none."""
     try:
         with log.open("rb") as handle:
             handle.seek(max(0, handle.seek(0, os.SEEK_END) - TAIL))
             text = handle.read().decode("utf-8", errors="replace")
     except OSError:
         return ""
-    # A progress bar ends its states with a carriage return.
+    # A progress bar ends each update with a carriage return.
     lines = (line.strip() for line in text.replace("\r", "\n").split("\n"))
     return next((line for line in reversed([*lines]) if line), "")
 
 
-def _judge_open(
+def _judge_unended(
     attempt: Attempt, queue: Queue, moment: datetime, silent: bool
 ) -> tuple[State, str]:
-    """Return state and reason of a part with an attempt that has not recorded its end."""
+    """Return state and reason of a job whose last ``attempt`` has not recorded its end."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
     slurm_state = queue.states.get(job or "")
     if slurm_state in ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED"):
@@ -187,7 +191,7 @@ def _judge_open(
 def read_job_status(
     campaign: Campaign, job: Part, moment: datetime, queue: Queue, listing: Listing
 ) -> JobStatus:
-    """Read the files of a part. Raises UserError for a malformed file."""
+    """Read a job's files; ``listing`` knows which exist. Raises UserError for a malformed one."""
     log, manifest = job.log(campaign), job.manifest(campaign)
     attempts, progress = read_attempts(journal_path(log)), read_progress(progress_path(log))
     times = [attempts[-1].started.time] if attempts else []
@@ -207,6 +211,7 @@ def read_job_status(
             given_up = Failed.model_validate_json(manifest.read_bytes()).failed
         except ValidationError:
             sentences = read_manifest(manifest).sentences
+
     state: State
     if sentences is not None:
         state, reason = "done", ""
@@ -220,7 +225,7 @@ def read_job_status(
         state = "lost" if silent else "running"
         reason = "it stopped, and nothing says why" if silent else ""
     elif (cause := attempts[-1].cause) is None:
-        state, reason = _judge_open(attempts[-1], queue, moment, silent)
+        state, reason = _judge_unended(attempts[-1], queue, moment, silent)
     elif cause in FAILED:
         state, reason = "failed", FAILED[cause]
     else:
@@ -236,20 +241,20 @@ def read_job_status(
 
 
 def count_states(jobs: Sequence[JobStatus]) -> Mapping[State, int]:
-    """Count parts by state, in the order of ``STATES``, without zeros."""
+    """Count the jobs in each state, in the order of ``STATES``, without zeros."""
     counts = Counter(job.state for job in jobs)
     return {state: counts[state] for state in STATES if counts[state]}
 
 
-def _stages(
+def _count_files(
     campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStatus], listing: Listing
 ) -> dict[str, dict[Literal["done", "expected"], int]]:
-    """Count the existing files, and all that the campaign makes, by stage."""
+    """Count the existing and the expected files of each stage of the campaign."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
     jobs = [status.job for status in statuses]
 
-    def tables(folder: str, part_kinds: Collection[Kind]) -> list[Path]:
-        chosen = [job for job in jobs if job.task in part_kinds]
+    def tables(folder: str, tasks: Collection[Kind]) -> list[Path]:
+        chosen = [job for job in jobs if job.task in tasks]
         sets = [(job.model, *item_set) for job in chosen for item_set in job.sets]
         return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
 
@@ -275,28 +280,32 @@ def _stages(
     return stages | {"parts": {"done": done, "expected": len(statuses)}}
 
 
-def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStatus]) -> list[int]:
-    """Count the sentences of each part, or estimate them from its items.
+def _count_sentences(
+    campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStatus]
+) -> list[int]:
+    """Return the number of sentences of each job, in order; estimate it if the job is uncounted.
 
-    Pairs may share a sentence: multiply estimates by the share of distinct ones in counted parts.
+    Pairs may share a sentence. So estimates are multiplied by the share of distinct sentences in
+    the jobs that have counted theirs.
     """
     pairs: dict[Path, int | None] = {}
-    texts: list[int] = []
-    counted: dict[Kind, tuple[int, int]] = {}
+    texts: list[int] = []  # of each job, with repetitions
+    distinct: Counter[Kind] = Counter()
+    repeated: Counter[Kind] = Counter()
     for status in statuses:
         items = expected_items(campaign, catalogue, status.job)
         pairs |= {path: count_pairs(path) for path in items if path not in pairs}
         counts = [(pairs[path], expected) for path, expected in items.items()]
         texts.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
         if status.sentences is not None and all(count for count, _ in counts):
-            distinct, every = counted.get(status.job.task, (0, 0))
-            counted[status.job.task] = (distinct + status.sentences, every + texts[-1])
-    totals = []
+            distinct[status.job.task] += status.sentences
+            repeated[status.job.task] += texts[-1]
+    sentences = []
     for status, number in zip(statuses, texts, strict=True):
-        distinct, every = counted.get(status.job.task, (1, 1))
-        share = distinct / every
-        totals.append(round(number * share) if status.sentences is None else status.sentences)
-    return totals
+        task = status.job.task
+        share = distinct[task] / repeated[task] if task in repeated else 1
+        sentences.append(round(number * share) if status.sentences is None else status.sentences)
+    return sentences
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -304,20 +313,20 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
 
-def _borrowed_pace(model: ModelStatus, models: Sequence[ModelStatus]) -> float | None:
-    """Estimate sentences a second of a model that has scored none, by the mean of other models.
+def _borrow_speed(model: ModelStatus, models: Sequence[ModelStatus]) -> float | None:
+    """Estimate sentences per second of a model without scores, as the mean of other models.
 
-    Use models of the same engine if there are any; scale their speed by the parameters' ratio.
+    Use models of the same engine if there are any. A model of half the size is twice as fast.
     """
     scored = [measured for measured in models if measured.rate("new")]
     scored = [measured for measured in scored if measured.engine == model.engine] or scored
-    paces, sized = [], []
+    speeds, scaled = [], []
     for measured in scored:
-        pace = measured.rate("new") or 0.0
-        paces.append(pace)
+        speed = measured.rate("new") or 0.0
+        speeds.append(speed)
         if model.parameters and measured.parameters:
-            sized.append(pace * measured.parameters / model.parameters)
-    return _mean(sized or paces)
+            scaled.append(speed * measured.parameters / model.parameters)
+    return _mean(scaled or speeds)
 
 
 def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelStatus:
@@ -325,36 +334,35 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     unfinished = [job for job in model.jobs if job.state != "done"]
     if not unfinished:
         return replace(model, seconds_left=0.0)
-    pace = model.rate("new")
-    likely_pace = pace or _borrowed_pace(model, models)
-    if not likely_pace:
+    measured_speed = model.rate("new")
+    speed = measured_speed or _borrow_speed(model, models)
+    if not speed:
         return model
-    load = model.load or _mean(model_status.load for model_status in models) or 0.0
+    load_seconds = model.load_seconds or _mean(m.load_seconds for m in models) or 0.0
     starts = sum(job.state != "running" for job in unfinished)
-    seconds_left = (model.sentences - model.done) / likely_pace + load * starts
-    return replace(model, seconds_left=seconds_left, borrowed=pace is None)
+    seconds_left = (model.sentences - model.done) / speed + load_seconds * starts
+    return replace(model, seconds_left=seconds_left, borrowed=measured_speed is None)
 
 
 def read_status(
     campaign: Campaign, catalogue: Catalogue, groups: Groups, queue: Queue | None = None
 ) -> Status:
-    """Read the progress of a campaign; ``queue`` tells waiting jobs from unsubmitted ones.
-
-    Raises UserError for a malformed file.
-    """
+    """Read a campaign's progress; ``queue`` has SLURM's jobs. Raises UserError for a bad file."""
     moment, queue, listing = now(), queue or Queue(), Listing()
-    parts = every_part(campaign, catalogue, groups)
-    statuses = [read_job_status(campaign, part, moment, queue, listing) for part in parts]
+    jobs = every_part(campaign, catalogue, groups)
+    statuses = [read_job_status(campaign, job, moment, queue, listing) for job in jobs]
+    # Put jobs of the same model together.
     jobs_of: dict[str, list[JobStatus]] = {}
     totals: Counter[str] = Counter()
-    for status, total in zip(statuses, _totals(campaign, catalogue, statuses), strict=True):
+    sentences = _count_sentences(campaign, catalogue, statuses)
+    for status, number in zip(statuses, sentences, strict=True):
         jobs_of.setdefault(status.job.title, []).append(status)
-        totals[status.job.title] += total
+        totals[status.job.title] += number
     models = []
-    for title, jobs in jobs_of.items():
-        part, exact = jobs[0].job, all(status.sentences is not None for status in jobs)
-        parameters, engine = catalogue.models[part.model].parameters, f"{part.engine} {part.task}"
-        models.append(ModelStatus(title, jobs, totals[title], exact, parameters, engine))
+    for title, of_model in jobs_of.items():
+        first, exact = of_model[0].job, all(status.sentences is not None for status in of_model)
+        engine, billions = f"{first.engine} {first.task}", catalogue.models[first.model].parameters
+        models.append(ModelStatus(title, of_model, totals[title], exact, billions, engine))
     estimated = [_with_estimate(model, models) for model in models]
-    stages = _stages(campaign, catalogue, statuses, listing)
+    stages = _count_files(campaign, catalogue, statuses, listing)
     return Status(campaign.campaign, moment, stages, estimated)

@@ -1,4 +1,10 @@
-"""Format the progress of a campaign (``status.Status``) as text for a terminal, or as JSON."""
+"""Format the progress of a campaign (``status.Status``) as text for a terminal, or as JSON.
+
+The text has the numbers of files, a row for each model, and the jobs that failed or are running:
+
+    model     languages  sentences             tokens/s    left  state
+    gpt2-xl        3/19   12,400/62,000  20 %      8,100  1 h 5 min  1 running, 4 waiting
+"""
 
 import json
 from collections import Counter
@@ -13,7 +19,7 @@ from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, amount, duration, pr
 from blimpworks.errors import UserError
 
 SHOWN = 20
-"""Most jobs in a section."""
+"""Largest number of entries that a section of jobs shows."""
 
 
 def _share(done: int, total: int) -> str:
@@ -21,7 +27,7 @@ def _share(done: int, total: int) -> str:
 
 
 def _model_row(model: ModelStatus) -> dict[str, str]:
-    """Return a model's cells by heading; "~" marks estimates."""
+    """Return a model's row of the table, as {heading: cell}; "~" marks estimates."""
     finished, languages = model.languages
     sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
     time_left = duration(model.seconds_left)
@@ -31,7 +37,7 @@ def _model_row(model: ModelStatus) -> dict[str, str]:
         time_left = f"~{time_left}"
     counts = count_states(model.jobs)
     states = ", ".join(f"{number} {state}" for state, number in counts.items())
-    if len(counts) == 1:
+    if len(counts) == 1:  # all jobs are in the same state
         [states] = counts
         lacking = {status.lacks for status in model.jobs}
         if states == "waiting" and len(lacking) == 1 and lacking != {""}:
@@ -47,18 +53,18 @@ def _model_row(model: ModelStatus) -> dict[str, str]:
     }
 
 
-def _joined(*facts: str) -> str:
-    return ", ".join(filter(None, facts))
+def _join(*phrases: str) -> str:
+    return ", ".join(filter(None, phrases))
 
 
-def _node(status: JobStatus) -> str:
-    """Return node, number and name of GPUs (``4x A100``) and SLURM job of the last attempt."""
+def _node_text(status: JobStatus) -> str:
+    """Return where the last attempt runs or ran, such as ``node3, 4x A100, job 815``."""
     if status.newest is None:
         return ""
-    begun = status.newest.started
-    counted = Counter(name.removeprefix("NVIDIA ") for name in begun.gpus)
-    gpus = (f"{n}x {name}" if n > 1 else name for name, n in counted.items())
-    return _joined(begun.node, *gpus, f"job {begun.slurm_job}" if begun.slurm_job else "")
+    started = status.newest.started
+    counts = Counter(name.removeprefix("NVIDIA ") for name in started.gpus)
+    gpus = (f"{count}x {name}" if count > 1 else name for name, count in counts.items())
+    return _join(started.node, *gpus, f"job {started.slurm_job}" if started.slurm_job else "")
 
 
 def _scored_share(status: JobStatus) -> str:
@@ -66,6 +72,7 @@ def _scored_share(status: JobStatus) -> str:
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
+    """Return title and lines of at most ``SHOWN`` entries; nothing if there are no entries."""
     if not entries:
         return []
     lines: list[RenderableType] = [line for entry in entries[:SHOWN] for line in entry]
@@ -73,31 +80,30 @@ def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableTy
     return ["", title, *lines, *([f"  … and {more} more (--json has all)"] if more > 0 else [])]
 
 
-def _in_all(status: Status) -> list[str]:
-    """Return lines on the number of scored sentences and the remaining time."""
+def _summary(status: Status) -> list[str]:
+    """Return lines on the scored sentences and the remaining time of all models."""
     total = sum(model.sentences for model in status.models)
     done = sum(model.done for model in status.models)
-    unfinished = [model.seconds_left for model in status.models if model.seconds_left != 0]
-    seconds = [seconds_left for seconds_left in unfinished if seconds_left is not None]
     if not total:
         return ["Nothing says yet how many sentences there are to score."]
     scored = f"In all {amount(done)} of {amount(total)} sentences have scores."
+    unfinished = [model.seconds_left for model in status.models if model.seconds_left != 0]
+    seconds = [seconds_left for seconds_left in unfinished if seconds_left is not None]
     if not unfinished:
         return [scored]
     if not seconds:
         return [scored, "How long the rest takes is known once something was scored."]
-    unknown = len(unfinished) - len(seconds)
-    besides = f" (without {unknown} models of unknown speed)" if unknown else ""
+    without_speed = len(unfinished) - len(seconds)
+    exception = f" (without {without_speed} models of unknown speed)" if without_speed else ""
     return [
         scored,
-        f"Left: {duration(sum(seconds))} of scoring{besides}; "
+        f"Left: {duration(sum(seconds))} of scoring{exception}; "
         f"the model that takes longest: {duration(max(seconds))}.",
     ]
 
 
 def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
-    """Return stages, models, failed, interrupted and running jobs as text of ``width`` columns."""
-    statuses = [job for model in status.models for job in model.jobs]
+    """Return the progress as text of ``width`` columns; ``configfile`` is the campaign's file."""
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
         "",
@@ -105,42 +111,47 @@ def as_text(status: Status, configfile: str, width: int = DEFAULT_WIDTH) -> str:
     ]
     if status.models:
         models = Columns([*map(_model_row, status.models)], text_columns=("model", "state"))
-        blocks += ["", models, "", *_in_all(status)]
-    trouble = [s for s in statuses if s.state in ("failed", "lost")]
-    paused = [s for s in statuses if s.state in ("waiting", "queued") and s.attempts]
-    running = [s for s in statuses if s.state == "running"]
-    # Describe failed parts by last line and log, one entry for all with the same failure.
-    alike: dict[tuple[str, str, str], list[JobStatus]] = {}
-    for failed in trouble:
-        key = (failed.job.title, failed.reason or failed.state, last_line(failed.log))
-        alike.setdefault(key, []).append(failed)
+        blocks += ["", models, "", *_summary(status)]
+    jobs = [job for model in status.models for job in model.jobs]
+    failed = [job for job in jobs if job.state in ("failed", "lost")]
+    paused = [job for job in jobs if job.state in ("waiting", "queued") and job.attempts]
+    running = [job for job in jobs if job.state == "running"]
+    pauses = [f"  {p.job.label}: {_join(p.state, p.reason)}; {_scored_share(p)}" for p in paused]
+    blocks += _section("In trouble", _describe_failures(failed))
+    blocks += _section("Interrupted, to go on where they were", [[shortened(p)] for p in pauses])
+    blocks += _section("Running", [[_describe_running(status)] for status in running])
+    return printed(blocks, width)
+
+
+def _describe_failures(failed: Sequence[JobStatus]) -> list[list[Text]]:
+    """Return the lines of one entry for all jobs of a model with the same reason and last line."""
+    same_failure: dict[tuple[str, str, str], list[JobStatus]] = {}
+    for status in failed:
+        key = (status.job.title, status.reason or status.state, last_line(status.log))
+        same_failure.setdefault(key, []).append(status)
     entries = []
-    for (_, reason, line), (first, *alike_jobs) in alike.items():
-        tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
-        names = ", ".join(same.job.name for same in alike_jobs)
-        more = f" ({len(alike_jobs)} more: {names})" if alike_jobs else ""
-        node = f"  ({_node(first)})" if _node(first) else ""
-        entry = [shortened(f"  {first.job.label}: {tries}{reason}{more}")]
+    for (_, reason, line), (first, *more_jobs) in same_failure.items():
+        attempt = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
+        names = ", ".join(status.job.name for status in more_jobs)
+        more = f" ({len(more_jobs)} more: {names})" if more_jobs else ""
+        node = f"  ({_node_text(first)})" if _node_text(first) else ""
+        entry = [shortened(f"  {first.job.label}: {attempt}{reason}{more}")]
         entry += [shortened(f"    {line}")] if line else []
         # Not shortened, so that the path can be copied.
         entries.append([*entry, Text(f"    {first.log}{node}")])
-    blocks += _section("In trouble", entries)
-    goes_on = [f"  {p.job.label}: {_joined(p.state, p.reason)}; {_scored_share(p)}" for p in paused]
-    blocks += _section("Interrupted, to go on where they were", [[shortened(p)] for p in goes_on])
-    lines = []
-    for job_status in running:
-        since = ""
-        if job_status.newest:
-            begun = job_status.newest.started.time.astimezone()
-            today = job_status.moment.astimezone()
-            day = "" if begun.date() == today.date() else f"{begun:%d %b} "
-            since = f"since {day}{begun:%H:%M}"
-        silent = job_status.silent
-        silence = f"silent for {duration(silent.total_seconds())}" if silent else ""
-        facts = _joined(_scored_share(job_status), since, silence, _node(job_status))
-        lines.append([shortened(f"  {job_status.job.label}: {facts}")])
-    blocks += _section("Running", lines)
-    return printed(blocks, width)
+    return entries
+
+
+def _describe_running(status: JobStatus) -> Text:
+    since = ""
+    if status.newest:
+        start = status.newest.started.time.astimezone()
+        today = status.moment.astimezone()
+        day = "" if start.date() == today.date() else f"{start:%d %b} "
+        since = f"since {day}{start:%H:%M}"
+    silence = f"silent for {duration(status.silent.total_seconds())}" if status.silent else ""
+    facts = _join(_scored_share(status), since, silence, _node_text(status))
+    return shortened(f"  {status.job.label}: {facts}")
 
 
 def find_model(status: Status, name: str) -> ModelStatus:
@@ -156,12 +167,12 @@ def find_model(status: Status, name: str) -> ModelStatus:
 
 
 def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:
-    """Return a table of a model's languages, one a line."""
+    """Return a table with one row for each language of a model."""
     rows = []
     for status in model.jobs:
         for lang in status.job.languages:
             done, total = status.language(lang)
-            share = _share(done or 0, total) if total else "" if total == 0 else "-"
+            share = "" if total == 0 else _share(done or 0, total or 0)
             rows.append(
                 {
                     "language": lang,
@@ -198,7 +209,7 @@ def _job_json(status: JobStatus) -> dict[str, Any]:
 
 
 def as_json(status: Status) -> str:
-    """Return the progress of a campaign as JSON."""
+    """Return the progress of a campaign as JSON; "parts" are the jobs of each model."""
     models = [
         {
             "model": model.model,

@@ -170,7 +170,7 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None
         working, free, owner = engine.working_gb, machine.memory_gb, "of memory"
         if engine.serves and machine.gpus_gb:
             memory = memory_of(row, row.engine, row.dtype, ScoringOptions())
-            working = memory._replace(weights=weights).of_each(1) - weights
+            working = memory._replace(weights=weights).per_gpu(1) - weights
             free, owner = max(machine.gpus_gb), "of the GPU's memory"
         needed = weights + working
         size = size_text(weights) if weights else "of a size not known yet"

@@ -20,21 +20,16 @@ __all__ = ["Variant"]
 
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
-"""Name of a method, or ``name=expression`` for a method that a campaign defines.
-
-``check_campaign`` parses it. If it were parsed here, pairs would be made again after each change
-to the methods, because the same model has the settings of pairs.
-"""
+"""Name of a method, or ``name=expression`` for a method that a campaign defines. ``check_campaign``
+parses it. If it were parsed here, pairs would be made again after each change to the methods,
+because the same model has the settings of pairs."""
 Positive = Annotated[int, Field(gt=0, le=10**12)]
 """A number of items, tokens or the like, with a bound that finds typing mistakes."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Check that no name is repeated in names or ``name=expression``, and return them.
-
-    Raises ValueError otherwise.
-    """
+    """Return ``values``. Raises ValueError if two names, or names before "=", are the same."""
     if len({value.partition("=")[0].strip() for value in values}) < len(values):
         raise ValueError("names must not be repeated")
     return values
@@ -76,7 +71,7 @@ LONGEST_VALUE = 100
 
 
 def _key(error: ErrorDetails, settings: Any) -> str:
-    """Return the key of an error, without the names that pydantic gives to alternative types."""
+    """Return the key of an error, as ``training.seed``, without pydantic's names of types."""
     key_parts: list[str] = []
     for location in error["loc"]:
         in_list = (
@@ -124,10 +119,7 @@ def _shown(key: str, value: Any) -> str:
 def complaints(
     errors: Sequence[ErrorDetails], settings: Any, source: str, top_keys: Collection[str] = ()
 ) -> str:
-    """Return a sentence for each wrong key: source, key, value, expectation.
-
-    ``top_keys`` are the possible top-level keys.
-    """
+    """Return a line "source: key, value, expectation" per wrong key; hints prefer ``top_keys``."""
     by_key: dict[str, list[ErrorDetails]] = {}
     for error in errors:
         by_key.setdefault(_key(error, settings), []).append(error)

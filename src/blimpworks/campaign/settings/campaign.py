@@ -94,10 +94,8 @@ class OwnModel(Strict):
     """A model of this machine that is in no table of models."""
 
     path: Annotated[str, AfterValidator(local_path)]
-    """Directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or n-gram file.
-
-    It begins with /, ./, ../ or ~. A path with {lang} has a model for each language.
-    """
+    """Directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or n-gram file. It
+    begins with /, ./, ../ or ~. A path with {lang} has a model for each language."""
     label: DrawnLabel = ""
     """Name in tables and figures; empty for the model's key."""
     architecture: Architecture = "causal"
@@ -147,10 +145,8 @@ class Campaign(Strict):
     substitutes: dict[str, str] = Field(default={})
     """Sources used in place of others, by name: {original: used}."""
     declared: tuple[Path, ...] = ()
-    """Folders of declared benchmarks, each with the name of its benchmark.
-
-    They replace those of the same names in ``config/benchmarks``.
-    """
+    """Folders of declared benchmarks, each with the name of its benchmark. They replace those of
+    the same names in ``config/benchmarks``."""
     benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Benchmarks to build and score, of all papers."""
     languages: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
@@ -160,11 +156,8 @@ class Campaign(Strict):
     own_models: dict[str, OwnModel] = Field(default={})
     """Models of this machine by name, which run besides ``models``."""
     run_model_code: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(default={})
-    """Digests of models' own code that may run, by model: {NAME: DIGEST}.
-
-    The code can do whatever the user can (docs/security.md); `blimpworks evaluate MODEL
-    --run-model-code show` lists it.
-    """
+    """Digests of models' own code that may run, by model: {NAME: DIGEST}. The code can do whatever
+    the user can (docs/security.md); `blimpworks evaluate MODEL --run-model-code show` lists it."""
     omitted: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Exhibits that are not made, by Snakemake's targets (docs/exhibits.md): PAPER_EXHIBIT of the
     campaign's numbers, PAPER_EXHIBIT_published of printed ones."""
@@ -180,10 +173,8 @@ class Campaign(Strict):
     report: ReportOptions = ReportOptions()
     report_card: ReportCardOptions = ReportCardOptions()
     site: Path | None = None
-    """Description of the cluster (docs/cluster.md); None for ``config/site.yaml``, if it exists.
-
-    It decides only the resources that jobs request.
-    """
+    """Description of the cluster (docs/cluster.md); None for ``config/site.yaml``, if it exists. It
+    decides only the resources that jobs request."""
 
     def section(self, model: type[Section]) -> Section:
         """Return the settings of a paper by their model; defaults where the campaign has none."""

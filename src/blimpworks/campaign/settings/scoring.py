@@ -44,9 +44,7 @@ class NearTies(Strict):
     float16: float = Field(0.03, ge=0)
     """Threshold for models run in float16 [nats]."""
     engines: dict[EngineName, dict[Dtype, Annotated[float, Field(ge=0)]]] = Field(default={})
-    """Thresholds of engines by number format, such as ``{vllm: {bfloat16: 0.4}}``.
-
-    KenLM's is 0 in float32."""
+    """Thresholds of engines by number format: {vllm: {bfloat16: 0.4}}. KenLM's is 0 in float32."""
 
     def of(self, engine: str, dtype: str) -> float:
         exceptions = dict[str, float](engines()[engine].near_tie) | self.engines.get(engine, {})
@@ -62,8 +60,7 @@ class MaskedOptions(Strict):
     which would reveal it.
 
     next_token: mask one token, and predict it at the position before, as models do that were
-    trained by masked next-token prediction.
-    """
+    trained by masked next-token prediction."""
 
 
 class Seq2seqOptions(Strict):
@@ -77,8 +74,7 @@ class Seq2seqOptions(Strict):
 
     masked_after_bos, continued: with the tokenizer's mask, or else the sentinel, and with its start
     symbol as the decoder's first id. Predict one token at a time in place of the mask; or predict
-    the region in the decoder, with the text before it and a mask in the encoder.
-    """
+    the region in the decoder, with the text before it and a mask in the encoder."""
 
 
 class VllmOptions(Strict):
@@ -96,10 +92,7 @@ class VllmOptions(Strict):
     host: Literal["loopback", "node"] = "loopback"
     """Address that the server listens on: 127.0.0.1, or that of the node's name."""
     longest: Positive = 2048
-    """Most tokens of a text, within the model's context; longer texts are refused.
-
-    It limits the memory of models with a long context.
-    """
+    """Most tokens of a text, within the model's context, to limit memory; longer are refused."""
     batched_tokens: Positive = 8192
     """Most tokens of a forward pass."""
     prompts: int = Field(50, ge=1, le=1024)

@@ -156,10 +156,7 @@ def load_site(path: Path) -> Site:
 
 
 def site_file(campaign: Campaign, path: Path | None = None) -> Path | None:
-    """Return the cluster's description: ``path``, the campaign's, or ``config/site.yaml``.
-
-    None where only the last is possible and does not exist.
-    """
+    """Return ``path``, the campaign's file, or else ``config/site.yaml`` if it exists, or None."""
     named = path or campaign.site
     if named is None and not DEFAULT_SITE.exists():
         return None

@@ -59,10 +59,8 @@ class CorpusOptions(Strict):
     """split: runs of letters and single punctuation marks, in running text. whitespace: strings
     between white space in tokenised text (released evaluation sets), and treebanks' tokens."""
     released: bool = True
-    """Use released corpora for languages that have sources of the kind ``corpus``.
-
-    They are tokenised, so only with ``words: whitespace``.
-    """
+    """Use released corpora for languages that have sources of the kind ``corpus``. They are
+    tokenised, so only with ``words: whitespace``."""
     segmented: tuple[str, ...] = ("heb",)
     """Languages with treebank words split into syntactic words (``words: whitespace``). The
     Hebrew of Mueller et al. (2020) separates the article and prepositions."""
@@ -70,10 +68,8 @@ class CorpusOptions(Strict):
     """Most words, with ``<unk>`` and ``<eos>``: the most frequent of train and valid; others are
     ``<unk>``."""
     min_count: Positive = 1
-    """A less frequent word of train and valid is ``<unk>``.
-
-    With 1 a small corpus has no unknown word to learn ``<unk>`` from.
-    """
+    """A less frequent word of train and valid is ``<unk>``. With 1 a small corpus has no unknown
+    word to learn ``<unk>`` from."""
     unknown_share: float = Field(0.05, ge=0, le=1)
     """Sentences with a larger share of unknown words are left out."""
     shares: CorpusShares = CorpusShares()
@@ -230,11 +226,9 @@ class LstmRecipe(Strict):
     bptt: Dimension = 35
     """Words in a piece; gradients stop at its start."""
     order: Literal["sequential", "shuffled"] = "shuffled"
-    """Order of the pieces of ``bptt`` words in an epoch.
-
-    The authors shuffle them (published), although each piece starts from the previous hidden state;
-    ``sequential`` is the corrected variant.
-    """
+    """Order of the pieces of ``bptt`` words in an epoch. The authors shuffle them (published),
+    although each piece starts from the previous hidden state; ``sequential`` is the corrected
+    variant."""
     learning_rate: float = Field(20.0, gt=0)
     """First learning rate of SGD; a quarter after each epoch without a better validation loss."""
     clip: float = Field(0.25, gt=0)
@@ -281,17 +275,11 @@ class TrainingOptions(Strict):
     """Recipes by name, for models of the catalogue with that ``recipe``."""
 
     def billions(self, recipe: str) -> float | None:
-        """Return billions of parameters of a recipe's models.
-
-        None where a corpus decides the vocabulary, and for n-grams.
-        """
-        match self.recipes.get(recipe):
-            case TransformerRecipe(corpus=str()):
-                return None
-            case LlamaRecipe(parameters=parameters):
-                return parameters / 1e9
-            case _:
-                return None
+        """Return billions of parameters; None for n-grams, and if a corpus sets the vocabulary."""
+        settings = self.recipes.get(recipe)
+        if isinstance(settings, LlamaRecipe) and getattr(settings, "corpus", None) is None:
+            return settings.parameters / 1e9
+        return None
 
     @field_validator("corpora")
     @classmethod
