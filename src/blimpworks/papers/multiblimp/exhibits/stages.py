@@ -19,7 +19,7 @@ from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, Inflector, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
-from blimpworks.papers.multiblimp.items.sampling import members
+from blimpworks.papers.multiblimp.items.sampling import Condition, select_pairs
 from blimpworks.papers.multiblimp.items.words import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
@@ -29,7 +29,6 @@ SHORTEST, LONGEST = 4, 10
 """Fewest and most words of the preferred sentences, with punctuation."""
 VERBS = "V"
 """Part of speech of the entries for verbs and participles."""
-CONDITION = ("phenomenon", "grammatical", "ungrammatical", "order", "inflected")
 Row = dict[str, Any]
 
 
@@ -168,11 +167,12 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     of_lemma = lexicon.filter((pc.field("lemma") == lemma) & (pc.field("pos") == VERBS))
     sources = of_lemma["source"].to_pylist()
     # The pairs of the item's condition before sampling.
-    condition = tuple(item[name] for name in CONDITION)
-    inside = members(_rows(ITEMS, tables, "all_items", CONDITION), condition, choice["exact"])
+    condition = Condition(**{name: item[name] for name in Condition._fields})
+    all_pairs = _rows(ITEMS, tables, "all_items", Condition._fields)
+    of_condition = select_pairs(all_pairs, condition, choice["exact"])
     fitting = {name: item[name] for name in ("lang", "phenomenon", "order", "inflected")}
     for name in ("grammatical", "ungrammatical"):
-        fitting[name] = sorted({pair[name] for pair in inside})
+        fitting[name] = sorted({pair[name] for pair in of_condition})
     return Stages(
         item,
         phenomenon.feature,
@@ -186,7 +186,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         sizes={source: sources.count(source) for source in SOURCES},
         consulted={name: bool(look) for name, look in zip(SOURCES, trace.lookups, strict=True)},
         fitting=fitting,
-        available=len(inside),
+        available=len(of_condition),
         kept=sum(pair["paradigm"] == item["paradigm"] for pair in items),
     )
 
