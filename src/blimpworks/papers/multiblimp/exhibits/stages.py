@@ -17,7 +17,8 @@ from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import COUNT, of_row
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN
-from blimpworks.papers.multiblimp.items.inflection import SOURCES, Inflector, LexiconRow
+from blimpworks.papers.multiblimp.items.inflection import Inflector
+from blimpworks.papers.multiblimp.items.lookup import SOURCES, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
 from blimpworks.papers.multiblimp.items.sampling import Condition, select_pairs
 from blimpworks.papers.multiblimp.items.words import PHENOMENA, parse_feats

@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 
 from blimpworks.items import item_id
 from blimpworks.papers.multiblimp import tables
-from blimpworks.papers.multiblimp.items import inflection, words
-from blimpworks.papers.multiblimp.items.inflection import SUBJECT_PARTS
+from blimpworks.papers.multiblimp.items import inflection, lookup, words
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import LEXICON, SENTENCES, read_table, write_rows
 
@@ -177,7 +176,7 @@ def pairs_of(
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        good_values, verb_types = trace.before or [], (row["kind"], tables.BOTH_TYPES)
+        good_values, verb_types = trace.own_values or [], (row["kind"], tables.BOTH_TYPES)
         of_candidate = {
             "lang": lang,
             "phenomenon": phenomenon.name,
@@ -242,14 +241,14 @@ def pairs_of(
 
 def load_resources(
     rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
-) -> tuple[list[inflection.Lexicon], list[inflection.Lexicon]]:
+) -> tuple[list[lookup.Lexicon], list[lookup.Lexicon]]:
     """Load the verbs, and the possible subjects, of a construction's candidates by source."""
-    lemmas = inflection.spellings((row["lemma"].replace("_", "") for row in rows), any_case)
-    subjects = inflection.spellings((row["subject_form"] for row in rows), any_case)
-    load, participles = partial(inflection.load_lexicon, lexicon), construction == "sp"
+    lemmas = lookup.spellings((row["lemma"].replace("_", "") for row in rows), any_case)
+    subjects = lookup.spellings((row["subject_form"] for row in rows), any_case)
+    load, participles = partial(lookup.load_lexicon, lexicon), construction == "sp"
     return (
-        [load(source, ("V",), "lemma", lemmas, participles) for source in inflection.SOURCES],
-        [load(source, SUBJECT_PARTS, "form", subjects) for source in inflection.SOURCES],
+        [load(source, ("V",), "lemma", lemmas, participles) for source in lookup.SOURCES],
+        [load(source, lookup.SUBJECT_PARTS, "form", subjects) for source in lookup.SOURCES],
     )
 
 
