@@ -13,14 +13,13 @@ surplus blank lines. A malformed sentence is an error, or is left out and report
 
 import csv
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from conllu import TokenList, parse_token_and_metadata
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
@@ -29,10 +28,11 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
+Token = dict[str, Any]
+"""Cells of a line, keyed by field; ID and HEAD are parsed."""
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-SPACE = "\ufdd0"
-"""Noncharacter that replaces spaces while the package splits a line."""
 INVALID_HEAD = -1
+"""Value of a malformed HEAD; that of "_" is None."""
 LARGEST_NUMBER = 999_999_999
 """Largest number of an empty node, because tables hold numbers of 32 bits."""
 BATCH_ROWS = 50_000
@@ -105,67 +105,53 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
         yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
 
 
-def _parse_text(cells: list[str], position: int) -> str:
-    return cells[position].replace(SPACE, " ")
+def _parse_token(cells: Sequence[str]) -> Token:
+    """Parse a token's ten cells; a malformed ID becomes None, a malformed HEAD INVALID_HEAD.
 
-
-def _parse_id(cells: list[str], position: int) -> Any:
-    """Parse "5", "3-4" or "3.1" as 5, (3, "-", 4) or (3, ".", 1); None if malformed."""
-    try:
-        return parse_id_value(cells[position])
-    except (ParseException, ValueError):  # ValueError: a number of thousands of digits
-        return None
-
-
-def _parse_head(cells: list[str], position: int) -> int | None:
-    """Parse a head, None for "_"; ``INVALID_HEAD`` if malformed."""
-    try:
-        return parse_int_value(cells[position])
-    except (ParseException, ValueError):
-        return INVALID_HEAD
-
-
-FRAMED_FIELDS = ("start", *(name.lower() for name in CONLLU_FIELDS), "end")
-"""Names of the package's fields: ``parse_sentence`` adds one before and one after the ten."""
-PARSERS: dict[str, Callable[[list[str], int], Any]] = {
-    **dict.fromkeys(FRAMED_FIELDS, _parse_text),
-    "id": _parse_id,
-    "head": _parse_head,
-}
-
-
-def parse_sentence(block: Block) -> TokenList:
-    """Parse the tokens of a sentence, and the values of its comments as ``metadata``.
-
-    ``id`` and ``head`` are parsed values (see ``_parse_id``), other fields are texts. Raises
-    MalformedSentence for the first problem.
+    The IDs "5", "3-4" and "3.1" become 5, (3, "-", 4) and (3, ".", 1).
     """
+    token: Token = dict(zip(CONLLU_FIELDS, cells, strict=True))
+    for name, parse, malformed in (
+        ("ID", parse_id_value, None),
+        ("HEAD", parse_int_value, INVALID_HEAD),
+    ):
+        try:
+            token[name] = parse(token[name])
+        except (ParseException, ValueError):  # ValueError: a number of thousands of digits
+            token[name] = malformed
+    return token
+
+
+def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
+    """Return the values of comments such as "# sent_id = w01"."""
+    comments = (line for line in lines if line.startswith("#"))
+    return dict(pair for line in comments for pair in parse_comment_line(line))
+
+
+def parse_sentence(block: Block) -> list[Token]:
+    """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
     last_line = block.first_line + len(block.lines) - 1
-    follows_token = False
+    rows: list[list[str]] = []
     for number, line in enumerate(block.lines, start=block.first_line):
-        is_comment, field_count = line.startswith("#"), line.count("\t") + 1
+        cells = line.split("\t")
         if number in block.undecodable:
             raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
         if block.lacks_line_end and number == last_line:
             raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
-        if not is_comment and field_count != len(CONLLU_FIELDS):
-            reason = f"{field_count} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
-            raise MalformedSentence(number, reason)
-        if is_comment and follows_token:
+        if not line.startswith("#"):
+            if len(cells) != len(CONLLU_FIELDS):
+                reason = f"{len(cells)} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
+                raise MalformedSentence(number, reason)
+            rows.append(cells)
+        elif rows:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
-        follows_token = not is_comment
+    if not any(_is_word(cells[0]) for cells in rows):
+        reason = "a sentence without words, expected at least one"
+        raise MalformedSentence(block.first_line, reason)
 
-    comments = [line for line in block.lines if line.startswith("#")]
-    rows = block.lines[len(comments) :]
-    if not any(_is_word(row.partition("\t")[0]) for row in rows):
-        raise MalformedSentence(block.first_line, "a sentence without words, expected at least one")
-
-    # The package strips lines, and takes two spaces for a tab: add outer fields, replace spaces.
-    framed = [f"_\t{row.replace(' ', SPACE)}\t_" for row in rows]
-    tokens = parse_token_and_metadata("\n".join([*comments, *framed]), FRAMED_FIELDS, PARSERS)
-
-    _check_tokens(block.first_line + len(comments), [row.split("\t") for row in rows], tokens)
+    tokens = [_parse_token(cells) for cells in rows]
+    _check_tokens(last_line - len(rows) + 1, rows, tokens)
     if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
         raise MalformedSentence(last_line, reason)
@@ -177,7 +163,7 @@ def _is_word(id_cell: str) -> bool:
     return id_cell.isascii() and id_cell.isdecimal()
 
 
-def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: TokenList) -> None:
+def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[Token]) -> None:
     """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
 
     ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
@@ -190,7 +176,7 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: TokenList)
             raise MalformedSentence(line, problem)
         words_before += _is_word(row[0])
 
-    heads = [tokens[position]["head"] for position in word_positions]
+    heads = [tokens[position]["HEAD"] for position in word_positions]
     line_of_word = [first_line + position for position in word_positions]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     if not roots:
@@ -211,9 +197,7 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: TokenList)
             raise MalformedSentence(line, reason)
 
 
-def _token_problem(
-    row: Sequence[str], token: Mapping[str, Any], words_before: int, word_count: int
-) -> str:
+def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
     """Return what is wrong with a token, or "" if nothing is.
 
     ``row`` has the cells as written, ``token`` the parsed values. The token comes after
@@ -225,7 +209,7 @@ def _token_problem(
             return f"{name} is blank, expected a value"
 
     next_word = words_before + 1
-    match token["id"]:
+    match token["ID"]:
         case int(word):
             in_order = word == next_word
         case (first, "-", last):
@@ -235,22 +219,21 @@ def _token_problem(
         case _:
             in_order = False
     # Numbers with leading zeros are out of order too.
-    if not in_order or _id_text(token["id"]) != cells["ID"]:
+    if not in_order or _id_text(token["ID"]) != cells["ID"]:
         return (
             f"ID {cells['ID']!r}, expected word {next_word}, a range that begins with it or an "
             f"empty node {words_before}.N"
         )
 
-    head = token["head"]
+    head = token["HEAD"]
     if not _is_word(cells["ID"]):
         if head is not None:
             return f"HEAD {cells['HEAD']!r} of a range or empty node, expected '_'"
     elif head is None or not 0 <= head <= word_count:
         return f"HEAD {cells['HEAD']!r}, expected an integer from 0 to {word_count}"
-    elif head == token["id"]:
+    elif head == token["ID"]:
         return f"HEAD {head} of word {head} is the word itself, expected another word"
 
-    # The package accepts any text as FEATS.
     features = [feature.split("=") for feature in cells["FEATS"].split("|")]
     if cells["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
         return f"FEATS {cells['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
@@ -258,7 +241,7 @@ def _token_problem(
 
 
 def _id_text(ident: Any) -> str:
-    """Return the text of an id as ``_parse_id`` gives it: "3-4" of (3, "-", 4)."""
+    """Return the text of a parsed id: "3-4" of (3, "-", 4)."""
     return "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
 
 
@@ -278,17 +261,17 @@ def _joined(tables: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
-def _token_row(sentence: int, line: int, token: Mapping[str, Any]) -> tuple[Any, ...]:
+def _token_row(sentence: int, line: int, token: Token) -> tuple[Any, ...]:
     """Return a row of the table of tokens, in the order of its columns; "_" becomes None."""
     upos, xpos, feats, deprel, deps, misc = (
         None if token[name] == "_" else token[name]
-        for name in ("upos", "xpos", "feats", "deprel", "deps", "misc")
+        for name in ("UPOS", "XPOS", "FEATS", "DEPREL", "DEPS", "MISC")
     )
-    word = token["id"] if isinstance(token["id"], int) else None
-    space_after = "SpaceAfter=No" not in token["misc"].split("|")
+    word = token["ID"] if isinstance(token["ID"], int) else None
+    space_after = "SpaceAfter=No" not in token["MISC"].split("|")
     return (
-        *(sentence, line, _id_text(token["id"]), word, token["form"], token["lemma"]),
-        *(upos, xpos, feats, token["head"], deprel, deps, misc, space_after),
+        *(sentence, line, _id_text(token["ID"]), word, token["FORM"], token["LEMMA"]),
+        *(upos, xpos, feats, token["HEAD"], deprel, deps, misc, space_after),
     )
 
 
@@ -314,9 +297,8 @@ def read_treebank(
                         f"{path}:{problem.line}: {problem.reason}; mend the file, or leave such "
                         "sentences out with treebanks.malformed: set_aside."
                     ) from problem
-                comments = (line for line in block.lines if line.startswith("#"))
-                metadata = dict(pair for line in comments for pair in parse_comment_line(line))
-                where = treebank, path.name, problem.line, metadata.get("sent_id")
+                sent_id = _parse_comments(block.lines).get("sent_id")
+                where = treebank, path.name, problem.line, sent_id
                 malformed.append(Malformed(*where, problem.reason))
                 continue
 
@@ -324,15 +306,12 @@ def read_treebank(
             comment_count = len(block.lines) - len(tokens)
             for line, token in enumerate(tokens, start=block.first_line + comment_count):
                 yield _token_row(number, line, token)
+            comments = block.lines[:comment_count]
+            metadata = _parse_comments(comments)
+            word_count = sum(isinstance(token["ID"], int) for token in tokens)
             sentence_row = (
-                number,
-                treebank,
-                path.name,
-                tokens.metadata.get("sent_id"),
-                block.first_line,
-                sum(isinstance(token["id"], int) for token in tokens),
-                tokens.metadata.get("text"),
-                block.lines[:comment_count],
+                *(number, treebank, path.name, metadata.get("sent_id"), block.first_line),
+                *(word_count, metadata.get("text"), comments),
             )
             sentences.append(sentence_row)
 

@@ -17,20 +17,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from blimpworks.files import read_cells
-from blimpworks.papers.multiblimp.items import words
-from blimpworks.papers.multiblimp.items.lookup import (
-    AGREEING,
-    NOMINATIVE,
-    Lexicon,
-    LexiconRow,
-    Query,
-    collect_values,
-    defined_query,
-    find_contrasts,
-    find_matches,
-    query_of,
-    spellings,
-)
+from blimpworks.papers.multiblimp.items import lookup, words
+from blimpworks.papers.multiblimp.items.lookup import Lexicon, LexiconRow, Query
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 
 
@@ -58,7 +46,7 @@ def _slot(row: LexiconRow) -> Slot:
 
 def agreement_of(query: Query) -> Agreement:
     """Return the agreement features of a query."""
-    return tuple((name, query[name]) for name in AGREEING if name in query)
+    return tuple((name, query[name]) for name in lookup.AGREEING if name in query)
 
 
 def _is_finite(row: LexiconRow) -> bool:
@@ -153,7 +141,7 @@ class Paradigms:
 
         The places are the subject's values in ``slot``, and the values and slot of ``row``.
         """
-        values = agreement_of(defined_query(row))
+        values = agreement_of(lookup.defined_query(row))
         for length in ENDINGS:
             key = (lemma[len(lemma) - length :], slot, subject, _slot(row), values)
             if key not in self._shares:
@@ -250,9 +238,9 @@ class Inflector:
 
     def _trace(self, form: str, lemma: str, features: words.Bundle, subject: str) -> Trace:
         """Look a word up, with its features and its subject, and judge each other form."""
-        query = query_of(dict(features))
+        query = lookup.query_of(dict(features))
         lookups = self._look_up(form, lemma, query)
-        successful = [lookup for lookup in lookups if lookup and lookup.matches]
+        successful = [found for found in lookups if found and found.matches]
         if not successful:
             lower = (form.lower(), lemma.lower())
             if self.any_case and lower != (form, lemma):
@@ -260,12 +248,12 @@ class Inflector:
             return Trace(lookups, None, {}, {NO_ENTRY: 1})
 
         # Agreement features of the subject: the word's rows say what the treebank leaves open.
-        matches = [row for lookup in successful for row in lookup.matches]
-        contrasts = [row for lookup in successful for row in lookup.contrasts]
-        columns = {lookup.column for lookup in successful}
-        own_values = {v for lookup in successful for v in _defined(lookup.matches, lookup.column)}
+        matches = [row for found in successful for row in found.matches]
+        contrasts = [row for found in successful for row in found.contrasts]
+        columns = {found.column for found in successful}
+        own_values = {v for found in successful for v in _defined(found.matches, found.column)}
         agreeing_query = dict(query)
-        for name in AGREEING:
+        for name in lookup.AGREEING:
             stated = _defined(matches, name) if name not in query or name in columns else set()
             if stated:
                 agreeing_query[name] = frozenset(stated)
@@ -278,7 +266,7 @@ class Inflector:
             for verbs in self.verbs:
                 rows = [row for row in verbs.rows.get(lemma, ()) if row.form == other]
                 inflecting = verbs.columns[self.feature]
-                values |= collect_values(verbs, rows, besides, self._reported, inflecting)
+                values |= lookup.collect_values(verbs, rows, besides, self._reported, inflecting)
             objection = self._objection(form, other, own_values, values, subject)
             verdict: Verdict = "wrong"
             if objection is None:
@@ -301,10 +289,10 @@ class Inflector:
             if column is None or len(other_forms) == 1:
                 lookups.append(None)
                 continue
-            matches = find_matches(verbs, lemma, form, query, column, self.strict)
+            matches = lookup.find_matches(verbs, lemma, form, query, column, self.strict)
             contrasts: list[LexiconRow] = []
             for row in matches:
-                contrasts += find_contrasts(verbs, row, query, column, self.strict)
+                contrasts += lookup.find_contrasts(verbs, row, query, column, self.strict)
             other_forms.update(row.form for row in contrasts)
             lookups.append(Lookup(column, matches, contrasts))
         return lookups
@@ -321,10 +309,12 @@ class Inflector:
             return UNDEFINED_VALUE
         # Values of the subject as a nominative: UniMorph's, or else the treebank's.
         for subjects in self.subjects:
-            spelt = spellings([subject], self.any_case)
+            spelt = lookup.spellings([subject], self.any_case)
             rows = [row for spelling in spelt for row in subjects.rows.get(spelling, ())]
             inflecting = subjects.columns[self.feature]
-            values = collect_values(subjects, rows, NOMINATIVE, self._reported, inflecting)
+            values = lookup.collect_values(
+                subjects, rows, lookup.NOMINATIVE, self._reported, inflecting
+            )
             if values:
                 return AMBIGUOUS if values & other_values else None
         return None
