@@ -1,6 +1,7 @@
 """Test differences of models, fit linear regressions, and find denominators of percentages.
 
-``compare_models`` reads judgements and writes a table of tests; other functions compute numbers.
+``compare_models`` reads judgements (verdicts of models on items) and writes a table of McNemar's
+tests, one for each two models in a language. The other functions compute numbers for exhibits.
 """
 
 import logging
@@ -48,10 +49,12 @@ def compare(
 ) -> Iterator[dict[str, Any]]:
     """Yield comparisons of every two models, in both orders, over items with both verdicts.
 
-    ``right`` and ``judged`` are [items, models]; ``exact_below`` is that of ``mcnemar_p``.
+    ``right`` and ``judged`` are [items, models]; ``exact_below`` is that of ``mcnemar_p``. ``a``
+    and ``b`` of a comparison are numbers of models, ``only_a`` counts items that only a has right.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
+    # Each is [models, models]: items that only the row's model has right, that both have, and all.
     only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:
@@ -77,8 +80,9 @@ def compare_models(
     output: Path,
     mcnemar: Variant = "published",
 ) -> int:
-    """Write the table of comparisons from (model, language, judgements table); count its rows.
+    """Write the table of comparisons; return the number of its rows.
 
+    ``judgements`` are (model, language, table of judgements), of which the method is compared.
     ``mcnemar`` is ``published`` (chi-squared for any number of pairs) or ``corrected`` (exact below
     ``EXACT_BELOW``). Raises UserError without tables, and for a missing or malformed one.
     """
@@ -95,8 +99,9 @@ def compare_models(
         verdicts, names = pd.DataFrame(models), [*models]
         right, judged = (verdicts == 1).to_numpy(), verdicts.notna().to_numpy()
         for row in compare(right, judged, exact_below):
-            named = {f"model_{side}": names[row.pop(side)] for side in ("a", "b")}
-            rows.append({**row, **named, "lang": lang, "benchmark": benchmark, "method": method})
+            first, second = names[row.pop("a")], names[row.pop("b")]
+            compared = {"model_a": first, "model_b": second, "lang": lang}
+            rows.append({**row, **compared, "benchmark": benchmark, "method": method})
     log.info("%d comparisons in %d languages", len(rows), len(languages))
     write_rows(rows, COMPARISONS, output)
     return len(rows)
@@ -116,7 +121,7 @@ def varying(predictors: pd.DataFrame) -> pd.DataFrame:
     return predictors.loc[:, predictors.nunique() > 1]
 
 
-def _design(predictors: pd.DataFrame) -> pd.DataFrame:
+def _with_constant(predictors: pd.DataFrame) -> pd.DataFrame:
     design = predictors.astype(float)
     design.insert(0, CONSTANT, 1.0)
     return design
@@ -129,7 +134,7 @@ def enough(predictors: pd.DataFrame) -> bool:
 
 def estimable(predictors: pd.DataFrame) -> bool:
     """Tell whether there are enough observations and the predictors are not collinear."""
-    design = _design(predictors)
+    design = _with_constant(predictors)
     return enough(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
 
 
@@ -146,7 +151,7 @@ def ordinary_least_squares(
     # The import takes a second, and some users of this module fit nothing.
     import statsmodels.api as sm
 
-    design = _design(predictors)
+    design = _with_constant(predictors)
     fit = sm.OLS(response.astype(float), design).fit()
     bounds = fit.conf_int()
     columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])
@@ -160,6 +165,7 @@ def ordinary_least_squares(
 
 
 TOLERANCE = 1e-9
+"""Error of floating-point quotients."""
 LARGEST_DENOMINATOR = 10_000
 
 
