@@ -1,8 +1,11 @@
 """Make Tables 3, 5 and B.2 of MultiBLiMP, and the tables of numbers in its text.
 
-Each function takes the campaign's accuracies, regressions and comparisons of models, or the printed
-numbers for a ``published`` form, and returns an exhibit. Source: Jumelet, Weissweiler, Nivre and
-Bisazza (2025); the text's sections 3, 5, 6.2, 7.1 to 7.3 and 8.
+Each function takes the campaign's tables (accuracies, regressions, comparisons of models) and the
+names to print (``labels``), and returns an exhibit: a table of cells with a caption. A cell is a
+number with its formula and the filter that selects its rows. If ``labels.source`` is "published",
+the tables are the paper's printed numbers; ``stands_for`` names the printed cell that a measured
+one is compared with. Source: Jumelet, Weissweiler, Nivre and Bisazza (2025); the text's sections 3,
+5, 6.2, 7.1 to 7.3 and 8.
 """
 
 from collections import Counter
@@ -54,8 +57,11 @@ from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import COMPARISONS, ITEMS, REGRESSIONS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
+"""Names in print of the groups of languages with little, more and much text on the web."""
 SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
+"""Names in print of the languages that a family of models is made for."""
 BEST = "#best"
+"""Column of Table 3: languages in which a model is better than all others."""
 TABLE3_HEADS = (
     {name: (construction, feature[0]) for name, (construction, feature) in AGREEMENT_TYPES.items()}
     | {name: ("Resources", head) for name, head in RESOURCES.items()}

@@ -1,7 +1,9 @@
 """Draw MultiBLiMP's Figures 1, 5 and 6 of accuracy by frequency, size and model, and 7 of margins.
 
-Each function takes the campaign's tables, or the printed numbers for a ``published`` form, and
-returns the figure with its numbers. Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+Each function takes the campaign's tables and the names to print (``labels``), and returns an
+exhibit: a figure with its caption, and the cells (numbers) that it shows. If ``labels.source`` is
+"published", the numbers are those that the paper prints. Source: Jumelet, Weissweiler, Nivre and
+Bisazza (2025).
 """
 
 import math

@@ -1,6 +1,7 @@
 """Compute cells of MultiBLiMP's exhibits: names of phenomena, formulas, and accuracies.
 
-A formula is a sentence and a function of a table's rows, which make the number of a cell.
+A cell is one number of an exhibit (a table or figure). A formula is a sentence and a function of a
+table's rows that compute the number: "count where verb_value is SG ÷ sum of count".
 """
 
 from dataclasses import replace

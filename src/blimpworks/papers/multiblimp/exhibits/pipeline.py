@@ -1,7 +1,8 @@
 """Draw MultiBLiMP's Figure 2: how a minimal pair is made, with a pair of the campaign.
 
-``stages`` finds the pair's rows in the tables of all stages; a box of the figure shows each stage.
-All lengths are in points; y grows downwards.
+``fig2`` returns the figure with its data. The module ``stages`` finds the pair's rows in the tables
+of all stages. Each stage is a box of the figure, with a method of ``Painter``: sentence, candidate,
+agreement, inflection, pair, balance. All lengths are in points; y grows downwards.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +66,7 @@ GAP = 9.0
 """Space between two words [points]."""
 TOKEN_ROWS = ("form", "lemma", "class", "relation", "features")
 FORM = 8.5
+"""Size of words in the tree [points]."""
 MOST_FEATURES = 8
 LEVEL = 12.0
 """Difference in height between two arcs [points]."""
