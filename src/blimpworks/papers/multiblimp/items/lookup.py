@@ -34,11 +34,8 @@ AGREEING = (
     *("Animacy", "SubGender"),
 )
 """Features that verbs may share with their subjects."""
-BESIDE_AGREEMENT = frozenset((*AGREEING, "Agglutination", "ExtPos"))
-"""Features in which a form and its contrast may differ.
-
-Beside agreement these are one that changes with it (Polish *mógł-*) and one that isn't of the form.
-"""
+MAY_DIFFER = frozenset((*AGREEING, "Agglutination", "ExtPos"))
+"""Features of agreement, those that change with them (Polish *mógł-*) or don't concern the form."""
 Query = Mapping[str, frozenset[str]]
 """Accepted values keyed by feature, such as ``{"Number": {"SG"}, "Person": {"1", "2"}}``."""
 
@@ -61,10 +58,7 @@ class Lexicon:
     """Rows of one source (UniMorph or treebanks) and one class of words."""
 
     columns: Mapping[str, str | None]
-    """Feature by which the rows inflect, keyed by agreement feature; None if they don't.
-
-    For "Number" it is "Number[subj]" if rows name the subject's number so.
-    """
+    """Feature by which the rows inflect, such as "Number[subj]", keyed by agreement feature."""
     stated: frozenset[str]
     """Features that at least one row states."""
     rows: Mapping[str, list[LexiconRow]]
@@ -232,8 +226,8 @@ def find_contrasts(
         if other.features.get(column) not in no_contrast and _fits(other, required, None)
     ]
     if strict:
-        besides = _beside_agreement(row)
-        rows = [other for other in rows if not other.rare and _beside_agreement(other) == besides]
+        fixed = _fixed_features(row)
+        rows = [other for other in rows if not other.rare and _fixed_features(other) == fixed]
     return _tightest(rows, {**required, column: frozenset()})
 
 
@@ -242,8 +236,8 @@ def defined_query(row: LexiconRow) -> Query:
     return {n: frozenset({v}) for n, v in row.features.items() if v != words.UNDEFINED}
 
 
-def _beside_agreement(row: LexiconRow) -> dict[str, str]:
-    return {name: value for name, value in row.features.items() if name not in BESIDE_AGREEMENT}
+def _fixed_features(row: LexiconRow) -> dict[str, str]:
+    return {name: value for name, value in row.features.items() if name not in MAY_DIFFER}
 
 
 def collect_values(

@@ -4,7 +4,7 @@ Input is the table of all pairs of a language. Output are the drawn pairs (the b
 and the funnel: a count of the other pairs for each reason. A condition is a kind of contrast:
 
     phenomenon  grammatical  ungrammatical  order  inflected
-    sv#         SG           PL             VS     aux        There is a dog. / There are a dog.
+    sv#         SG           PL             SV     verb       She often sings. / She often sing.
 
 Pairs with common traits, such as a frequent verb, get a low weight and are drawn less often.
 Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their sample cannot be
@@ -120,10 +120,7 @@ def draw_pairs(
 
 
 def _label_of(condition: Condition, pairs: Iterable[Pair]) -> str:
-    """Return the agreement test's label of a condition's grammatical value; "?" if no pair has it.
-
-    A pair of the values "SG|DU" has a label for each, such as "+|?".
-    """
+    """Return the label that pairs have for the condition's grammatical value; "?" if none has."""
     for pair in pairs:
         values, labels = pair["grammatical"].split("|"), pair["label"].split("|")
         label_by_value: dict[str, str] = dict(zip(values, labels, strict=True))
@@ -197,12 +194,10 @@ def sample_items(
     funnel: Path,
     options: MultiblimpOptions,
 ) -> dict[str, int]:
-    """Write a language's sampled items and the funnel; return the funnel's counts.
-
-    ``untested`` as in ``sample_pairs``. It is ignored if ``lost_statistics`` is corrected.
-    """
-    lost = () if corrected(options, "lost_statistics") else untested
-    items, counts = sample_pairs(read_table(ITEMS, pairs).to_pylist(), options, lost)
+    """Write a language's sampled items and the funnel; return the funnel's counts."""
+    if corrected(options, "lost_statistics"):
+        untested = ()
+    items, counts = sample_pairs(read_table(ITEMS, pairs).to_pylist(), options, untested)
     write_rows(items, ITEM_SCHEMA, output)
     write_funnel(funnel, lang, {"sampling": counts})
     return counts
