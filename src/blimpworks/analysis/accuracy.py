@@ -77,7 +77,7 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
 
     It is 1 for methods other than ``published``, and where no nominal number is known.
     """
-    # Paradigms such as "size=3,template=2" have the number of their template.
+    # A paradigm's name has its template: "template=2/answer=1".
     template = judgements["paradigm"].astype(str).str.extract(r"(template=\d+)", expand=False)
     by_template = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), template])
     nominal = dict[Any, float](by_template.max().items())

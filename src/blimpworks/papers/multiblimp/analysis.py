@@ -146,7 +146,7 @@ def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
 
 
 def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
-    """Return columns of size, tuning and families for models of known size; None for one model."""
+    """Return columns of size, tuning and families of models with known size; None for under two."""
     sized = [name for name in means.index if models.get(name, {}).get("parameters")]
     facts = pd.DataFrame([models[name] for name in sized], index=sized)
     if len(facts) < 2:
