@@ -145,13 +145,13 @@ class Paradigms:
         for length in ENDINGS:
             key = (lemma[len(lemma) - length :], slot, subject, _slot(row), values)
             if key not in self._shares:
-                alike = [*self._compared(*key)]
+                alike = [*self._compare_forms(*key)]
                 self._shares[key] = sum(alike) / len(alike) if len(alike) >= ENOUGH else None
             if self._shares[key] is not None:
                 return self._shares[key]
         return None
 
-    def _compared(
+    def _compare_forms(
         self, ending: str, slot: Slot, subject: Agreement, other_slot: Slot, other: Agreement
     ) -> Iterator[bool]:
         """Yield for each verb of an ending with forms in both places whether it has one form."""
@@ -213,7 +213,7 @@ class Trace(NamedTuple):
 class Inflector:
     """Finder of verbs' other forms by an agreement ``feature``.
 
-    ``verbs`` and ``subjects`` are lexicons of these words in the order of ``SOURCES``.
+    ``verbs`` and ``subjects`` are lexicons of these words in the order of ``lookup.SOURCES``.
     """
 
     def __init__(
