@@ -6,30 +6,29 @@ A file has a line of ten tab-separated fields for each token; a blank line ends 
     1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
     2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
 
-The conllu package parses ids, heads and comments. This module checks the format's other rules
-(https://universaldependencies.org/format.html). It accepts a byte order mark, CRLF line ends and
-surplus blank lines. A malformed sentence is an error, or is left out and reported.
+The conllu package parses lines and comments, but checks little. This module checks the format's
+rules (https://universaldependencies.org/format.html). It accepts a byte order mark, CRLF line ends
+and surplus blank lines. A malformed sentence is an error, or is left out and reported.
 """
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from conllu import Token
 from conllu.exceptions import ParseException
-from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
-Token = dict[str, Any]
-"""Cells of a line, keyed by field; ID and HEAD are parsed."""
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 INVALID_HEAD = -1
 """Value of a malformed HEAD; that of "_" is None."""
@@ -105,21 +104,32 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
         yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
 
 
-def _parse_token(cells: Sequence[str]) -> Token:
-    """Parse a token's ten cells; a malformed ID becomes None, a malformed HEAD INVALID_HEAD.
+SPACE = "\ufdd0"
+"""Noncharacter that stands for a space in conllu, which also splits a line at two spaces."""
 
-    The IDs "5", "3-4" and "3.1" become 5, (3, "-", 4) and (3, ".", 1).
-    """
-    token: Token = dict(zip(CONLLU_FIELDS, cells, strict=True))
-    for name, parse, malformed in (
-        ("ID", parse_id_value, None),
-        ("HEAD", parse_int_value, INVALID_HEAD),
-    ):
+
+def _text_of(cells: Sequence[str], column: int) -> str:
+    return cells[column].replace(SPACE, " ")
+
+
+def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
+    """Make a parser of a line's cell, with the value ``malformed`` for a malformed cell."""
+
+    def parse_cell(cells: Sequence[str], column: int) -> Any:
         try:
-            token[name] = parse(token[name])
+            return parse(cells[column])
         except (ParseException, ValueError):  # ValueError: a number of thousands of digits
-            token[name] = malformed
-    return token
+            return malformed
+
+    return parse_cell
+
+
+PARSERS: dict[str, Callable[[list[str], int], Any]] = {
+    **dict.fromkeys(CONLLU_FIELDS, _text_of),
+    "ID": _parser(parse_id_value, malformed=None),
+    "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
+}
+"""Parsers of cells, keyed by field; the IDs "3-4" and "3.1" become (3, "-", 4) and (3, ".", 1)."""
 
 
 def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
@@ -131,26 +141,27 @@ def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
 def parse_sentence(block: Block) -> list[Token]:
     """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
     last_line = block.first_line + len(block.lines) - 1
-    rows: list[list[str]] = []
+    token_lines: list[str] = []
     for number, line in enumerate(block.lines, start=block.first_line):
-        cells = line.split("\t")
         if number in block.undecodable:
             raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
         if block.lacks_line_end and number == last_line:
             raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
         if not line.startswith("#"):
-            if len(cells) != len(CONLLU_FIELDS):
-                reason = f"{len(cells)} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
+            field_count = line.count("\t") + 1
+            if field_count != len(CONLLU_FIELDS):
+                reason = f"{field_count} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
                 raise MalformedSentence(number, reason)
-            rows.append(cells)
-        elif rows:
+            token_lines.append(line)
+        elif token_lines:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
+    rows = [line.split("\t") for line in token_lines]
     if not any(_is_word(cells[0]) for cells in rows):
         reason = "a sentence without words, expected at least one"
         raise MalformedSentence(block.first_line, reason)
 
-    tokens = [_parse_token(cells) for cells in rows]
+    tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
     _check_tokens(last_line - len(rows) + 1, rows, tokens)
     if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
