@@ -1,8 +1,8 @@
 """Compute accuracies and their 95 % intervals from judgements.
 
-Input are tables of judgements, one for each model and language. A judgement is a model's verdict on
-an item (a minimal pair or a prompt) by a method of judging. Output is one table of accuracies, with
-a row for each group of items:
+Inputs are tables of judgements, one for each model and language. A judgement is a model's verdict
+on an item (a minimal pair or a prompt) by a method of judging. The output is one table of
+accuracies, with a row for each group of items:
 
     judgements  item_id phenomenon paradigm method  correct (1, 0, or a half for a tie)
     accuracies  model lang phenomenon paradigm method  accuracy low high n
@@ -48,7 +48,7 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 
     ``correct`` is rounded to an integer, halves to an even one; ties can count half.
     """
-    # Importing SciPy or statsmodels takes a second, most of the time of many jobs.
+    # Written out, because importing SciPy or statsmodels is most of the time of many jobs.
     right = round(correct)
     total = int(n) + Z95**2
     centre = (right + Z95**2 / 2) / total
@@ -121,9 +121,8 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
     summary["low"], summary["high"] = [low for low, _ in bounds], [high for _, high in bounds]
     if NOMINAL in judgements:
-        shares = _shares(judgements, summary)
         numbers = ["accuracy", "low", "high"]
-        summary[numbers] = summary[numbers].mul(shares, axis=0)
+        summary[numbers] = summary[numbers].mul(_shares(judgements, summary), axis=0)
     return summary
 
 

@@ -17,7 +17,7 @@ FEWEST = 3
 PARAMETERS = 4
 """Number of a sigmoid's parameters, and thus of the points that one without bounds needs."""
 KNOWN_BY = 0.5
-"""Share of children who know a word from its age of acquisition on."""
+"""Share of children who know a word at its age of acquisition."""
 
 
 def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: float) -> Floats:

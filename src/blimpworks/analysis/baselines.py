@@ -62,8 +62,7 @@ def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float
     chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
     pairs = rows[~labelled & ~rows.index.isin(chance.index)]
     if len(pairs):
-        n = len(pairs)
-        good_length, bad_length = pairs["good"].str.len(), pairs["bad"].str.len()
+        n, good_length, bad_length = len(pairs), pairs["good"].str.len(), pairs["bad"].str.len()
         yield "longer", ahead(good_length, bad_length), n
         yield "shorter", ahead(bad_length, good_length), n
         code = frequency_code(lang)

@@ -1,8 +1,7 @@
 """Measure how much of people's reading times a predictor explains beyond other predictors.
 
 ``explained_variance`` takes columns with a row for each word, such as a model's surprisal and the
-times of people. It returns a share of variance with an interval; benchmarks with reading times use
-it.
+times of people. It returns a share of variance with an interval.
 """
 
 from itertools import combinations
@@ -19,8 +18,7 @@ DRAWS = 1000
 def _unexplained(products: Floats, terms: int) -> Floats:
     """Return the sum of squared residuals of the last column, predicted from the first ``terms``.
 
-    ``products`` [..., columns, columns] has X'X of a table X of columns. These products are enough
-    to solve least squares.
+    ``products`` [..., columns, columns] is X'X of a table X, all that least squares need.
     """
     inputs, last = products[..., :terms, :terms], products[..., :terms, -1]
     weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ last[..., None]

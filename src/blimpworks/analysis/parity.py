@@ -1,9 +1,9 @@
 """Compare the scores of one model by several engines, number formats or first tokens.
 
-Input are a model (a checkpoint), minimal pairs, and names of variants: an engine with settings,
+Inputs are a model (a checkpoint), minimal pairs, and names of variants: an engine with settings,
 such as ``vllm:bfloat16``. Each variant scores the same sample. It is compared with the reference by
-tokens, by sentences, and by decisions: which sentence of a pair is more likely. Output are tables
-and a page in Markdown. ``measure_parity`` is the function of the command.
+tokens, by sentences, and by decisions: which sentence of a pair is more likely. Outputs are tables
+and a page in Markdown.
 """
 
 import hashlib
@@ -145,8 +145,8 @@ def decision_differences(
     limit, their_limit = (near.of(v.variant.engine, v.dtype) for v in (variant, reference))
     is_near = np.abs(ours) * divisor < limit
     either_is_near = is_near | (np.abs(theirs) * their_divisor < their_limit)
-    right, right_there = (ours > 0) & both, (theirs > 0) & both
-    flipped = right != right_there
+    right, their_right = (ours > 0) & both, (theirs > 0) & both
+    flipped = right != their_right
     flips, correct = int(flipped.sum()), int(right.sum())
     facts = {
         "n": n,
@@ -161,13 +161,13 @@ def decision_differences(
     }
     if not n:
         return facts
-    only, only_there = int((right & ~right_there).sum()), int((right_there & ~right).sum())
+    only_ours, only_theirs = (int((right & ~their_right).sum()), int((their_right & ~right).sum()))
     low, high = wilson(correct, n)
     flip_low, flip_high = wilson(flips, n)
     return {
         **facts,
         **{"flip_rate": flips / n, "flip_low": flip_low, "flip_high": flip_high},
-        "p": mcnemar_p(only, only_there, EXACT),
+        "p": mcnemar_p(only_ours, only_theirs, EXACT),
         **{"accuracy": correct / n, "low": low, "high": high},
     }
 

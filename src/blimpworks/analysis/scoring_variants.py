@@ -1,8 +1,8 @@
-"""Score items with a model by a variant: an engine (what runs the model) with settings of scoring.
+"""Score items with a model by a variant: an engine, which runs the model, and its settings.
 
 ``parse_variant`` reads a name such as ``transformers:bfloat16:skip``: the engine transformers,
 numbers in bfloat16, and no score for the first token. ``score_variant`` runs ``blimpworks score``
-in another process and returns the table of scores. The module ``parity`` compares them.
+in another process and returns the table of scores.
 """
 
 import json

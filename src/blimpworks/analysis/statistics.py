@@ -22,7 +22,7 @@ from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 log = logging.getLogger(__name__)
 
 EXACT_BELOW = 25
-"""Pairs on which two models differ below which chi-squared is a poor approximation.
+"""Number of pairs that only one of two models gets right; chi-squared is poor for fewer.
 
 The corrected form then takes the exact binomial test."""
 KEY = ["item_id", "paradigm"]
@@ -50,7 +50,7 @@ def compare(
     """Yield comparisons of every two models, in both orders, over items with both verdicts.
 
     ``right`` and ``judged`` are [items, models]; ``exact_below`` is that of ``mcnemar_p``. ``a``
-    and ``b`` of a comparison are numbers of models, ``only_a`` counts items that only a has right.
+    and ``b`` of a comparison are columns of these; only model a has ``only_a`` items right.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
@@ -100,8 +100,8 @@ def compare_models(
         right, judged = (verdicts == 1).to_numpy(), verdicts.notna().to_numpy()
         for row in compare(right, judged, exact_below):
             first, second = names[row.pop("a")], names[row.pop("b")]
-            compared = {"model_a": first, "model_b": second, "lang": lang}
-            rows.append({**row, **compared, "benchmark": benchmark, "method": method})
+            row |= {"model_a": first, "model_b": second, "lang": lang}
+            rows.append({**row, "benchmark": benchmark, "method": method})
     log.info("%d comparisons in %d languages", len(rows), len(languages))
     write_rows(rows, COMPARISONS, output)
     return len(rows)

@@ -70,8 +70,7 @@ def _split_context(expression: str) -> tuple[str, str, str]:
     if spans and spans[-1][1] == end and expression.startswith("(?=", spans[-1][0]):
         end = spans[-1][0]
         after = expression[end + len("(?=") : -1]
-    has_bar = any(first == last for first, last in spans)
-    if (before or after) and has_bar:
+    if (before or after) and any(first == last for first, last in spans):
         raise ValueError(
             f"{expression!r:.80} has alternatives beside a context; put brackets there"
         )
@@ -79,7 +78,7 @@ def _split_context(expression: str) -> tuple[str, str, str]:
 
 
 def _fill_in(new: str, groups: Sequence[str | None]) -> str:
-    """Put groups into a replacement; the first of ``groups`` is the replaced text."""
+    # The first of the groups is the replaced text.
     return _REFERENCE.sub(lambda ref: (groups[int(ref[1])] or "") if ref[1] else ref[2], new)
 
 

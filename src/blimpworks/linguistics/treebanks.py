@@ -129,7 +129,10 @@ PARSERS: dict[str, Callable[[list[str], int], Any]] = {
     "ID": _parser(parse_id_value, malformed=None),
     "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
 }
-"""Parsers of cells, keyed by field; the IDs "3-4" and "3.1" become (3, "-", 4) and (3, ".", 1)."""
+"""Parsers of cells, keyed by field.
+
+The ID of a range ("3-4") becomes (3, "-", 4), that of an empty node ("3.1") (3, ".", 1).
+"""
 
 
 def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
@@ -157,10 +160,9 @@ def parse_sentence(block: Block) -> list[Token]:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
     rows = [line.split("\t") for line in token_lines]
-    if not any(_is_word(cells[0]) for cells in rows):
+    if not any(_is_word_id(cells[0]) for cells in rows):
         reason = "a sentence without words, expected at least one"
         raise MalformedSentence(block.first_line, reason)
-
     tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
     _check_tokens(last_line - len(rows) + 1, rows, tokens)
     if block.lacks_blank_line:
@@ -169,8 +171,7 @@ def parse_sentence(block: Block) -> list[Token]:
     return tokens
 
 
-def _is_word(id_cell: str) -> bool:
-    """Tell whether an id is a word's ("5"), not a range's ("3-4") or an empty node's ("3.1")."""
+def _is_word_id(id_cell: str) -> bool:
     return id_cell.isascii() and id_cell.isdecimal()
 
 
@@ -179,21 +180,20 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
 
     ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
     """
-    word_positions = [position for position, row in enumerate(rows) if _is_word(row[0])]
+    word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
     words_before = 0
     for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
         problem = _token_problem(row, token, words_before, len(word_positions))
         if problem:
             raise MalformedSentence(line, problem)
-        words_before += _is_word(row[0])
+        words_before += _is_word_id(row[0])
 
     heads = [tokens[position]["HEAD"] for position in word_positions]
     line_of_word = [first_line + position for position in word_positions]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     if not roots:
-        raise MalformedSentence(
-            line_of_word[0], "no word of the sentence has HEAD 0, expected one root"
-        )
+        reason = "no word of the sentence has HEAD 0, expected one root"
+        raise MalformedSentence(line_of_word[0], reason)
     if len(roots) > 1:
         reason = f"words {roots[0]} and {roots[1]} have HEAD 0, expected one root"
         raise MalformedSentence(line_of_word[roots[1] - 1], reason)
@@ -211,8 +211,7 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
 def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
     """Return what is wrong with a token, or "" if nothing is.
 
-    ``row`` has the cells as written, ``token`` the parsed values. The token comes after
-    ``words_before`` of the sentence's ``word_count`` words.
+    ``row`` has its cells as written. It comes after ``words_before`` of the ``word_count`` words.
     """
     cells = dict(zip(CONLLU_FIELDS, row, strict=True))
     for name, cell in cells.items():
@@ -237,7 +236,7 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
         )
 
     head = token["HEAD"]
-    if not _is_word(cells["ID"]):
+    if not _is_word_id(cells["ID"]):
         if head is not None:
             return f"HEAD {cells['HEAD']!r} of a range or empty node, expected '_'"
     elif head is None or not 0 <= head <= word_count:
@@ -252,7 +251,6 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
 
 
 def _id_text(ident: Any) -> str:
-    """Return the text of a parsed id: "3-4" of (3, "-", 4)."""
     return "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
 
 
@@ -309,8 +307,8 @@ def read_treebank(
                         "sentences out with treebanks.malformed: set_aside."
                     ) from problem
                 sent_id = _parse_comments(block.lines).get("sent_id")
-                where = treebank, path.name, problem.line, sent_id
-                malformed.append(Malformed(*where, problem.reason))
+                entry = Malformed(treebank, path.name, problem.line, sent_id, problem.reason)
+                malformed.append(entry)
                 continue
 
             number = first_sentence + len(sentences)
@@ -320,11 +318,8 @@ def read_treebank(
             comments = block.lines[:comment_count]
             metadata = _parse_comments(comments)
             word_count = sum(isinstance(token["ID"], int) for token in tokens)
-            sentence_row = (
-                *(number, treebank, path.name, metadata.get("sent_id"), block.first_line),
-                *(word_count, metadata.get("text"), comments),
-            )
-            sentences.append(sentence_row)
+            origin = number, treebank, path.name, metadata.get("sent_id"), block.first_line
+            sentences.append((*origin, word_count, metadata.get("text"), comments))
 
     with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:
         tokens = _table(token_rows(lines), TOKENS)
