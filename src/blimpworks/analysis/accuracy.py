@@ -114,7 +114,6 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
         near_ties=("near_tie", "sum"),
     ).reset_index()
     summary = counts[counts["n"] > 0].copy()
-
     # The script of Mueller et al. (2020) for LSTMs adds one for each file of sentences.
     added = (summary["paradigm"] != ALL) & one_more
     summary["accuracy"] = (summary["correct"] + added) / (summary["n"] + added)

@@ -187,7 +187,6 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
         if problem:
             raise MalformedSentence(line, problem)
         words_before += _is_word_id(row[0])
-
     heads = [tokens[position]["HEAD"] for position in word_positions]
     line_of_word = [first_line + position for position in word_positions]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
@@ -197,7 +196,6 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
     if len(roots) > 1:
         reason = f"words {roots[0]} and {roots[1]} have HEAD 0, expected one root"
         raise MalformedSentence(line_of_word[roots[1] - 1], reason)
-
     # From each word, the heads must lead to the root in at most as many steps as there are words.
     for start, line in enumerate(line_of_word, start=1):
         word, steps = start, 0
@@ -310,7 +308,6 @@ def read_treebank(
                 entry = Malformed(treebank, path.name, problem.line, sent_id, problem.reason)
                 malformed.append(entry)
                 continue
-
             number = first_sentence + len(sentences)
             comment_count = len(block.lines) - len(tokens)
             for line, token in enumerate(tokens, start=block.first_line + comment_count):

@@ -127,7 +127,7 @@ ENOUGH_LANGUAGES = 4
 """Fewest languages for a curve of two parameters."""
 Rows = list[dict[str, Any]]
 Facts = Mapping[str, Mapping[str, Any]]
-"""Of each model, keyed by name: ``parameters`` in billions or None, ``family`` and ``tuning``."""
+"""``parameters`` in billions or None, ``family`` and ``tuning`` of models, keyed by model."""
 
 
 def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
@@ -258,8 +258,7 @@ def fit_regressions(
 ) -> int:
     """Write regressions of accuracy by a method on size and on frequency; return how many terms.
 
-    ``frequencies`` is one table or none. Distances from the curve of frequency go to
-    ``residuals``.
+    ``frequencies`` is one table or none; ``residuals`` are distances from its curve.
     """
     rows = read_table(ACCURACIES, accuracies).to_pandas()
     plain = dict.fromkeys(rows.select_dtypes("category"), object)
@@ -349,30 +348,22 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     remarks: Rows = []
     if LOG_FREQUENCY not in rows:
         remarks.append(_remark(UNKNOWN, LOG_FREQUENCY, len(rows)))
-    else:
-        without_text = int(rows[LOG_FREQUENCY].isna().sum())
-        if without_text:
-            remarks.append(_remark(TEXTLESS, LOG_FREQUENCY, without_text))
-            if without_text == len(rows):
-                rows = rows.drop(columns=LOG_FREQUENCY)
-
+    elif without_text := int(rows[LOG_FREQUENCY].isna().sum()):
+        remarks.append(_remark(TEXTLESS, LOG_FREQUENCY, without_text))
+        if without_text == len(rows):
+            rows = rows.drop(columns=LOG_FREQUENCY)
     complete = rows.dropna()
     types = complete[AGREEMENT_TYPE]
     type_counts = types.value_counts()
     if type_counts.empty:
         return [*remarks, _remark(FEW, statistics.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
-    candidates = complete[[name for name in FACTORS if name in complete]]
-    factors_that_vary = statistics.varying(candidates)
-    n = len(complete)
-    for name in candidates:
-        if name not in factors_that_vary:
-            remarks.append(_remark(UNVARYING, str(name), n))
-
+    all_factors = complete[[name for name in FACTORS if name in complete]]
+    varying, n = statistics.varying(all_factors), len(complete)
+    remarks += [_remark(UNVARYING, str(name), n) for name in all_factors if name not in varying]
     indicators = pd.get_dummies(types, prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float)
     compared = f"{AGREEMENT_TYPE} {reference}"
-    numbers = factors_that_vary.apply(statistics.standardise)
-    predictors = indicators.drop(columns=compared).join(numbers)
+    predictors = indicators.drop(columns=compared).join(varying.apply(statistics.standardise))
     estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
         reason = COLLINEAR if statistics.enough(predictors) else FEW

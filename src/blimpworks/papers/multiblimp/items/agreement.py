@@ -1,6 +1,6 @@
 """Count how often a language's verbs agree with their subjects, and test whether they must.
 
-Input are the language's candidates (a subject and a verb each) and its lexicon. Output are two
+Inputs are the language's candidates (a subject and a verb each) and its lexicon. Outputs are two
 tables: counts of the combinations of values, and a test of each condition. For example:
 
     sv#, both, SV: subject SG, verb SG 950 times, verb PL 3 times -> p = 1e-30, label "+"
@@ -25,7 +25,7 @@ from blimpworks.tables import LEXICON, read_table, write_rows
 
 
 class Combination(NamedTuple):
-    """What is counted: the values of a subject and its verb, in a word order."""
+    """Values of a subject and its verb in a word order; equal combinations are counted."""
 
     verb_type: str
     """verb or aux, or both together (``BOTH_TYPES``)."""
@@ -112,28 +112,25 @@ def count_agreement(
     options: MultiblimpOptions,
 ) -> Counter[Combination]:
     """Count the combinations of values of a phenomenon; ``evidence`` is of ``load_evidence``."""
-    values_of_subject, values_of_verb = evidence
-    feature = phenomenon.feature
+    (values_of_subject, values_of_verb), feature = evidence, phenomenon.feature
     counts: Counter[Combination] = Counter()
     columns = [candidates[name].cast(pa.string()).to_pylist() for name in EDGE_COLUMNS[1:]]
-    for kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
+    for verb_kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
         if not phenomenon.meets_conditions(lang, words.parse_feats(feats)):
             continue
         subject_values = values_of_subject(feature, subject_form, subject_feats)
         values = _clear_values(subject_values, values_of_verb(feature, form, feats))
         if values:
-            verb_type = kind if corrected(options, "verb_types") else BOTH_TYPES
+            verb_type = verb_kind if corrected(options, "verb_types") else BOTH_TYPES
             counts[Combination(verb_type, order, *values)] += 1
     return counts
 
 
 class Tested(NamedTuple):
-    """Result of two one-sided exact binomial tests of a condition."""
+    """P of two one-sided exact binomial tests, for more and for less agreement, and the label."""
 
     p_greater: float
-    """P of more agreement than the null hypothesis allows."""
     p_less: float
-    """P of less agreement."""
     label: str
 
 
@@ -148,10 +145,8 @@ def label_of(agreeing: int, n: int, tests: int, options: MultiblimpOptions) -> T
     null = options.agreement.null_probability
     divisor = tests if corrected(options, "bonferroni") else 2
     threshold = options.agreement.alpha / divisor
-    greater, less = float(bdtrc(agreeing - 1, n, null)), float(bdtr(agreeing, n, null))
-    if agreeing == 0:
-        greater = 1.0
-
+    greater = float(bdtrc(agreeing - 1, n, null)) if agreeing else 1.0
+    less = float(bdtr(agreeing, n, null))
     published = not corrected(options, "labels")
     label = "-" if less <= threshold else "?"
     if published and agreeing == 0:
@@ -180,9 +175,9 @@ def measure_agreement(
         evidence = load_evidence(inside, entries, construction, options)
         for phenomenon in (words.PHENOMENA[name] for name in options.phenomena):
             if phenomenon.construction == construction:
-                counted_values = count_agreement(inside, evidence, lang, phenomenon, options)
-                counts[phenomenon.name] = counted_values
-
+                counts[phenomenon.name] = count_agreement(
+                    inside, evidence, lang, phenomenon, options
+                )
     # A condition is a subject value in a word order; each has two tests.
     tested_rows: list[dict[str, Any]] = []
     counted_rows: list[dict[str, Any]] = []

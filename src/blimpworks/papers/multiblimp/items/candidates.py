@@ -1,8 +1,8 @@
 """Find the subjects and verbs of a treebank that could agree (MultiBLiMP 1.0, section 4.1).
 
-Input is a language's table of tokens. Output are the candidates, and the funnel: a count of the
-subjects that were left out for each reason. A candidate is a subject with the word that agrees with
-it, in one of two constructions:
+The input is a language's table of tokens. Outputs are the candidates, and the funnel: a count of
+the subjects that were left out for each reason. A candidate is a subject with the word that agrees
+with it, in one of two constructions:
 
     sv  subject and finite verb, or its auxiliary     She *has* sung.
     sp  subject and participle                        Elle est *partie*.
@@ -75,7 +75,6 @@ def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.Mask:
 
 
 def _heads_of(nodes: Words, dependents: words.Mask) -> words.Mask:
-    """Mark the words that are heads of marked dependents."""
     marks = np.zeros(len(nodes.head), bool)
     heads = nodes.head[dependents]
     marks[heads[heads >= 0]] = True
@@ -128,10 +127,10 @@ def _table(
     if not corrected(options, "attractor_window"):
         # As published, the word before the later of the two is no attractor.
         ends = ends - 1
-    between = []
-    for start, end in zip(starts, ends, strict=True):
-        between.append(np.arange(start + 1, end)[attracting[start + 1 : end]])
-
+    between = [
+        np.arange(start + 1, end)[attracting[start + 1 : end]]
+        for start, end in zip(starts, ends, strict=True)
+    ]
     return pa.table(
         {
             "construction": [construction] * len(subjects),
@@ -190,10 +189,8 @@ def find_candidates(
 
     # Leave out subjects that may not agree; each is counted for the first reason.
     heads = nodes.head[subjects]
-    odd = check_each(
-        nodes.deprel,
-        lambda name: "expl" in name or "csubj:outer" in name or "nsubj:outer" in name,
-    )
+    odd_relations = ("expl", "csubj:outer", "nsubj:outer")
+    odd = check_each(nodes.deprel, lambda name: any(text in name for text in odd_relations))
     drops = {
         "conjoined subject": _heads_of(nodes, nodes.deprel == "conj")[subjects],
         "expletive or outer subject": _heads_of(nodes, odd)[heads],

@@ -57,7 +57,6 @@ def _is_finite(row: LexiconRow) -> bool:
 
 
 def _suits(row: LexiconRow, agreement: Agreement) -> bool:
-    """Tell whether a reading has accepted values, or leaves them open."""
     return all(
         row.features.get(name, words.UNDEFINED) in {*values, words.UNDEFINED}
         for name, values in agreement
@@ -104,7 +103,6 @@ class Paradigms:
         """
         readings = [row for row in disagreeing if _is_finite(row)]
         forms = {row.form for row in readings}
-
         # The verb's own forms for the subject, in each mood and tense.
         lacking: list[Slot] = []
         for slot, lemmas in self._lemmas_by_slot.items():
@@ -113,7 +111,6 @@ class Paradigms:
                 return "right"
             if not fitting and slot not in self._vague:
                 lacking.append(slot)
-
         # Similar verbs, in moods and tenses where the lexicons lack the verb.
         shares: dict[tuple[Slot, str], float] = {}
         for row, slot in product(readings, lacking):
@@ -124,7 +121,6 @@ class Paradigms:
             return "right"
         if any(share >= EXCEPTION for share in shares.values()):
             return "undecided"
-
         # A form is wrong only if some other mood was checked, by either kind of evidence.
         moods = {row.features.get("Mood") for row in readings}
         other_moods = {slot for slot in self._shown - self._vague if slot.mood not in moods}
@@ -152,7 +148,7 @@ class Paradigms:
         return None
 
     def _compare_forms(
-        self, ending: str, slot: Slot, subject: Agreement, other_slot: Slot, other: Agreement
+        self, ending: str, slot: Slot, subject: Agreement, other_slot: Slot, other_values: Agreement
     ) -> Iterator[bool]:
         """Yield for each verb of an ending with forms in both places whether it has one form."""
         if slot == other_slot:
@@ -162,7 +158,7 @@ class Paradigms:
             if not lemma.endswith(ending) or lemma not in other_lemmas:
                 continue
             forms = {row.form for row in self._fitting(rows, subject)}
-            suiting = (row for row in other_lemmas[lemma] if _suits(row, other))
+            suiting = (row for row in other_lemmas[lemma] if _suits(row, other_values))
             other_forms = {row.form for row in suiting if self._states_feature(row)}
             if forms and other_forms:
                 yield not forms.isdisjoint(other_forms)
@@ -177,12 +173,10 @@ REJECTION_REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, 
 
 
 class Lookup(NamedTuple):
-    """Result of looking a form up in one source."""
+    """Rows of a form in one source, and the feature ``column`` by which that source inflects."""
 
     column: str
-    """The feature by which the source's rows inflect."""
     matches: list[LexiconRow]
-    """Rows of the form."""
     contrasts: list[LexiconRow]
     """Rows of the same lemma with another value of ``column``."""
 
@@ -205,7 +199,6 @@ class Trace(NamedTuple):
     own_values: list[str] | None
     """Values of the word itself; None if no source has it."""
     forms: Mapping[str, OtherForm]
-    """The other forms, keyed by their spelling."""
     rejected: Mapping[str, int]
     """Number of forms that make no pair, keyed by reason; of a word without other forms, 1."""
 
@@ -240,7 +233,7 @@ class Inflector:
         """Look a word up, with its features and its subject, and judge each other form."""
         query = lookup.query_of(dict(features))
         lookups = self._look_up(form, lemma, query)
-        successful = [found for found in lookups if found and found.matches]
+        successful = [entry for entry in lookups if entry and entry.matches]
         if not successful:
             lower = (form.lower(), lemma.lower())
             if self.any_case and lower != (form, lemma):
@@ -248,10 +241,10 @@ class Inflector:
             return Trace(lookups, None, {}, {NO_ENTRY: 1})
 
         # Agreement features of the subject: the word's rows say what the treebank leaves open.
-        matches = [row for found in successful for row in found.matches]
-        contrasts = [row for found in successful for row in found.contrasts]
-        columns = {found.column for found in successful}
-        own_values = {v for found in successful for v in _defined(found.matches, found.column)}
+        matches = [row for entry in successful for row in entry.matches]
+        contrasts = [row for entry in successful for row in entry.contrasts]
+        columns = {entry.column for entry in successful}
+        own_values = {v for entry in successful for v in _defined(entry.matches, entry.column)}
         agreeing_query = dict(query)
         for name in lookup.AGREEING:
             stated = _defined(matches, name) if name not in query or name in columns else set()
@@ -260,20 +253,20 @@ class Inflector:
 
         besides = {name: values for name, values in query.items() if name != self._reported}
         forms: dict[str, OtherForm] = {}
-        for other in sorted({row.form for row in contrasts}):
+        for other_form in sorted({row.form for row in contrasts}):
             # All values that the form can have in either source.
             values: set[str] = set()
             for verbs in self.verbs:
-                rows = [row for row in verbs.rows.get(lemma, ()) if row.form == other]
+                rows = [row for row in verbs.rows.get(lemma, ()) if row.form == other_form]
                 inflecting = verbs.columns[self.feature]
                 values |= lookup.collect_values(verbs, rows, besides, self._reported, inflecting)
-            objection = self._objection(form, other, own_values, values, subject)
+            objection = self._objection(form, other_form, own_values, values, subject)
             verdict: Verdict = "wrong"
             if objection is None:
-                readings = [row for row in contrasts if row.form == other]
+                readings = [row for row in contrasts if row.form == other_form]
                 verdict = self._paradigms.verdict(lemma, readings, agreement_of(agreeing_query))
                 objection = RIGHT if verdict == "right" else None
-            forms[other] = OtherForm(sorted(values), objection, verdict == "undecided")
+            forms[other_form] = OtherForm(sorted(values), objection, verdict == "undecided")
         rejected = Counter(judged.objection for judged in forms.values() if judged.objection)
         return Trace(lookups, sorted(own_values), forms, rejected if forms else {NO_FORM: 1})
 
@@ -298,28 +291,27 @@ class Inflector:
         return lookups
 
     def _objection(
-        self, form: str, other: str, own_values: Set[str], other_values: Set[str], subject: str
+        self, form: str, other_form: str, own_values: Set[str], values: Set[str], subject: str
     ) -> str | None:
-        """Return the reason against a pair of two forms, given their values; None without any."""
-        if other == form:
+        """Return the reason against a pair of two forms with these values; None without any."""
+        if other_form == form:
             return SAME_FORM
-        if other_values & own_values:
+        if values & own_values:
             return SAME_VALUE
-        if not other_values or words.UNDEFINED in other_values:
+        if not values or words.UNDEFINED in values:
             return UNDEFINED_VALUE
         # Values of the subject as a nominative: UniMorph's, or else the treebank's.
         for subjects in self.subjects:
             spelt = lookup.spellings([subject], self.any_case)
             rows = [row for spelling in spelt for row in subjects.rows.get(spelling, ())]
-            inflecting = subjects.columns[self.feature]
-            values = lookup.collect_values(
-                subjects, rows, lookup.NOMINATIVE, self._reported, inflecting
+            query, inflecting = lookup.NOMINATIVE, subjects.columns[self.feature]
+            subject_values = lookup.collect_values(
+                subjects, rows, query, self._reported, inflecting
             )
-            if values:
-                return AMBIGUOUS if values & other_values else None
+            if subject_values:
+                return AMBIGUOUS if subject_values & values else None
         return None
 
 
 def _defined(rows: Iterable[LexiconRow], column: str) -> set[str]:
-    """Collect the values of a feature that rows do not leave open."""
     return {row.features.get(column, words.UNDEFINED) for row in rows} - {words.UNDEFINED}

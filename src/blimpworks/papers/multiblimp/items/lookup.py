@@ -1,13 +1,12 @@
 """Load the lexicon of a language, and find the readings of a word and those that contrast with it.
 
-A lexicon is a table of readings of word forms, from UniMorph and from treebanks:
+A word of a sentence is looked up by a query: the values that its features may have. Source:
+MultiBLiMP 1.0, section 4.3; the rules of matching follow the authors' code. A lexicon is a table of
+readings of word forms, from UniMorph and from treebanks:
 
     lemma  form   pos  features                           source    frequency
     sing   sings  V    Mood=IND|Number=SG|Person=3        unimorph
     sing   sing   V    Mood=IND|Number=PL                 ud        12
-
-A word of a sentence is looked up by a query: the values that its features may have. Source:
-MultiBLiMP 1.0, section 4.3; the rules of matching follow the authors' code.
 """
 
 from collections import Counter, defaultdict
@@ -221,13 +220,13 @@ def find_contrasts(
     del required[column]
     no_contrast = (words.UNDEFINED, value)
     rows = [
-        other
-        for other in lexicon.rows.get(row.lemma, ())
-        if other.features.get(column) not in no_contrast and _fits(other, required, None)
+        entry
+        for entry in lexicon.rows.get(row.lemma, ())
+        if entry.features.get(column) not in no_contrast and _fits(entry, required, None)
     ]
     if strict:
         fixed = _fixed_features(row)
-        rows = [other for other in rows if not other.rare and _fixed_features(other) == fixed]
+        rows = [entry for entry in rows if not entry.rare and _fixed_features(entry) == fixed]
     return _tightest(rows, {**required, column: frozenset()})
 
 

@@ -1,8 +1,8 @@
 """Make minimal pairs: put another form in the place of the word that agrees.
 
-Input are a language's candidates (a subject and a verb that should agree), its lexicon, and the
-labels of its agreement tests. Output are a row for each pair, and the funnel: a count of candidates
-lost for each reason. A pair:
+Inputs are a language's candidates (a subject and a verb that should agree), its lexicon, and the
+labels of its agreement tests. Outputs are a row for each pair, and the funnel: a count of
+candidates lost for each reason. A pair:
 
     good  She often sings.    good_form  sings    grammatical    SG
     bad   She often sing.     bad_form   sing     ungrammatical  PL
@@ -63,7 +63,6 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
         elif whole_contractions and "-" in identifier:
             first, last = map(int, identifier.split("-"))
             contractions.append((sentence, Unit(form, space_after, range(first, last + 1))))
-
     for sentence, contraction in contractions:
         units = units_by_sentence[sentence]
         inside = [i for i, unit in enumerate(units) if unit.word_ids.start in contraction.word_ids]
@@ -74,7 +73,6 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
             units[end - 1].space_after = contraction.space_after
         else:
             units[start:end] = [contraction]
-
     origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
     numbers = pa.array([*units_by_sentence], pa.int32())
     surfaces: dict[int, Surface] = {}
@@ -197,12 +195,11 @@ def pairs_of(
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
         good_values = trace.own_values or []
+        # Tests are of this type of verb, or of verbs and auxiliaries together.
+        tested_types = [(t, row["order"]) for t in (row["kind"], tables.BOTH_TYPES)]
         good_labels = []
         for value in good_values:
-            # Tests are of this type of verb, or of verbs and auxiliaries together.
-            by_type = (
-                labels.get((t, row["order"], value)) for t in (row["kind"], tables.BOTH_TYPES)
-            )
+            by_type = (labels.get((*tested, value)) for tested in tested_types)
             good_labels.append(next(filter(None, by_type), "?"))
         of_candidate = {
             "lang": lang,

@@ -48,10 +48,8 @@ def _features(value: Any) -> dict[str, str]:
     features = _literal(value) or {}
     if not isinstance(features, dict):
         raise ValueError(f"{features!r} is no mapping of features")
-    return {
-        name: ",".join(value) if isinstance(value, list | tuple) else value
-        for name, value in features.items()
-    }
+    lists = {name: values for name, values in features.items() if isinstance(values, list | tuple)}
+    return features | {name: ",".join(values) for name, values in lists.items()}
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -73,7 +71,7 @@ class Attractor(Released):
 
 
 class Origin(Released):
-    """Where a sentence is from; ``treebank`` is "directory/file"."""
+    """Source of a sentence; ``treebank`` is "directory/file"."""
 
     treebank: Annotated[str, Field(pattern="^[^/]+/[^/]+$")]
     sent_id: str | None = None

@@ -1,7 +1,7 @@
 """Draw a balanced sample of a language's minimal pairs, at most 100 for each condition.
 
-Input is the table of all pairs of a language. Output are the drawn pairs (the benchmark's items),
-and the funnel: a count of the other pairs for each reason. A condition is a kind of contrast:
+The input is the table of all pairs of a language. Outputs are the drawn pairs (the benchmark's
+items), and the funnel: a count of the other pairs for each reason. A condition is a contrast:
 
     phenomenon  grammatical  ungrammatical  order  inflected
     sv#         SG           PL             SV     verb       She often sings. / She often sing.
@@ -105,16 +105,14 @@ def draw_pairs(
     """
     weights = compute_weights(pairs, published=not corrected(options, "balance"))
     total = math.fsum(weights)
-
     keys = []
     for pair, weight in zip(pairs, weights, strict=True):
         # A hash stands for the random u, so that the draw does not depend on other pairs.
         text = f"{options.sampling.seed}\x1f{tuple(condition)}\x1f{pair['item_id']}".encode()
         digest = int.from_bytes(blake2b(text, digest_size=8).digest())
         keys.append(math.log((digest + 0.5) / 2**64) / weight)
-
-    positions = range(len(pairs))
-    drawn = heapq.nlargest(options.sampling.per_condition, positions, lambda i: (keys[i], i))
+    ranks = [(key, i) for i, key in enumerate(keys)]
+    drawn = [i for _, i in heapq.nlargest(options.sampling.per_condition, ranks)]
     drawn.sort(key=lambda i: pairs[i]["item_id"])
     return [{**pairs[i], "weight": weights[i] / total} for i in drawn]
 
@@ -155,7 +153,6 @@ def sample_pairs(
         members = select_pairs(pairs, condition, whole_values=only_once)
         members = [pair for pair in members if pair["item_id"] not in used_ids]
         conditions_of_pair.update(map(id, members))
-
         phenomenon, grammatical, ungrammatical, order, inflected = condition
         label = "?" if phenomenon[:2] in untested else _label_of(condition, members)
         if phenomenon_sizes[phenomenon] < options.sampling.minimum:
@@ -174,11 +171,10 @@ def sample_pairs(
             "ungrammatical": ungrammatical,
             "label": label,
         }
-        relabelled = []
-        for pair in members:
+        for position, pair in enumerate(members):
             congruent = pair["attractor_values"].count(grammatical)
-            relabelled.append({**pair, **of_condition, "congruent_attractors": congruent})
-        drawn = draw_pairs(relabelled, condition, options)
+            members[position] = {**pair, **of_condition, "congruent_attractors": congruent}
+        drawn = draw_pairs(members, condition, options)
         counts[ABOVE_LIMIT] += len(members) - len(drawn)
         sample += drawn
     counts[AGAIN] = conditions_of_pair.total() - len(conditions_of_pair)
