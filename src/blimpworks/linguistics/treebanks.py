@@ -108,10 +108,6 @@ SPACE = "\ufdd0"
 """Noncharacter that stands for a space in conllu, which also splits a line at two spaces."""
 
 
-def _text_of(cells: Sequence[str], column: int) -> str:
-    return cells[column].replace(SPACE, " ")
-
-
 def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
     """Make a parser of a line's cell, with the value ``malformed`` for a malformed cell."""
 
@@ -125,7 +121,7 @@ def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[s
 
 
 PARSERS: dict[str, Callable[[list[str], int], Any]] = {
-    **dict.fromkeys(CONLLU_FIELDS, _text_of),
+    **dict.fromkeys(CONLLU_FIELDS, lambda cells, column: cells[column].replace(SPACE, " ")),
     "ID": _parser(parse_id_value, malformed=None),
     "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
 }

@@ -50,7 +50,7 @@ def test_corrected_a_value_is_no_part_of_another():
     condition = Condition("svP", "3", "1", "SV", "verb")
     pair = item(1, "3IMP", "1", phenomenon="svP")
     assert select_pairs([pair], condition) == [pair]
-    assert select_pairs([pair], condition, whole_values=True) == []
+    assert select_pairs([pair], condition, exact=True) == []
 
 
 def test_a_drawn_pair_is_labelled_and_its_attractors_judged_by_the_conditions_value():

@@ -1,13 +1,8 @@
 """Make the tables of MultiBLiMP's data: Tables 1, 2 and 4, the funnel, and the regeneration.
 
-Each function takes the campaign's tables and the names to print (``labels``), and returns an
-exhibit: a table of cells with a caption. A cell is a number with its formula and the filter
-(``where``) that selects its rows, so that readers can recompute it. If ``labels.source`` is
-"published", the cells are the numbers that the paper prints.
-
-The funnel counts the candidates lost in each stage of generation; the regeneration compares the
-numbers of items with the release. Neither is in the paper. Source: Jumelet, Weissweiler, Nivre and
-Bisazza (2025), section 4.2, Tables 1, 2, 4 and 5 (column n).
+The package's docstring explains exhibits and cells. The funnel counts the candidates lost in each
+stage of generation; the regeneration compares the numbers of items with the release. Neither is in
+the paper. Source: section 4.2, Tables 1, 2, 4 and 5 (column n).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -221,7 +216,8 @@ def _sizes(
     Each cell is followed by a hidden one of languages with certain agreement. ``row`` is the name
     to print, ``key`` that of the paper's row, ``where`` selects the row's pairs.
     """
-    for value, order in product((*values, "Total"), COUNTED_ORDERS):
+    orders_of_values = product((*values, "Total"), COUNTED_ORDERS)
+    for value, order in orders_of_values:
         if order == "BOTH" and value != "Total":
             continue
         column, chosen = f"{value} {order}", {**where, "order": [*COUNTED_ORDERS[order]]}

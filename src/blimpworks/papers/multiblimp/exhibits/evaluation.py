@@ -1,11 +1,7 @@
 """Make Tables 3, 5 and B.2 of MultiBLiMP, and the tables of numbers in its text.
 
-Each function takes the campaign's tables (accuracies, regressions, comparisons of models) and the
-names to print (``labels``), and returns an exhibit: a table of cells with a caption. A cell is a
-number with its formula and the filter that selects its rows. If ``labels.source`` is "published",
-the tables are the paper's printed numbers; ``stands_for`` names the printed cell that a measured
-one is compared with. Source: Jumelet, Weissweiler, Nivre and Bisazza (2025); the text's sections 3,
-5, 6.2, 7.1 to 7.3 and 8.
+The tables are accuracies, regressions and comparisons of models; the package's docstring explains
+exhibits and cells. Source: sections 3, 5, 6.2, 7.1 to 7.3 and 8, Tables 3, 5 and B.2.
 """
 
 from collections import Counter
@@ -68,6 +64,7 @@ TABLE3_HEADS = (
     | {name: ("Language subset", head) for name, head in SUBSETS.items()}
     | {"eng": ("Language subset", "Eng"), ALL: ("Language subset", "All"), "best": ("", BEST)}
 )
+"""Upper and lower heading of Table 3's columns, keyed by phenomenon or group of languages."""
 GROUP_SIZES = {"low": 44_077, "mid": 49_294, "high": 27_934}
 """Pairs of each resource group: the release's, by languages ranked by GlotCC's characters.
 
@@ -76,7 +73,7 @@ They are not fitted to Table 3; a fit gives nearly the same shares.
 SOME_LANGUAGES = {"goldfish"}
 """Models that exist for some languages only."""
 TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE3_HEADS.items()}
-"""Names of Table 3's columns, by key."""
+"""Names of Table 3's columns, keyed as ``TABLE3_HEADS``."""
 
 
 def _models(labels: Labels) -> list[str]:
@@ -86,14 +83,14 @@ def _models(labels: Labels) -> list[str]:
 
 
 class Column(NamedTuple):
-    """Accuracies that a column of Table 3 averages."""
+    """Accuracies that a column of Table 3 averages: those on a phenomenon in some languages."""
 
     phenomenon: str
     languages: list[str]
 
 
 def _columns(tables: Tables, labels: Labels) -> dict[str, Column]:
-    """Return the columns of Table 3 by key."""
+    """Return the columns of Table 3, keyed as ``TABLE3_HEADS``."""
     languages = [*labels.languages]
     # Without a table of frequencies, the resource groups are empty.
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
@@ -109,19 +106,18 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_accuracies(tables, labels)
     columns, models = _columns(tables, labels), _models(labels)
     # No cell where the model has judged none of the column's pairs.
-    computed = []
+    cells: list[Cell] = []
     for model, (key, (phenomenon, languages)) in product(models, columns.items()):
         judged = select_rows(rows, {"model": model, "phenomenon": phenomenon, "lang": languages})
         if len(judged):
             cell_key, stands_for = (labels.models[model], TABLE3_NAMES[key]), (model, key)
-            computed += [
+            cells += [
                 accuracy_cell(judged, cell_key, labels, mean=key != "eng", stands_for=stands_for),
                 unweighted_cell(judged, (labels.models[model], f"{TABLE3_NAMES[key]}, mean")),
             ]
     heads = {TABLE3_NAMES[key]: head for key, head in TABLE3_HEADS.items()}
     if labels.source == "published":
-        return _published_table3(computed, heads, tables, labels)
-    cells = computed
+        return _published_table3(cells, heads, tables, labels)
     # Number of languages in which a model is significantly better than all others of the table.
     comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
     for model in models:
@@ -136,6 +132,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     missing = ", ".join(name for name in TABLE3_NAMES.values() if name not in present)
     why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
     absent = f" Without any pair or comparison here{why}: {missing}." if missing else ""
+    # The best accuracy of a column is bold, among models that have judged all languages.
     overall = rows[rows["phenomenon"] == ALL]
     counts = overall.groupby("model")["lang"].nunique()
     complete = counts.index[counts == overall["lang"].nunique()]
@@ -159,15 +156,16 @@ def _published_table3(
     equal = compared = 0
     for model in _models(labels):
         name = labels.models[model]
-        inside = by_place(printed[printed["row"] == model])
-        cells += [printed_cell(row, (name, TABLE3_NAMES[key])) for (_, key), row in inside.items()]
+        of_model = by_place(printed[printed["row"] == model])
+        for (_, key), row in of_model.items():
+            cells.append(printed_cell(row, (name, TABLE3_NAMES[key])))
         where: dict[str, object] = {"exhibit": "tableb2", "column": model}
         rows, cell_key = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
         best = formula_cell(rows, cell_key, COUNT, "published", where, stands_for=(model, "best"))
         cells.append(best)
         # The accuracy over all pairs again, from those of the resource groups.
         where = {"exhibit": "table3", "row": model, "column": [*GROUP_SIZES]}
-        if model not in SOME_LANGUAGES and {(model, group) for group in GROUP_SIZES} <= {*inside}:
+        if model not in SOME_LANGUAGES and {(model, group) for group in GROUP_SIZES} <= {*of_model}:
             total = sum(GROUP_SIZES.values())
             more: dict[str, Any] = {"n": total, "stands_for": (model, ALL), "printed": False}
             mean = weighted_values(**GROUP_SIZES, total=total)
@@ -178,18 +176,18 @@ def _published_table3(
             complete = cell.column == TABLE3_NAMES["eng"]
             stands_for = cell.stands_for if complete else None
             cells.append(replace(cell, row=f"{name}, Table 5", stands_for=stands_for))
-            if complete and (model, "eng") in inside:
+            if complete and (model, "eng") in of_model:
                 compared += 1
-                equal += round(cell.value, 1) == round(inside[model, "eng"]["value"], 1)
+                equal += round(cell.value, 1) == round(of_model[model, "eng"]["value"], 1)
     # Number of languages behind the cells of each incomplete column.
     incomplete = []
     for key, column in _columns(tables, labels).items():
-        every = sum(lang in labels.languages for lang in column.languages)
+        language_count = sum(lang in labels.languages for lang in column.languages)
         filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
         sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
-        if sizes and sizes != [every]:
+        if sizes and sizes != [language_count]:
             span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
-            incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {every}")
+            incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {language_count}")
     coverage, english = ", ".join(incomplete) or "all", f"{equal} of {compared}"
     bold = printed_bold(printed, "table3")
     return Exhibit(
@@ -212,8 +210,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     sizes: dict[str, int] = {}
     if published:
-        most = rows.groupby("lang", sort=False)["n"].max().items()
-        sizes = {str(lang): int(n) for lang, n in most}
+        most_judged = rows.groupby("lang", sort=False)["n"].max().items()
+        sizes = {str(lang): int(n) for lang, n in most_judged}
         for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
             if row["row"] in sizes:
                 cell = printed_cell(row, (labels.languages[row["row"]], "n"))

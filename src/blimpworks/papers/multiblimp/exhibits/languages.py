@@ -1,10 +1,8 @@
 """Draw MultiBLiMP's pairs by language (Figure 3, B.1), its families (4), and a sample of pairs (8).
 
-Each function takes the campaign's tables and the names to print (``labels``), and returns an
-exhibit: a figure with its caption, and the cells (numbers) that it shows. Source: Jumelet,
-Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appendices A.2 and B.1.
-Figure 8 is a table. The paper's captions of Figures 3 and 4 don't fit its references to them; these
-functions follow the captions.
+The package's docstring explains exhibits and cells. Source: Figures 3 and 4, appendices A.2 and
+B.1. Figure 8 is a table. The paper's captions of Figures 3 and 4 don't fit its references to them;
+these functions follow the captions.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Compute cells of MultiBLiMP's exhibits: names of phenomena, formulas, and accuracies.
 
-A cell is one number of an exhibit (a table or figure). A formula is a sentence and a function of a
-table's rows that compute the number: "count where verb_value is SG ÷ sum of count".
+A formula is a sentence such as "count where verb_value is SG ÷ sum of count", and a function of a
+table's rows, which make a cell's number.
 """
 
 from dataclasses import replace

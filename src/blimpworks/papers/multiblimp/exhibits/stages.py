@@ -1,10 +1,8 @@
 """Follow one minimal pair of MultiBLiMP through the tables of all stages that made it.
 
 ``follow_pair`` reads the tables of one language and returns the pair's rows in them, which Figure 2
-draws. ``stage_cells`` makes the cells that the figure's data files list; a cell is a number or text
-with the table and the filter that it is from.
-
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4 and Figure 2.
+draws. ``stage_cells`` makes the cells that the figure's data files list: numbers and texts, each
+with its table and filter. Source: section 4 and Figure 2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +52,6 @@ class Stages:
 
     item: Row
     feature: str
-    """The feature that agrees."""
     sentence: Row
     word_at: dict[int, Row]
     """The sentence's words, keyed by CoNLL-U id."""

@@ -126,17 +126,12 @@ def count_agreement(
     return counts
 
 
-class Tested(NamedTuple):
-    """P of two one-sided exact binomial tests, for more and for less agreement, and the label."""
-
-    p_greater: float
-    p_less: float
-    label: str
-
-
-def label_of(agreeing: int, n: int, tests: int, options: MultiblimpOptions) -> Tested:
+def run_binomial_tests(
+    agreeing: int, n: int, tests: int, options: MultiblimpOptions
+) -> tuple[float, float, str]:
     """Test whether ``agreeing`` of ``n`` cases are more or fewer than the null hypothesis allows.
 
+    Returns p of the two one-sided exact binomial tests (more, less agreement) and the label.
     ``tests`` is the number of tests that a language has of the phenomenon: it divides the corrected
     threshold (Bonferroni). Labels: "+" significant agreement; "?" undecided; "-" significant
     absence, which drops the condition. Published only: "~" is near-universal agreement without
@@ -155,7 +150,7 @@ def label_of(agreeing: int, n: int, tests: int, options: MultiblimpOptions) -> T
         label = "+"
     elif published and agreeing > 5 and agreeing / n > null:
         label = "~"
-    return Tested(greater, less, label)
+    return greater, less, label
 
 
 def measure_agreement(
@@ -188,7 +183,7 @@ def measure_agreement(
             counted_rows.append({"phenomenon": name, **combination._asdict(), "count": count})
         for (verb_type, order, value), n in totals.items():
             agreeing = counts[name][Combination(verb_type, order, value, value)]
-            outcome = label_of(agreeing, n, 2 * len(totals), options)
+            outcome = run_binomial_tests(agreeing, n, 2 * len(totals), options)
             row = (name, verb_type, order, value, agreeing, n, agreeing / n, *outcome)
             tested_rows.append(dict(zip(AGREEMENT.names, row, strict=True)))
     write_rows(tested_rows, AGREEMENT, output)

@@ -51,19 +51,17 @@ def list_conditions(pairs: Iterable[Pair]) -> list[Condition]:
     return sorted(conditions)
 
 
-def select_pairs(
-    pairs: Iterable[Pair], condition: Condition, whole_values: bool = False
-) -> list[Pair]:
+def select_pairs(pairs: Iterable[Pair], condition: Condition, exact: bool = False) -> list[Pair]:
     """Select the pairs of a condition.
 
-    As in the authors' code, a pair with the value "3IMP" also belongs to the conditions of "3",
-    which is a part of its text. With ``whole_values`` it does not.
+    Unless ``exact``, a pair with the value "3IMP" also belongs to the conditions of "3", which is a
+    part of its text, as in the authors' code.
     """
     phenomenon, grammatical, ungrammatical, order, inflected = condition
     selected = []
     for pair in pairs:
         good, bad = pair["grammatical"], pair["ungrammatical"]
-        if whole_values:
+        if exact:
             good, bad = good.split("|"), bad.split("|")
         has_values = grammatical in good and ungrammatical in bad
         traits = (pair["phenomenon"], pair["order"], pair["inflected"])
@@ -150,7 +148,7 @@ def sample_pairs(
     conditions_of_pair: Counter[int] = Counter()  # their number, keyed by the id() of the pair
     sample: list[Pair] = []
     for condition in list_conditions(pairs):
-        members = select_pairs(pairs, condition, whole_values=only_once)
+        members = select_pairs(pairs, condition, exact=only_once)
         members = [pair for pair in members if pair["item_id"] not in used_ids]
         conditions_of_pair.update(map(id, members))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
