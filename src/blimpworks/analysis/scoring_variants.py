@@ -165,8 +165,7 @@ def score_variant(
     scores of several runs). Raises Impossible if the variant cannot score the model, and UserError
     if scoring fails.
     """
-    described = read_description(checkpoint)
-    reason = variant.obstacle(described.architecture, pythons)
+    reason = variant.obstacle(read_description(checkpoint).architecture, pythons)
     if reason:
         raise Impossible(reason)
     folder = output / "variants" / re.sub(r"[^\w.=-]", "-", variant.name)

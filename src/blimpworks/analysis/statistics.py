@@ -40,8 +40,7 @@ def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
     from statsmodels.stats.contingency_tables import mcnemar  # slow; tables ask for few p-values
 
     table = [[0, only_a], [only_b, 0]]
-    exact = only_a + only_b < exact_below
-    return float(mcnemar(table, exact=exact, correction=True).pvalue)
+    return float(mcnemar(table, exact=only_a + only_b < exact_below, correction=True).pvalue)
 
 
 def compare(

@@ -64,8 +64,7 @@ def read_totals(path: Path) -> dict[str, Counts]:
     line_of_code: dict[str, int] = {}
     expected = f"GlotCC's totals (code, {', '.join(UNITS)}, between tabs)"
     with reading(path, expected, "Retrieve them again."):
-        columns = ("code", *UNITS)
-        for line, row in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
+        for line, row in table_rows(path, ("code", *UNITS), delimiter="\t", quoting=csv.QUOTE_NONE):
             code = row["code"]
             if line_of_code.setdefault(code, line) != line:
                 raise BadLine(line, f"{code!r} stands in line {line_of_code[code]} too")
@@ -386,8 +385,7 @@ def fit_margins(
         frames = []
         for items, scores in of_languages:
             rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
-            aligned = align_scores(rows, read_table(SCORES, scores), scores)
-            frames.append(factors(rows, aligned))
+            frames.append(factors(rows, align_scores(rows, read_table(SCORES, scores), scores)))
         frame = pd.concat(frames, ignore_index=True)
         if logs is not None:
             frame[LOG_FREQUENCY] = frame["lang"].map(logs)

@@ -32,7 +32,7 @@ class LexiconOptions(Strict):
     many times as frequent."""
     bundle_ratio: float = Field(10.0, ge=1)
     """A feature bundle that occurs once is dropped when another of its form is more than this many
-    times as frequent, and differs by at most two tags."""
+    times as frequent. The two differ by at most two tags."""
 
 
 class AgreementOptions(Strict):

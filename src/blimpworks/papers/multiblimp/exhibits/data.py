@@ -265,8 +265,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(replace(cell, n=int(cell.value)))
             texts = (labels.languages[lang], treebank.partition("-")[2], reason)
             stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
-    incomplete = len(stub) < WITH_PAIRS
-    absent = ", and those of languages that the campaign has not" if incomplete else ""
+    absent = ", and those of languages that the campaign has not" if len(stub) < WITH_PAIRS else ""
     numbers = {"languages": len(labels.languages), "more": IN_TABLE4 - len(stub)}
     description = describe("table4", others=absent, **numbers)
     return Exhibit(**description, cells=cells, stub=stub, named=False)

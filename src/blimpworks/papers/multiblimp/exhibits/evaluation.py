@@ -307,7 +307,7 @@ def _published_tableb2(rows: pd.DataFrame, tables: Tables, labels: Labels) -> Ex
     return Exhibit(**description, cells=[*chain.from_iterable(cells.values())], stub=stub)
 
 
-RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
+REGRESSION_RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
 WINS_BELOW = 0.05
 """Level of significance for all pairs of models.
 
@@ -330,7 +330,7 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of section 7.2's regression, and of languages by better model (7.3)."""
     if labels.source == "published":
         printed = read_printed(tables)
-        stated, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
+        stated, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
         return Exhibit(**describe("text72_73_published", faults=faults), cells=stated)
     cells = []
     regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
@@ -375,7 +375,7 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-DATA_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
+TEXT_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
 MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
@@ -389,7 +389,7 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of the text's numbers, without those of sections 7.2 and 7.3."""
     if labels.source == "published":
-        cells, faults = printed_statements(read_printed(tables), DATA_RECOMPUTATION)
+        cells, faults = printed_statements(read_printed(tables), TEXT_RECOMPUTATION)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
     cells = [

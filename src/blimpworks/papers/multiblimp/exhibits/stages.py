@@ -164,8 +164,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
             entries.append(Entry(row, source, matches=False, chosen=chosen, objection=objection))
         # Readings that differ only in assumed features are one entry of the table.
         for entry in entries:
-            key = (source, entry.row.form, entry.row.bundle, entry.matches)
-            by_key.setdefault(key, entry)
+            by_key.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)
     # The entries of the word itself come first, then those of the form that the pair has.
     entries = [*by_key.values()]
     entries.sort(key=lambda entry: (not entry.matches, not entry.chosen, bool(entry.objection)))
@@ -285,12 +284,11 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
         word_text = {"text": f"{entry.row.form} ({entry.row.bundle}): {verdict_of(entry)}"}
         name = f"Entry {number}, {RESOURCES[entry.source]}"
         inflect += _cells("lexicon", where, word_text, {name: "text"})
-    of_condition = lang | {"paradigm": item["paradigm"]}
     balance = [
         Cell(row, COLUMN, n, str(n), COUNT, source, where, n=n)
         for row, n, source, where in (
             ("Pairs", stages.available, ALL_ITEMS, stages.condition_filter),
-            ("Kept", stages.kept, "items", of_condition),
+            ("Kept", stages.kept, "items", lang | {"paradigm": item["paradigm"]}),
         )
     ]
     balance += _cells("items", of_item, item, {"Weight in the draw": "weight"})

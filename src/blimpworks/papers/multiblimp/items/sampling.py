@@ -34,7 +34,6 @@ class Condition(NamedTuple):
     grammatical: str
     ungrammatical: str
     order: str
-    """SV (subject first) or VS."""
     inflected: str
     """Type of the word that agrees: verb, aux or ptcp."""
 
@@ -54,8 +53,8 @@ def list_conditions(pairs: Iterable[Pair]) -> list[Condition]:
 def select_pairs(pairs: Iterable[Pair], condition: Condition, exact: bool = False) -> list[Pair]:
     """Select the pairs of a condition.
 
-    Unless ``exact``, a pair with the value "3IMP" also belongs to the conditions of "3", which is a
-    part of its text, as in the authors' code.
+    Unless ``exact``, a pair with the value "3IMP" also belongs to the conditions of "3", because
+    the authors' code looks for "3" in its text.
     """
     phenomenon, grammatical, ungrammatical, order, inflected = condition
     selected = []

@@ -157,7 +157,6 @@ class Phenomenon(NamedTuple):
     construction: str
     """sv (subject and verb) or sp (subject and participle)."""
     feature: str
-    """Number, Gender or Person."""
 
     def meets_conditions(self, lang: str, features: Mapping[str, str]) -> bool:
         """Tell whether a word with these features can show the phenomenon in a language."""
