@@ -82,23 +82,23 @@ def _models(labels: Labels) -> list[str]:
     return [model for model in chosen if model in labels.models]
 
 
-class Column(NamedTuple):
+class Table3Column(NamedTuple):
     """Accuracies that a column of Table 3 averages: those on a phenomenon in some languages."""
 
     phenomenon: str
     languages: list[str]
 
 
-def _columns(tables: Tables, labels: Labels) -> dict[str, Column]:
+def _columns(tables: Tables, labels: Labels) -> dict[str, Table3Column]:
     """Return the columns of Table 3, keyed as ``TABLE3_HEADS``."""
     languages = [*labels.languages]
     # Without a table of frequencies, the resource groups are empty.
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
     groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
-    columns = {name: Column(name, languages) for name in AGREEMENT_TYPES}
-    columns |= {name: Column(ALL, inside) for name, inside in groups.items()}
-    return columns | {"eng": Column(ALL, ["eng"]), ALL: Column(ALL, languages)}
+    columns = {name: Table3Column(name, languages) for name in AGREEMENT_TYPES}
+    columns |= {name: Table3Column(ALL, inside) for name, inside in groups.items()}
+    return columns | {"eng": Table3Column(ALL, ["eng"]), ALL: Table3Column(ALL, languages)}
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:

@@ -37,7 +37,7 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
     COLUMN,
     IN_ENGLISH,
     RESOURCES,
-    Entry,
+    ShownEntry,
     Stages,
     follow_pair,
     stage_cells,
@@ -296,7 +296,7 @@ class Painter:
         lemma = words_of(Run("entries of the lemma", SMALL, FAINT))
         lemma.append(self.spelling.run(stages.lemma, SMALL, bold=True))
         self._paragraph(lemma + words_of(Run(f": {sizes}", SMALL, FAINT, glued=True)), below=1.5)
-        groups: dict[tuple[str, str, str], list[Entry]] = {}
+        groups: dict[tuple[str, str, str], list[ShownEntry]] = {}
         for entry in stages.entries:
             groups.setdefault((entry.row.form, entry.source, verdict_of(entry)), []).append(entry)
         alike = [*groups.values()]

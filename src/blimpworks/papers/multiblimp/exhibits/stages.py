@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ShownEntry:
     """An entry of the lexicon that was looked up for the agreeing word."""
 
     row: LexiconRow
@@ -61,7 +61,7 @@ class Stages:
     counts: list[Row]
     """Numbers of verbs with each value, which the test is of."""
     lemma: str
-    entries: list[Entry]
+    entries: list[ShownEntry]
     sizes: Mapping[str, int]
     """Number of the lexicon's entries of the lemma, keyed by source."""
     consulted: Mapping[str, bool]
@@ -153,15 +153,17 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
     new = item["bad_form"].casefold()
-    by_key: dict[tuple[str, str, str, bool], Entry] = {}
+    by_key: dict[tuple[str, str, str, bool], ShownEntry] = {}
     for source, lookup in zip(SOURCES, trace.lookups, strict=True):
         if lookup is None:
             continue
-        entries = [Entry(row, source, matches=True) for row in lookup.matches]
+        entries = [ShownEntry(row, source, matches=True) for row in lookup.matches]
         for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == new
-            entries.append(Entry(row, source, matches=False, chosen=chosen, objection=objection))
+            entries.append(
+                ShownEntry(row, source, matches=False, chosen=chosen, objection=objection)
+            )
         # Readings that differ only in assumed features are one entry of the table.
         for entry in entries:
             by_key.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)
@@ -221,7 +223,7 @@ IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 """Rows with English texts; the others have texts of the pair's language."""
 
 
-def verdict_of(entry: Entry) -> str:
+def verdict_of(entry: ShownEntry) -> str:
     """Describe what becomes of an entry's form."""
     if entry.matches:
         return "in the sentence"

@@ -29,7 +29,7 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table
 
-Rows = npt.NDArray[np.int64]
+RowNumbers = npt.NDArray[np.int64]
 """Numbers of rows; -1 stands for none."""
 Strings = npt.NDArray[np.object_]
 SUBJECT_CLASSES = {"NOUN", "PRON"}
@@ -38,12 +38,12 @@ TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "
 
 
 @dataclass(frozen=True)
-class Words:
+class TreebankWords:
     """Columns of a treebank's syntactic words, in order of sentences and words."""
 
-    sentence: Rows
-    word: Rows
-    head: Rows
+    sentence: RowNumbers
+    word: RowNumbers
+    head: RowNumbers
     """Row of the head; -1 for a root."""
     form: Strings
     lemma: Strings
@@ -53,7 +53,7 @@ class Words:
     """Empty where the treebank has none."""
 
 
-def load_words(tokens: pa.Table) -> Words:
+def load_words(tokens: pa.Table) -> TreebankWords:
     """Load the words of a ``tokens`` table, without multiword ranges and empty nodes."""
     table = tokens.filter(pc.is_valid(tokens["word"])).combine_chunks()
     sentence = table["sentence"].to_numpy().astype(np.int64)
@@ -66,22 +66,22 @@ def load_words(tokens: pa.Table) -> Words:
     }
     deprel = table["deprel"].cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
     head_rows = np.where(head > 0, first_of_sentence + head - 1, -1)
-    return Words(sentence, word, head_rows, **text, deprel=deprel)
+    return TreebankWords(sentence, word, head_rows, **text, deprel=deprel)
 
 
-def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.Mask:
+def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.RowMask:
     """Apply a predicate to all values, once for each distinct one."""
     return np.fromiter(map(cache(predicate), values), bool, len(values))
 
 
-def _heads_of(nodes: Words, dependents: words.Mask) -> words.Mask:
+def _heads_of(nodes: TreebankWords, dependents: words.RowMask) -> words.RowMask:
     marks = np.zeros(len(nodes.head), bool)
     heads = nodes.head[dependents]
     marks[heads[heads >= 0]] = True
     return marks
 
 
-def _auxiliary(nodes: Words, allowed: words.Mask, last: bool = False) -> Rows:
+def _auxiliary(nodes: TreebankWords, allowed: words.RowMask, last: bool = False) -> RowNumbers:
     """Return for each word the row of its first (or last) allowed auxiliary or copula."""
     is_auxiliary = check_each(nodes.deprel, lambda name: name == "cop" or name.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (nodes.head >= 0))
@@ -99,11 +99,11 @@ def _is_finite(feats: str | None) -> bool:
 
 
 def _table(
-    nodes: Words,
+    nodes: TreebankWords,
     construction: str,
-    subjects: Rows,
-    inflected: Rows,
-    replaced: Rows,
+    subjects: RowNumbers,
+    inflected: RowNumbers,
+    replaced: RowNumbers,
     word_type: Strings,
     options: MultiblimpOptions,
 ) -> pa.Table:

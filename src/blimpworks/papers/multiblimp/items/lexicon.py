@@ -40,7 +40,7 @@ from blimpworks.strict import Strict
 from blimpworks.tables import LEXICON, write_table
 
 
-class Entry(NamedTuple):
+class LexiconEntry(NamedTuple):
     """A reading of a word form."""
 
     lemma: str
@@ -58,7 +58,7 @@ POS_OF_UPOS = {
 
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
 
-Row = tuple[str, str, str]
+UnimorphRow = tuple[str, str, str]
 """Lemma, form and tags of a UniMorph table: ("sing", "sings", "V;PRS;3;SG")."""
 
 TABLE = Path(__file__).with_name("unimorph_patches.tsv")
@@ -101,7 +101,7 @@ def patch_line(line: str, lang: str, table: str = "") -> str:
     return line
 
 
-def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
+def patch_rows(rows: Iterable[UnimorphRow], lang: str) -> Iterator[UnimorphRow]:
     """Add the patches' rows to those of a language's tables, unless these have no row."""
     patches = patches_of(lang)
     repeated = [patch for patch in patches if patch.kind == "lemma_as_form"]
@@ -128,7 +128,7 @@ COLUMN_COUNT = 3
 
 def read_unimorph(
     path: Path, lang: str, special: Sequence[str], options: MultiblimpOptions, odd: Counter[str]
-) -> Iterator[Row]:
+) -> Iterator[UnimorphRow]:
     """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
     Skips lines with a blank form or lemma. Skips forms with a space after the ``special``
@@ -177,18 +177,18 @@ def unimorph_entries(
     special: Sequence[str],
     options: MultiblimpOptions,
     odd: Counter[str],
-) -> list[Entry]:
+) -> list[LexiconEntry]:
     """List the distinct entries of UniMorph tables in order; ``odd`` as in ``read_unimorph``."""
     rows = (row for path in paths for row in read_unimorph(path, lang, special, options, odd))
     entries = (
-        Entry(lemma, form, pos, words.render(features))
+        LexiconEntry(lemma, form, pos, words.render(features))
         for lemma, form, tags in patch_rows(rows, lang)
         for pos, features in words.parse_tags(tags)
     )
     return list(dict.fromkeys(entries))
 
 
-def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]:
+def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[LexiconEntry, int]:
     """Return the frequency of each lower-case entry of a treebank, without rare ones."""
     is_clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
@@ -201,8 +201,8 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
         .aggregate([([], "count_all")])
     )
 
-    counts: Counter[Entry] = Counter()
-    written: dict[Entry, str] = {}  # as in the authors' file, which they sort
+    counts: Counter[LexiconEntry] = Counter()
+    written: dict[LexiconEntry, str] = {}  # as in the authors' file, which they sort
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
     for lemma, form, upos, feats, count in zip(*cells, strict=True):
         pos = POS_OF_UPOS.get(upos or "")
@@ -220,7 +220,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
             (name, "+".join(map(words.to_unimorph, value.split(","))))
             for name, value in ud_features.items()
         ]
-        entry = Entry(lemma.lower(), form.lower(), pos, words.render(features))
+        entry = LexiconEntry(lemma.lower(), form.lower(), pos, words.render(features))
         counts[entry] += count
         sorted_features = sorted(ud_features.items())
         written[entry] = ";".join([pos, *(f"{name}_{value}" for name, value in sorted_features)])
@@ -235,25 +235,25 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
     return {entry: counts[entry] for entry in kept if " " not in entry.form}
 
 
-def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
+def _rare_forms(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:
     """Find entries whose lemma and features have a form more than ``ratio`` times as frequent."""
-    highest: Counter[Entry] = Counter()  # keyed by the entry without its form
+    highest: Counter[LexiconEntry] = Counter()  # keyed by the entry without its form
     for entry, count in counts.items():
         any_form = entry._replace(form="")
         highest[any_form] = max(highest[any_form], count)
     return {e for e, count in counts.items() if highest[e._replace(form="")] / count > ratio}
 
 
-def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
+def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:
     """Find entries that occur once and are nearly like the commonest entry of their form.
 
     They differ from it by at most two tags and have the same class of words. The commonest entry
     must be more than ``ratio`` times as frequent.
     """
-    entries_by_form: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    entries_by_form: dict[tuple[str, str], list[LexiconEntry]] = defaultdict(list)
     for entry in counts:
         entries_by_form[entry.lemma, entry.form].append(entry)
-    dropped: set[Entry] = set()
+    dropped: set[LexiconEntry] = set()
     for entries in entries_by_form.values():
         commonest = max(entries, key=counts.__getitem__)
         its_tags = {commonest.pos, *commonest.features.split("|")}

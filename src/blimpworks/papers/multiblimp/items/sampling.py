@@ -23,7 +23,7 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA, write_funnel
 from blimpworks.tables import ITEMS, read_table, write_rows
 
-Pair = dict[str, Any]
+PairRow = dict[str, Any]
 """A row of the table of pairs; several values of one form are joined by "|", as in "SG|DU"."""
 
 
@@ -38,7 +38,7 @@ class Condition(NamedTuple):
     """Type of the word that agrees: verb, aux or ptcp."""
 
 
-def list_conditions(pairs: Iterable[Pair]) -> list[Condition]:
+def list_conditions(pairs: Iterable[PairRow]) -> list[Condition]:
     """List the conditions to sample, sorted: each contrast of single values, in both orders."""
     conditions: set[Condition] = set()
     for pair in pairs:
@@ -50,7 +50,9 @@ def list_conditions(pairs: Iterable[Pair]) -> list[Condition]:
     return sorted(conditions)
 
 
-def select_pairs(pairs: Iterable[Pair], condition: Condition, exact: bool = False) -> list[Pair]:
+def select_pairs(
+    pairs: Iterable[PairRow], condition: Condition, exact: bool = False
+) -> list[PairRow]:
     """Select the pairs of a condition.
 
     Unless ``exact``, a pair with the value "3IMP" also belongs to the conditions of "3", because
@@ -69,7 +71,7 @@ def select_pairs(pairs: Iterable[Pair], condition: Condition, exact: bool = Fals
     return selected
 
 
-def _traits(pair: Pair, published: bool) -> list[tuple[str, Any]]:
+def _traits(pair: PairRow, published: bool) -> list[tuple[str, Any]]:
     """List the (name, value) of traits to balance; the authors' code has two beside the paper's."""
     attractors, congruent = pair["attractors"], pair["congruent_attractors"]
     traits = [
@@ -84,7 +86,7 @@ def _traits(pair: Pair, published: bool) -> list[tuple[str, Any]]:
     return traits
 
 
-def compute_weights(pairs: Sequence[Pair], published: bool) -> list[float]:
+def compute_weights(pairs: Sequence[PairRow], published: bool) -> list[float]:
     """Compute each pair's weight: one over the product of its traits' relative frequencies."""
     traits_of_pairs = [_traits(pair, published) for pair in pairs]
     counts = Counter(trait for traits in traits_of_pairs for trait in traits)
@@ -92,8 +94,8 @@ def compute_weights(pairs: Sequence[Pair], published: bool) -> list[float]:
 
 
 def draw_pairs(
-    pairs: Sequence[Pair], condition: Condition, options: MultiblimpOptions
-) -> list[Pair]:
+    pairs: Sequence[PairRow], condition: Condition, options: MultiblimpOptions
+) -> list[PairRow]:
     """Draw at most ``per_condition`` of a condition's pairs by weight, without replacement.
 
     Each pair gets the key log(u) / weight, where u is random; the pairs with the largest keys are
@@ -114,7 +116,7 @@ def draw_pairs(
     return [{**pairs[i], "weight": weights[i] / total} for i in drawn]
 
 
-def _label_of(condition: Condition, pairs: Iterable[Pair]) -> str:
+def _label_of(condition: Condition, pairs: Iterable[PairRow]) -> str:
     """Return the label that pairs have for the condition's grammatical value; "?" if none has."""
     for pair in pairs:
         values, labels = pair["grammatical"].split("|"), pair["label"].split("|")
@@ -131,8 +133,8 @@ ABOVE_LIMIT = "- above the condition's limit"
 
 
 def sample_pairs(
-    pairs: Sequence[Pair], options: MultiblimpOptions, untested: Collection[str] = ()
-) -> tuple[list[Pair], dict[str, int]]:
+    pairs: Sequence[PairRow], options: MultiblimpOptions, untested: Collection[str] = ()
+) -> tuple[list[PairRow], dict[str, int]]:
     """Return the balanced sample, and the numbers of pairs for the funnel, keyed by reason.
 
     As in the release, a pair of two conditions can be drawn in both. When corrected, it is drawn
@@ -145,7 +147,7 @@ def sample_pairs(
     only_once = corrected(options, "memberships")
     used_ids: set[str] = set()
     conditions_of_pair: Counter[int] = Counter()  # their number, keyed by the id() of the pair
-    sample: list[Pair] = []
+    sample: list[PairRow] = []
     for condition in list_conditions(pairs):
         members = select_pairs(pairs, condition, exact=only_once)
         members = [pair for pair in members if pair["item_id"] not in used_ids]

@@ -293,14 +293,14 @@ def treatments(special: tuple[str, ...], corrected_scripts: bool) -> tuple[Treat
 
 # Words to leave out
 
-Mask = npt.NDArray[np.bool_]
+RowMask = npt.NDArray[np.bool_]
 UNWANTED_FEATS = r"(^|\|)(Typo=Yes($|\|)|(Style|Foreign)=)"
 """Matches FEATS such as "Number=Sing|Typo=Yes" and "Foreign=Yes"."""
 UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 """Matches MISC such as "SpaceAfter=No|CorrectForm=sings" and "Lang=en"."""
 
 
-def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
+def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, RowMask]:
     """Mark rows of ``tokens`` to leave out: slips, typos, words of other languages and styles.
 
     Returns a mask of the rows for each reason. Reads the columns deprel, feats and misc, also of
