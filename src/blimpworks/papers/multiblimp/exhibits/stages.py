@@ -161,9 +161,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == new
-            entries.append(
-                ShownEntry(row, source, matches=False, chosen=chosen, objection=objection)
-            )
+            entries.append(ShownEntry(row, source, False, chosen, objection))
         # Readings that differ only in assumed features are one entry of the table.
         for entry in entries:
             by_key.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)

@@ -166,13 +166,11 @@ def measure_agreement(
     entries = read_table(LEXICON, lexicon)
     counts: dict[str, Counter[Combination]] = {}
     for construction in ("sv", "sp"):  # subject and verb, subject and participle
-        inside = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
-        evidence = load_evidence(inside, entries, construction, options)
+        rows = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
+        evidence = load_evidence(rows, entries, construction, options)
         for phenomenon in (words.PHENOMENA[name] for name in options.phenomena):
             if phenomenon.construction == construction:
-                counts[phenomenon.name] = count_agreement(
-                    inside, evidence, lang, phenomenon, options
-                )
+                counts[phenomenon.name] = count_agreement(rows, evidence, lang, phenomenon, options)
     # A condition is a subject value in a word order; each has two tests.
     tested_rows: list[dict[str, Any]] = []
     counted_rows: list[dict[str, Any]] = []

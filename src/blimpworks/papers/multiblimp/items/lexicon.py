@@ -50,10 +50,7 @@ class LexiconEntry(NamedTuple):
     """Features and values, sorted and joined by "|"."""
 
 
-POS_OF_UPOS = {
-    **{"VERB": "V", "AUX": "V", "NOUN": "N"},
-    **{"PRON": "PRON", "ADJ": "ADJ", "DET": "DET", "ADV": "ADV"},
-}
+POS_OF_UPOS = {"VERB": "V", "AUX": "V", "NOUN": "N"} | {n: n for n in ("PRON", "ADJ", "DET", "ADV")}
 """Part of speech in the lexicon, keyed by that of treebanks; others have no entries."""
 
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")

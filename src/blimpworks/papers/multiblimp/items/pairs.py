@@ -309,11 +309,8 @@ def build_pairs(
         for phenomenon in (words.PHENOMENA[name] for name in options.phenomena):
             if phenomenon.construction != construction:
                 continue
-            labels = {
-                (test["verb_type"], test["order"], test["value"]): test["label"]
-                for test in tests
-                if test["phenomenon"] == phenomenon.name
-            }
+            tested = [test for test in tests if test["phenomenon"] == phenomenon.name]
+            labels = {(t["verb_type"], t["order"], t["value"]): t["label"] for t in tested}
             inflector = inflection.Inflector(phenomenon.feature, *resources, options, lang)
             pairs, rejected = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
             items += pairs
