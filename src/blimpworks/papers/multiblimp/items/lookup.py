@@ -132,8 +132,8 @@ def load_lexicon(
     cells = (selected[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
     for lemma, form, bundle, rare in zip(*cells, strict=True):
         for features in readings[bundle]:
-            row = LexiconRow(lemma, form, features, bundle, rare)
-            rows_by_word[getattr(row, key)].append(row)
+            word = lemma if key == "lemma" else form
+            rows_by_word[word].append(LexiconRow(lemma, form, features, bundle, rare))
     return Lexicon(columns, stated, rows_by_word)
 
 
