@@ -129,7 +129,7 @@ VERDICTS = st.sampled_from(
 def test_tables_are_summarised_together_as_each_alone(tables, block):
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
-        patch.setattr(accuracy, "BLOCK", block)
+        patch.setattr(accuracy, "BLOCK_ROWS", block)
         judgements = [
             (f"m{n % 2}", f"l{n:02}", write_judgements(folder / f"{n}.parquet", rows))
             for n, rows in enumerate(tables)

@@ -1,7 +1,11 @@
-"""Compute accuracies and their intervals from judgements.
+"""Compute accuracies and their 95 % intervals from judgements.
 
-A table of judgements has a row for each pair and method, with the verdict ``correct`` (0, 1, or a
-half for a tie). The table of accuracies has a row for each group of pairs.
+Inputs are tables of judgements, one for each model and language. A judgement is a model's verdict
+on an item (a minimal pair or a prompt) by a method of judging. The output is one table of
+accuracies, with a row for each group of items:
+
+    judgements  item_id phenomenon paradigm method  correct (1, 0, or a half for a tie)
+    accuracies  model lang phenomenon paradigm method  accuracy low high n
 """
 
 import logging
@@ -33,10 +37,10 @@ Judged = tuple[str, str, Path]
 """Model, language, and table of judgements."""
 TABLE = "table"
 """Column with the number of a row's table, where several tables are summarised together."""
-BLOCK = 200_000
+BLOCK_ROWS = 200_000
 """Rows of tables that are summarised together, which is faster than one table at a time."""
 NOMINAL = "nominal"
-"""Column of judgements of answers: number of prompts of the template by the release's settings."""
+"""Column of judgements of answers: number of prompts that the template should have."""
 
 
 def wilson(correct: float, n: int) -> tuple[float, float]:
@@ -44,13 +48,13 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 
     ``correct`` is rounded to an integer, halves to an even one; ties can count half.
     """
-    # Importing SciPy or statsmodels takes a second, most of the time of many jobs.
+    # Written out, because importing SciPy or statsmodels is most of the time of many jobs.
     right = round(correct)
     total = int(n) + Z95**2
     centre = (right + Z95**2 / 2) / total
-    reach = Z95 * math.sqrt(right * (n - right) / n + Z95**2 / 4) / total
-    low = centre - reach if right else 0.0
-    high = centre + reach if right < n else 1.0
+    half_width = Z95 * math.sqrt(right * (n - right) / n + Z95**2 / 4) / total
+    low = centre - half_width if right else 0.0
+    high = centre + half_width if right < n else 1.0
     return low, high
 
 
@@ -69,7 +73,11 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
 
 
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """Return for each row of ``accuracies`` n divided by the nominal number of prompts."""
+    """Return for each row of ``accuracies`` its n divided by the nominal number of prompts.
+
+    It is 1 for methods other than ``published``, and where no nominal number is known.
+    """
+    # A paradigm's name has its template: "template=2/answer=1".
     template = judgements["paradigm"].astype(str).str.extract(r"(template=\d+)", expand=False)
     by_template = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), template])
     nominal = dict[Any, float](by_template.max().items())
@@ -93,27 +101,27 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     shares of nominal numbers of prompts (Moroni et al. 2025): of a template correct ÷ nominal, of a
     task correct ÷ the sum over its templates. n stays the number of judgements.
     """
+    # Each judgement counts in its paradigm, in its phenomenon, and in the whole benchmark.
     rows = judgements.assign(skipped=judgements["correct"].isna())
     keys = [TABLE, *GROUP_COLUMNS] if TABLE in judgements else GROUP_COLUMNS
     totals = [rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)]
     groups = pd.concat([rows, *totals]).groupby(keys, sort=True)
-    every: pd.DataFrame = groups.agg(
+    counts: pd.DataFrame = groups.agg(
         correct=("correct", "sum"),
         n=("correct", "count"),
         skipped=("skipped", "sum"),
         ties=("tie", "sum"),
         near_ties=("near_tie", "sum"),
     ).reset_index()
-    summary = every[every["n"] > 0].copy()
-    # The script of Mueller et al. (2020) for LSTMs computes this for each file of sentences.
+    summary = counts[counts["n"] > 0].copy()
+    # The script of Mueller et al. (2020) for LSTMs adds one for each file of sentences.
     added = (summary["paradigm"] != ALL) & one_more
     summary["accuracy"] = (summary["correct"] + added) / (summary["n"] + added)
     bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
     summary["low"], summary["high"] = [low for low, _ in bounds], [high for _, high in bounds]
     if NOMINAL in judgements:
-        shares = _shares(judgements, summary)
         numbers = ["accuracy", "low", "high"]
-        summary[numbers] = summary[numbers].mul(shares, axis=0)
+        summary[numbers] = summary[numbers].mul(_shares(judgements, summary), axis=0)
     return summary
 
 
@@ -132,17 +140,17 @@ def _read(path: Path) -> pa.Table:
 
 
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
-    """Yield accuracies of the tables in order; tables in a row may be summarised together."""
+    """Yield accuracies of the tables in order; neighbouring tables are summarised together."""
 
     def tables() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
-        """Yield each table with a key; tables in a row with equal keys are summarised together."""
+        """Yield each table with a key; neighbours with equal keys are summarised together."""
         rows = 0
         for number, (model, _, path) in enumerate(judgements):
             table = _read(path)
-            # Tables with nominal numbers of prompts are summarised alone.
-            alone = number if NOMINAL in table.column_names else -1
-            numbers = pa.array(np.full(len(table), number))
-            yield (model in one_more, alone, rows // BLOCK), table.append_column(TABLE, numbers)
+            # A table with nominal numbers of prompts is summarised by itself.
+            separate = number if NOMINAL in table.column_names else -1
+            key = (model in one_more, separate, rows // BLOCK_ROWS)
+            yield key, table.append_column(TABLE, pa.array(np.full(len(table), number)))
             rows += len(table)
 
     types = dict.fromkeys(GROUP_COLUMNS, object) | dict.fromkeys(["tie", "near_tie"], "boolean")
@@ -157,7 +165,7 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
 def compute_accuracies(
     judgements: Sequence[Judged], benchmark: str, output: Path, one_more: Collection[str] = ()
 ) -> int:
-    """Write the accuracies of a benchmark from tables of judgements; count the rows.
+    """Write the accuracies of a benchmark from tables of judgements; return the number of rows.
 
     There is a row per model, language, phenomenon, paradigm and method, and for ``all`` paradigms
     and phenomena, each with Wilson's 95 % interval. ``one_more`` names the models with that option

@@ -1,7 +1,8 @@
-"""Find when models and children learn words: sigmoid curves, and where they cross a threshold.
+"""Find when models and children learn a word: fit a sigmoid curve, and see where it is midway.
 
-Source: Chang and Bergen (2022), "Word Acquisition in Neural Language Models", section 3, as the
-program of the BabyLM Challenge 2026 computes it.
+For children the curve is the share who know the word by age; for a model it is minus the word's
+surprisal by training. Source: Chang and Bergen (2022), "Word Acquisition in Neural Language
+Models", section 3, as the program of the BabyLM Challenge 2026 computes it.
 """
 
 import warnings
@@ -15,8 +16,8 @@ FEWEST = 3
 """Number of ages and of checkpoints that a curve needs, and of words that a correlation needs."""
 PARAMETERS = 4
 """Number of a sigmoid's parameters, and thus of the points that one without bounds needs."""
-CHILDREN = 0.5
-"""Share of children who know a word from its age of acquisition on."""
+KNOWN_BY = 0.5
+"""Share of children who know a word at its age of acquisition."""
 
 
 def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: float) -> Floats:
@@ -40,14 +41,14 @@ def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
     ages, shares = ages[~np.isnan(shares)], shares[~np.isnan(shares)]
     if len(ages) < FEWEST:
         return None
-    # Of the height, steepness, middle and lowest value.
+    # Values of the height, steepness, middle and lowest value.
     start = [1.0, 0.1, ages.mean(), 0.0]
     bounds = [0.0, 0.0, ages[0], -0.5], [2.0, 1.0, ages[-1], 0.5]
     try:
         parameters, _ = curve_fit(_sigmoid, ages, shares, p0=start, bounds=bounds, maxfev=1000)
     except (RuntimeError, ValueError):
         return None
-    age = _crossing(parameters, CHILDREN)
+    age = _crossing(parameters, KNOWN_BY)
     return age if age is not None and ages[0] <= age <= ages[-1] else None
 
 

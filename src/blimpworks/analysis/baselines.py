@@ -62,22 +62,26 @@ def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float
     chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
     pairs = rows[~labelled & ~rows.index.isin(chance.index)]
     if len(pairs):
-        sides, n = (pairs["good"], pairs["bad"]), len(pairs)
-        good, bad = (side.str.len() for side in sides)
-        yield "longer", ahead(good, bad), n
-        yield "shorter", ahead(bad, good), n
+        n, good_length, bad_length = len(pairs), pairs["good"].str.len(), pairs["bad"].str.len()
+        yield "longer", ahead(good_length, bad_length), n
+        yield "shorter", ahead(bad_length, good_length), n
         code = frequency_code(lang)
         if code is not None:
-            yield "frequent", ahead(*(side.map(lambda s: frequency(s, code)) for side in sides)), n
+            good, bad = (pairs[side].map(lambda s: frequency(s, code)) for side in ("good", "bad"))
+            yield "frequent", ahead(good, bad), n
     if labelled.any():
-        right, n = int(rows.loc[labelled, "acceptable"].astype(bool).sum()), int(labelled.sum())
-        yield "majority", float(max(right, n - right)), n
+        n = int(labelled.sum())
+        acceptable = int(rows.loc[labelled, "acceptable"].astype(bool).sum())
+        yield "majority", float(max(acceptable, n - acceptable)), n
     if len(chance):
         yield "chance", float(chance.sum()), len(chance)
 
 
 def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
-    """Keep one row of each item; drop items with conditions that are no options to choose from."""
+    """Keep one row of each item, for tables with a row for each condition of an item.
+
+    Items whose conditions are no options to choose from have no baseline and are dropped.
+    """
     if "item" not in items:
         return items
     if "alternatives" not in items:

@@ -1,4 +1,8 @@
-"""Measure what a predictor explains of people's times that other predictors leave."""
+"""Measure how much of people's reading times a predictor explains beyond other predictors.
+
+``explained_variance`` takes columns with a row for each word, such as a model's surprisal and the
+times of people. It returns a share of variance with an interval.
+"""
 
 from itertools import combinations
 
@@ -8,13 +12,13 @@ import pandas as pd
 from blimpworks.scoring.tokens import Floats
 
 DRAWS = 1000
-"""Samples of groups that are drawn for an interval."""
+"""Bootstrap samples for an interval."""
 
 
 def _unexplained(products: Floats, terms: int) -> Floats:
-    """Return the sum of squared residuals of the last column, given the first ``terms``.
+    """Return the sum of squared residuals of the last column, predicted from the first ``terms``.
 
-    ``products`` [..., columns, columns] are the sums of products of columns.
+    ``products`` [..., columns, columns] is X'X of a table X, all that least squares need.
     """
     inputs, last = products[..., :terms, :terms], products[..., :terms, -1]
     weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ last[..., None]
@@ -38,22 +42,27 @@ def explained_variance(
     terms = (terms - terms.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     inputs, results = np.split(terms, [terms.shape[1] - outcomes.shape[1]], axis=1)
     inputs = np.column_stack([np.ones(len(inputs)), inputs])
+
+    # How often each sample has each group; the first row is the data themselves, once each.
     group, names = pd.factorize(groups)
     draws = np.random.default_rng(0).multinomial(
         len(names), np.full(len(names), 1 / len(names)), size=DRAWS
     )
     weights = np.vstack([np.ones(len(names)), draws])
+
+    # A sample's sums of products are those of its groups, so that rows are read only once.
     shares = []
     for column in results.T:
         table = np.column_stack([inputs, column])
         sums = np.zeros((len(names), table.shape[1], table.shape[1]))
         np.add.at(sums, group, table[:, :, None] * table[:, None, :])
         products = np.tensordot(weights, sums, axes=1)
-        width = inputs.shape[1]
+        width = inputs.shape[1]  # the predictor is the last of these terms
         # A sample of few groups may leave nothing to explain.
         with np.errstate(divide="ignore", invalid="ignore"):
             share = 1 - _unexplained(products, width) / _unexplained(products, width - 1)
         shares.append(np.clip(share, 0, 1))
+
     means = np.mean(shares, axis=0)
     if np.isnan(means[0]):
         return dict.fromkeys(("value", "low", "high"), np.nan)

@@ -1,8 +1,9 @@
 """Compare the scores of one model by several engines, number formats or first tokens.
 
-The workflow's command scores the same items in each way. Scores are compared with those of a
-reference by token, sentence and decision. The items are a fixed sample: those with the lowest
-digests of their ids.
+Inputs are a model (a checkpoint), minimal pairs, and names of variants: an engine with settings,
+such as ``vllm:bfloat16``. Each variant scores the same sample. It is compared with the reference by
+tokens, by sentences, and by decisions: which sentence of a pair is more likely. Outputs are tables
+and a page in Markdown.
 """
 
 import hashlib
@@ -56,9 +57,9 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
     for a missing table, and for different pairs with one id.
     """
     tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
-    every = pa.concat_tables([t.unify_dictionaries() for t in tables]).combine_chunks()
-    _, first = np.unique(every["item_id"].to_numpy(), return_index=True)
-    distinct = every.take(pa.array(first))
+    all_rows = pa.concat_tables([t.unify_dictionaries() for t in tables]).combine_chunks()
+    _, first = np.unique(all_rows["item_id"].to_numpy(), return_index=True)
+    distinct = all_rows.take(pa.array(first))
     pairs: dict[str, Row] = {}
     for table, path in zip(tables, items, strict=True):
         for row in table.select(["item_id", *SIDES]).to_pylist():
@@ -90,7 +91,7 @@ class Compared:
     """Description of how the first token is conditioned; empty if the engine has no choice."""
 
 
-def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
+def _largest_and_mean(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
     absolute = np.abs(np.concatenate(differences))
     absolute = absolute[~np.isnan(absolute)]
     if not len(absolute):
@@ -106,12 +107,13 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
     by_token, by_sentence, unmatched, tokens = [np.empty(0)], [], 0, 0
     for side in SIDES:
         ours, theirs = (side_of(v.items, v.scores, side) for v in (variant, reference))
-        alike = np.equal(pc.list_value_length(ours.ids), pc.list_value_length(theirs.ids))
-        inside, their_inside = alike[ours.row], alike[theirs.row]
-        kept, their_kept = ours.value[inside], theirs.value[their_inside]
+        # Tokens are matched by position in sentences that both split into as many tokens.
+        comparable = np.equal(pc.list_value_length(ours.ids), pc.list_value_length(theirs.ids))
+        inside, their_inside = comparable[ours.row], comparable[theirs.row]
+        values, their_values = ours.value[inside], theirs.value[their_inside]
         same = ours.id[inside] == theirs.id[their_inside]
-        by_token.append(np.where(same, kept - their_kept, np.nan))
-        unmatched += int((~same | (np.isnan(kept) != np.isnan(their_kept))).sum())
+        by_token.append(np.where(same, values - their_values, np.nan))
+        unmatched += int((~same | (np.isnan(values) != np.isnan(their_values))).sum())
         unmatched += int((~inside).sum())
         tokens += int((~np.isnan(ours.value)).sum())
         sums, their_sums = (
@@ -121,8 +123,8 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
     return {
         "tokens": tokens,
         "unmatched": unmatched,
-        **_extent(by_token, "token"),
-        **_extent(by_sentence, "sentence"),
+        **_largest_and_mean(by_token, "token"),
+        **_largest_and_mean(by_sentence, "sentence"),
     }
 
 
@@ -134,41 +136,43 @@ def decision_differences(
     A tie counts as wrong. A near tie of either variant has a margin below the threshold of its
     engine and number format. ``flips_beyond`` counts flipped decisions without a near tie.
     """
-    (ours, divisor), (theirs, other_divisor) = (
+    (ours, divisor), (theirs, their_divisor) = (
         margins(method, *(side_of(v.items, v.scores, side) for side in SIDES))
         for v in (variant, reference)
     )
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     n = int(both.sum())
-    limit, other_limit = (near.of(v.variant.engine, v.dtype) for v in (variant, reference))
-    close = np.abs(ours) * divisor < limit
-    either = close | (np.abs(theirs) * other_divisor < other_limit)
-    right, right_there = (ours > 0) & both, (theirs > 0) & both
-    flipped = right != right_there
+    limit, their_limit = (near.of(v.variant.engine, v.dtype) for v in (variant, reference))
+    is_near = np.abs(ours) * divisor < limit
+    either_is_near = is_near | (np.abs(theirs) * their_divisor < their_limit)
+    right, their_right = (ours > 0) & both, (theirs > 0) & both
+    flipped = right != their_right
     flips, correct = int(flipped.sum()), int(right.sum())
     facts = {
         "n": n,
         "skipped": len(ours) - n,
         "flips": flips,
-        "flips_beyond": int((flipped & ~either).sum()),
+        "flips_beyond": int((flipped & ~either_is_near).sum()),
         "ties": int(((ours == 0) & both).sum()),
-        "near_ties": int((close & both).sum()),
+        "near_ties": int((is_near & both).sum()),
         "near_tie": limit,
         "correct": correct,
-    } | _extent([np.where(both, ours - theirs, np.nan)], "margin")
+        **_largest_and_mean([np.where(both, ours - theirs, np.nan)], "margin"),
+    }
     if not n:
         return facts
-    only, only_there = int((right & ~right_there).sum()), int((right_there & ~right).sum())
+    only_ours, only_theirs = (int((right & ~their_right).sum()), int((their_right & ~right).sum()))
     low, high = wilson(correct, n)
     flip_low, flip_high = wilson(flips, n)
-    return facts | {
+    return {
+        **facts,
         **{"flip_rate": flips / n, "flip_low": flip_low, "flip_high": flip_high},
-        "p": mcnemar_p(only, only_there, EXACT),
+        "p": mcnemar_p(only_ours, only_theirs, EXACT),
         **{"accuracy": correct / n, "low": low, "high": high},
     }
 
 
-def _compared(
+def _score(
     variant: scoring_variants.Variant,
     items: pa.Table,
     sample: Path,
@@ -177,7 +181,7 @@ def _compared(
     pythons: Mapping[str, str],
     trusted: Sequence[str],
 ) -> Compared | str:
-    """Return the scores of ``items`` (the table ``sample``) by a variant, or why it has none."""
+    """Score ``items`` (the file ``sample``) by a variant; return why, if that is not possible."""
     log.info("%s: scoring %d pairs", variant.name, len(items))
     try:
         scored = scoring_variants.score_variant(
@@ -191,8 +195,9 @@ def _compared(
     scores = align_scores(items, read_table(SCORES, table), table)
     settled = choose_engine(variant.engine, described.architecture, described, options).settings
     # After "likeliest", the engine's key names the start that was chosen.
-    policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
-    policy = policy if settled["first_token"] == "likeliest" else settled["first_token"]
+    policy = settled["first_token"]
+    if policy == "likeliest":
+        policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
     folder, architecture = checkpoint.parent, described.architecture
     return Compared(
         variant,
@@ -231,17 +236,19 @@ def measure_parity(
     names = dict.fromkeys([reference, *scoring_variants.expand_starts(variants, checkpoint)])
     chosen = [scoring_variants.parse_variant(name) for name in names]
     parsed = [find_method(name) for name in methods]
+
     sample = output / "sample.parquet"
     digest = sample_items(items, count, sample)
     rows = read_table(ITEMS, sample)
     compared: dict[str, Compared | str] = {}
     for variant in chosen:
-        result = _compared(variant, rows, sample, checkpoint, settings, pythons, trusted)
+        result = _score(variant, rows, sample, checkpoint, settings, pythons, trusted)
         if not compared and isinstance(result, str):
             raise UserError(
                 f"the reference {reference!r} is not possible: {result}; choose another."
             )
         compared[variant.name] = result
+
     first = cast(Compared, compared[chosen[0].name])
     near = chosen[0].options(settings).near_tie
     table: list[dict[str, Any]] = []
@@ -254,6 +261,7 @@ def measure_parity(
             row |= {"dtype": result.dtype, "first_token": result.first_token, "start": result.start}
             decisions = decision_differences(method, result, first, near)
             table.append({**row, **score_differences(result, first), **decisions})
+
     write_rows(table, PARITY, output / "parity.parquet")
     # Counts stay integers although impossible variants have none.
     counts = [name for name, column_type in PARITY.columns if column_type in (INT, LONG)]

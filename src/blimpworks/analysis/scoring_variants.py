@@ -1,6 +1,8 @@
-"""Score items with a model by variants: an engine with settings of scoring.
+"""Score items with a model by a variant: an engine, which runs the model, and its settings.
 
-``parse_variant`` reads a name such as ``transformers:bfloat16``; ``score_variant`` writes scores.
+``parse_variant`` reads a name such as ``transformers:bfloat16:skip``: the engine transformers,
+numbers in bfloat16, and no score for the first token. ``score_variant`` runs ``blimpworks score``
+in another process and returns the table of scores.
 """
 
 import json
@@ -33,7 +35,7 @@ SHORT: dict[str, str] = {
     "sharing-always": "sharing=always",
     "sharing-never": "sharing=never",
 }
-"""Short forms of settings in names of variants, for all engines."""
+"""Setting of scoring, keyed by its short form in names of variants; engines may add others."""
 
 REFUSAL_STATUS, MESSAGE_PREFIX = 2, "blimpworks: "
 """Exit status of a command that refuses, and start of its last line, which has the reason."""
@@ -163,11 +165,11 @@ def score_variant(
     scores of several runs). Raises Impossible if the variant cannot score the model, and UserError
     if scoring fails.
     """
-    described = read_description(checkpoint)
-    if reason := variant.obstacle(described.architecture, pythons):
+    reason = variant.obstacle(read_description(checkpoint).architecture, pythons)
+    if reason:
         raise Impossible(reason)
     folder = output / "variants" / re.sub(r"[^\w.=-]", "-", variant.name)
-    fresh = not (folder / "shards").is_dir()
+    is_first_run = not (folder / "shards").is_dir()
     python = pythons.get(variant.engine, sys.executable)
     command = [
         *(python, "-m", "blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
@@ -180,23 +182,25 @@ def score_variant(
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     folder.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as lines:
-        done = subprocess.run(
+        finished = subprocess.run(
             command, stdout=lines, stderr=subprocess.STDOUT, env=environment, check=False
         )
-    if done.returncode:
-        printed = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        last = printed[-1] if printed else "it said nothing"
-        if done.returncode == REFUSAL_STATUS and last.startswith(MESSAGE_PREFIX):
+    if finished.returncode:
+        log_lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        last = log_lines[-1] if log_lines else "it said nothing"
+        if finished.returncode == REFUSAL_STATUS and last.startswith(MESSAGE_PREFIX):
             raise Impossible(last.removeprefix(MESSAGE_PREFIX))
         raise UserError(f"variant {variant.name!r} could not be scored: {last} (see {log})")
+
     table, manifest = folder / "scores.parquet", folder / "manifest.json"
     shards = Shards(manifest, folder / "shards")
     collect_scores(items, shards, table)
     engine_key = shards.described.engine
-    kept = folder / "seconds.json"
-    if fresh:
+    # The seconds of a later run are not those of all scores, so that only the first's are kept.
+    seconds_file = folder / "seconds.json"
+    if is_first_run:
         record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
         started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
-        write_text(kept, json.dumps({engine_key: (ended - started).total_seconds()}) + "\n")
-    seconds: dict[str, float] = json.loads(kept.read_bytes()) if kept.is_file() else {}
+        write_text(seconds_file, json.dumps({engine_key: (ended - started).total_seconds()}) + "\n")
+    seconds = json.loads(seconds_file.read_bytes()) if seconds_file.is_file() else {}
     return table, engine_key, seconds.get(engine_key)

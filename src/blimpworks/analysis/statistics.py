@@ -1,6 +1,7 @@
 """Test differences of models, fit linear regressions, and find denominators of percentages.
 
-``compare_models`` reads judgements and writes a table of tests; other functions compute numbers.
+``compare_models`` reads judgements (verdicts of models on items) and writes a table of McNemar's
+tests, one for each two models in a language. The other functions compute numbers for exhibits.
 """
 
 import logging
@@ -21,7 +22,7 @@ from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 log = logging.getLogger(__name__)
 
 EXACT_BELOW = 25
-"""Pairs on which two models differ below which chi-squared is a poor approximation.
+"""Number of pairs that only one of two models gets right; chi-squared is poor for fewer.
 
 The corrected form then takes the exact binomial test."""
 KEY = ["item_id", "paradigm"]
@@ -39,8 +40,7 @@ def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
     from statsmodels.stats.contingency_tables import mcnemar  # slow; tables ask for few p-values
 
     table = [[0, only_a], [only_b, 0]]
-    exact = only_a + only_b < exact_below
-    return float(mcnemar(table, exact=exact, correction=True).pvalue)
+    return float(mcnemar(table, exact=only_a + only_b < exact_below, correction=True).pvalue)
 
 
 def compare(
@@ -48,10 +48,12 @@ def compare(
 ) -> Iterator[dict[str, Any]]:
     """Yield comparisons of every two models, in both orders, over items with both verdicts.
 
-    ``right`` and ``judged`` are [items, models]; ``exact_below`` is that of ``mcnemar_p``.
+    ``right`` and ``judged`` are [items, models]; ``exact_below`` is that of ``mcnemar_p``. ``a``
+    and ``b`` of a comparison are columns of these; only model a has ``only_a`` items right.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
+    # Each is [models, models]: items that only the row's model has right, that both have, and all.
     only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:
@@ -77,8 +79,9 @@ def compare_models(
     output: Path,
     mcnemar: Variant = "published",
 ) -> int:
-    """Write the table of comparisons from (model, language, judgements table); count its rows.
+    """Write the table of comparisons; return the number of its rows.
 
+    ``judgements`` are (model, language, table of judgements), of which the method is compared.
     ``mcnemar`` is ``published`` (chi-squared for any number of pairs) or ``corrected`` (exact below
     ``EXACT_BELOW``). Raises UserError without tables, and for a missing or malformed one.
     """
@@ -95,8 +98,9 @@ def compare_models(
         verdicts, names = pd.DataFrame(models), [*models]
         right, judged = (verdicts == 1).to_numpy(), verdicts.notna().to_numpy()
         for row in compare(right, judged, exact_below):
-            named = {f"model_{side}": names[row.pop(side)] for side in ("a", "b")}
-            rows.append({**row, **named, "lang": lang, "benchmark": benchmark, "method": method})
+            first, second = names[row.pop("a")], names[row.pop("b")]
+            row |= {"model_a": first, "model_b": second, "lang": lang}
+            rows.append({**row, "benchmark": benchmark, "method": method})
     log.info("%d comparisons in %d languages", len(rows), len(languages))
     write_rows(rows, COMPARISONS, output)
     return len(rows)
@@ -116,7 +120,7 @@ def varying(predictors: pd.DataFrame) -> pd.DataFrame:
     return predictors.loc[:, predictors.nunique() > 1]
 
 
-def _design(predictors: pd.DataFrame) -> pd.DataFrame:
+def _with_constant(predictors: pd.DataFrame) -> pd.DataFrame:
     design = predictors.astype(float)
     design.insert(0, CONSTANT, 1.0)
     return design
@@ -129,7 +133,7 @@ def enough(predictors: pd.DataFrame) -> bool:
 
 def estimable(predictors: pd.DataFrame) -> bool:
     """Tell whether there are enough observations and the predictors are not collinear."""
-    design = _design(predictors)
+    design = _with_constant(predictors)
     return enough(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
 
 
@@ -146,7 +150,7 @@ def ordinary_least_squares(
     # The import takes a second, and some users of this module fit nothing.
     import statsmodels.api as sm
 
-    design = _design(predictors)
+    design = _with_constant(predictors)
     fit = sm.OLS(response.astype(float), design).fit()
     bounds = fit.conf_int()
     columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])
@@ -160,6 +164,7 @@ def ordinary_least_squares(
 
 
 TOLERANCE = 1e-9
+"""Error of floating-point quotients."""
 LARGEST_DENOMINATOR = 10_000
 
 

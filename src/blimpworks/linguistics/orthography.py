@@ -16,11 +16,12 @@ from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.linguistics import regular
 from blimpworks.strict import Strict
 
-# Marks of direction are implied by the letters, and tatweel only stretches them.
 INVISIBLE = dict.fromkeys(
     [0x0640, 0x061C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
 )
+"""Characters to delete: marks of direction and joining, and tatweel, which only stretches words."""
 ZWNJ = "\u200c"
+"""Zero-width non-joiner."""
 UNDERSCORE = "_"
 MOST_ROUNDS = 9
 """Most times that rules are applied to a word, since they may undo each other."""
@@ -112,7 +113,7 @@ class Orthography(Strict):
                 tokens += [(word, True) for word in spelled]
                 tokens.append((last, number == len(pieces)))
         if tokens and len(tokens[-1][0]) > 1 and tokens[-1][0][-1] in self.final:
-            (last, space) = tokens.pop()
+            last, space = tokens.pop()
             tokens += [(last[:-1], False), (last[-1], space)]
         return tokens
 
@@ -125,20 +126,21 @@ class Orthography(Strict):
 
         There are no spaces before closing and after opening marks.
         """
-        text, space, quoted = "", False, False
+        text, space_before, in_quotes = "", False, False
         forms = list(tokens)
         if forms:
-            last, after = forms[-1]
-            forms[-1] = self.final.get(last, last), after
-        for form, after in forms:
-            mark = form in self.quotes
-            closes = form[:1] in self.closing or (mark and quoted)
-            opened = text[-1:] in self.opening or (text[-1:] in self.quotes and quoted)
-            apart = (space or (mark and not quoted)) and not closes and not (text and opened)
-            text += f" {form}" if apart and text else form
-            space = after or (mark and quoted)
-            if mark:
-                quoted = not quoted
+            last, space_after = forms[-1]
+            forms[-1] = self.final.get(last, last), space_after
+        for form, space_after in forms:
+            is_quote = form in self.quotes
+            closes = form[:1] in self.closing or (is_quote and in_quotes)
+            follows_opening = text[-1:] in self.opening or (text[-1:] in self.quotes and in_quotes)
+            wants_space = space_before or (is_quote and not in_quotes)
+            apart = text and wants_space and not closes and not follows_opening
+            text += f" {form}" if apart else form
+            space_before = space_after or (is_quote and in_quotes)
+            if is_quote:
+                in_quotes = not in_quotes
         return text
 
 

@@ -1,7 +1,9 @@
 r"""Apply users' regular expressions with RE2, in time linear in the text.
 
-Beyond RE2, expressions may have a context as in Python's ``re``: ``(?<=before)`` at the beginning
-and ``(?=after)`` at the end. ``\\w`` and ``\\d`` match ASCII only, ``\\pL`` letters of any script.
+Python's ``re`` can take hours for a malicious expression. Beyond RE2, expressions may have a
+context as in ``re``: ``(?<=before)`` at the beginning and ``(?=after)`` at the end. For example
+``(?<=a)b(?=c)`` replaces the b of "abc". ``\w`` and ``\d`` match ASCII only, ``\pL`` letters of
+any script.
 """
 
 import re
@@ -14,15 +16,16 @@ import re2
 NOTHING = r"[^\x00-\x{10FFFF}]"
 """Expression that no text matches."""
 MOST_CHARACTERS = 2000
+"""Longest expression, so that compiling takes no long time."""
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
-
+"""Matches the name of a group in a replacement, such as ``\\1``, or another escape."""
 
 _OPTIONS: Any = re2.Options()
 _OPTIONS.log_errors = False
 
 
 def _compile(expression: str, text: str) -> Any:
-    """Compile a part of the expression ``text``. Raises ValueError for a malformed one."""
+    """Compile ``expression``, which is a part of the user's ``text``. ValueError if malformed."""
     if len(expression) > MOST_CHARACTERS:
         raise ValueError(
             f"an expression of {len(expression)} characters, expected {MOST_CHARACTERS}"
@@ -38,8 +41,8 @@ _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 """Piece of an expression: an escape, a class of characters, or a character."""
 
 
-def _groups(expression: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each outermost group, and the position of each bar outside groups."""
+def _outer_spans(expression: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of each outermost group; a bar outside groups has equal start and end."""
     level = start = 0
     for piece in _PIECE.finditer(expression):
         if piece[0] == "(":
@@ -53,29 +56,29 @@ def _groups(expression: str) -> Iterator[tuple[int, int]]:
             yield piece.start(), piece.start()
 
 
-def _with_context(expression: str) -> tuple[str, str, str]:
+def _split_context(expression: str) -> tuple[str, str, str]:
     """Split an expression into the context before, what is replaced, and the context after.
 
-    Raises ValueError for alternatives beside a context.
+    "(?<=a)b(?=c)" becomes ("a", "b", "c"). Raises ValueError for alternatives beside a context.
     """
-    groups = [*_groups(expression)]
+    spans = [*_outer_spans(expression)]
     before, start = "", 0
-    if expression.startswith("(?<=") and groups and groups[0][0] == 0:
-        start = groups[0][1]
-        before = expression[4 : start - 1]
+    if expression.startswith("(?<=") and spans and spans[0][0] == 0:
+        start = spans[0][1]
+        before = expression[len("(?<=") : start - 1]
     after, end = "", len(expression)
-    if groups and groups[-1][1] == end and expression.startswith("(?=", groups[-1][0]):
-        end = groups[-1][0]
-        after = expression[end + 3 : -1]
-    if (before or after) and any(first == last for first, last in groups):
+    if spans and spans[-1][1] == end and expression.startswith("(?=", spans[-1][0]):
+        end = spans[-1][0]
+        after = expression[end + len("(?=") : -1]
+    if (before or after) and any(first == last for first, last in spans):
         raise ValueError(
             f"{expression!r:.80} has alternatives beside a context; put brackets there"
         )
     return before, expression[start:end], after
 
 
-def _filled(new: str, groups: Sequence[str | None]) -> str:
-    # The first group is the replaced text.
+def _fill_in(new: str, groups: Sequence[str | None]) -> str:
+    # The first of the groups is the replaced text.
     return _REFERENCE.sub(lambda ref: (groups[int(ref[1])] or "") if ref[1] else ref[2], new)
 
 
@@ -83,7 +86,7 @@ class Expression:
     """A regular expression. Raises ValueError for one that RE2 does not know."""
 
     def __init__(self, text: str) -> None:
-        before, core, after = _with_context(text)
+        before, core, after = _split_context(text)
         self.searched_text = f"({core})" + (f"(?:{after})" if after else "")
         """Expression of the replaced text, as a group, and of the context after."""
         self._searched = _compile(self.searched_text, text)
@@ -103,22 +106,22 @@ class Expression:
 
     def sub(self, new: str, text: str, count: int = 0) -> str:
         r"""Replace all matches, or the first ``count``, by ``new``; ``\\1`` is a group."""
-        replaced, done, number = "", 0, 0
-        at, empty_at = 0, -1
-        while at <= len(text) and (not count or number < count):
-            match = self._searched.search(text, at)
+        result, copied_to, replaced = "", 0, 0
+        position, empty_at = 0, -1
+        while position <= len(text) and (not count or replaced < count):
+            match = self._searched.search(text, position)
             if match is None:
                 break
             start, end = match.span(1)
             fits = self._before is None or self._before.search(text[:start]) is not None
             if not fits or (start, end) == (empty_at, empty_at):
-                at = start + 1
+                position = start + 1
                 continue
-            replaced += text[done:start] + _filled(new, match.groups())
-            done, number = end, number + 1
+            result += text[copied_to:start] + _fill_in(new, match.groups())
+            copied_to, replaced = end, replaced + 1
             # The context after a match may be part of the next match.
-            at, empty_at = end + (start == end), end if start == end else -1
-        return replaced + text[done:]
+            position, empty_at = end + (start == end), end if start == end else -1
+        return result + text[copied_to:]
 
 
 @cache
@@ -146,7 +149,10 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def check(text: str, new: str = "") -> str:
-    """Return ``text``; ValueError for a malformed one, and for ``new`` with a group it lacks."""
+    """Return the expression ``text`` if it is well-formed, and can be replaced by ``new``.
+
+    Raises ValueError if it is malformed, or if ``new`` names a group that it lacks.
+    """
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         if reference[1] is None and reference[2] != "\\":

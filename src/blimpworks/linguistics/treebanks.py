@@ -1,8 +1,14 @@
-"""Read CoNLL-U treebanks of a language with the conllu package, as tables of tokens and sentences.
+r"""Read the CoNLL-U files of a language's treebanks into two tables, of tokens and of sentences.
 
-The package parses only ids, heads and comments. This module checks the format's other rules
-(https://universaldependencies.org/format.html), but accepts a byte order mark, CRLF line ends and
-surplus blank lines.
+A file has a line of ten tab-separated fields for each token; a blank line ends a sentence:
+
+    # sent_id = w01
+    1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
+    2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+
+The conllu package parses lines and comments, but checks little. This module checks the format's
+rules (https://universaldependencies.org/format.html). It accepts a byte order mark, CRLF line ends
+and surplus blank lines. A malformed sentence is an error, or is left out and reported.
 """
 
 import csv
@@ -14,9 +20,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from conllu import TokenList, parse_token_and_metadata
+from conllu import Token
 from conllu.exceptions import ParseException
-from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError, reading
@@ -24,16 +30,16 @@ from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-SPACE = "\ufdd0"
-"""Noncharacter that replaces spaces while the package splits a line."""
-NO_HEAD = -1
+INVALID_HEAD = -1
+"""Value of a malformed HEAD; that of "_" is None."""
 LARGEST_NUMBER = 999_999_999
-"""Tables hold numbers of 32 bits."""
+"""Largest number of an empty node, because tables hold numbers of 32 bits."""
 BATCH_ROWS = 50_000
+"""Rows that are held as Python objects at a time, to save memory."""
 
 
 class Malformed(NamedTuple):
-    """Location and reason of the first problem of a sentence that was left out."""
+    """Row of the report: where a sentence that was left out has its first problem, and which."""
 
     treebank: str
     file: str
@@ -43,7 +49,7 @@ class Malformed(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Tokens and sentences of a file, and the problems of left out sentences."""
+    """Tables of a file's tokens and sentences, and its malformed sentences, which were left out."""
 
     tokens: pa.Table
     sentences: pa.Table
@@ -51,17 +57,17 @@ class Reading(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Lines of a sentence, without line ends."""
+    """The lines of one sentence, without line ends."""
 
-    line: int
-    """Number of the first line, from 1."""
+    first_line: int
+    """Number of the first line in the file, from 1."""
     lines: Sequence[str]
-    broken: Collection[int] = ()
+    undecodable: Collection[int] = ()
     """Numbers of lines that are not UTF-8."""
-    cut: bool = False
-    """Whether the file ends with the block, without a line end."""
-    unfinished: bool = False
-    """Whether the file ends with the block, without a blank line."""
+    lacks_line_end: bool = False
+    """Whether the file ends in the middle of the block's last line."""
+    lacks_blank_line: bool = False
+    """Whether the file ends after the block without a blank line."""
 
 
 class MalformedSentence(Exception):
@@ -75,143 +81,171 @@ class MalformedSentence(Exception):
 def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
     """Yield the sentences of a file, which blank lines separate."""
     texts: list[str] = []
-    broken: list[int] = []
-    number, cut = 0, False
+    undecodable: list[int] = []
+    number, lacks_line_end = 0, False
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode()
         except UnicodeDecodeError:
             text = line.decode(errors="replace")
-            broken.append(number)
-        cut = not text.endswith("\n")
-        text = text.removesuffix("\n") if cut else text.removesuffix("\n").removesuffix("\r")
-        text = text.removeprefix("\ufeff") if number == 1 else text
+            undecodable.append(number)
+        lacks_line_end = not text.endswith("\n")
+        if not lacks_line_end:
+            text = text.removesuffix("\n").removesuffix("\r")
+        if number == 1:
+            text = text.removeprefix("\ufeff")  # byte order mark
         if text:
             texts.append(text)
         elif texts:
-            yield Block(number - len(texts), texts, broken)
-            texts, broken = [], []
+            yield Block(number - len(texts), texts, undecodable)
+            texts, undecodable = [], []
     if texts:
-        yield Block(number + 1 - len(texts), texts, broken, cut, unfinished=True)
+        first_line = number + 1 - len(texts)
+        yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
 
 
-def _parsed(parse: Callable[[str], Any], otherwise: Any) -> Callable[[list[str], int], Any]:
-    """Make a parser for the package; its value is ``otherwise`` for a malformed cell."""
+SPACE = "\ufdd0"
+"""Noncharacter that stands for a space in conllu, which also splits a line at two spaces."""
 
-    def parser(cells: list[str], at: int) -> Any:
+
+def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
+    """Make a parser of a line's cell, with the value ``malformed`` for a malformed cell."""
+
+    def parse_cell(cells: Sequence[str], column: int) -> Any:
         try:
-            return parse(cells[at])
-        except (ParseException, ValueError):  # the latter for thousands of digits
-            return otherwise
+            return parse(cells[column])
+        except (ParseException, ValueError):  # ValueError: a number of thousands of digits
+            return malformed
 
-    return parser
+    return parse_cell
 
 
-PARSED_COLUMNS = ("start", *(name.lower() for name in CONLLU_FIELDS), "end")
 PARSERS: dict[str, Callable[[list[str], int], Any]] = {
-    **dict.fromkeys(PARSED_COLUMNS, lambda cells, at: cells[at].replace(SPACE, " ")),
-    "id": _parsed(parse_id_value, None),
-    "head": _parsed(parse_int_value, NO_HEAD),
+    **dict.fromkeys(CONLLU_FIELDS, lambda cells, column: cells[column].replace(SPACE, " ")),
+    "ID": _parser(parse_id_value, malformed=None),
+    "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
 }
+"""Parsers of cells, keyed by field.
+
+The ID of a range ("3-4") becomes (3, "-", 4), that of an empty node ("3.1") (3, ".", 1).
+"""
 
 
-def parse_sentence(block: Block) -> TokenList:
-    """Parse the tokens of a sentence, and the values of its comments as ``metadata``.
+def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
+    """Return the values of comments such as "# sent_id = w01"."""
+    comments = (line for line in lines if line.startswith("#"))
+    return dict(pair for line in comments for pair in parse_comment_line(line))
 
-    ``id`` and ``head`` are the package's values, other fields are texts. Raises MalformedSentence
-    for the first problem.
-    """
-    for at, line in enumerate(block.lines):
-        number, fields = block.line + at, line.count("\t") + 1
-        if number in block.broken:
+
+def parse_sentence(block: Block) -> list[Token]:
+    """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
+    last_line = block.first_line + len(block.lines) - 1
+    token_lines: list[str] = []
+    for number, line in enumerate(block.lines, start=block.first_line):
+        if number in block.undecodable:
             raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
-        if block.cut and at == len(block.lines) - 1:
+        if block.lacks_line_end and number == last_line:
             raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
-        if not line.startswith("#") and fields != len(CONLLU_FIELDS):
-            reason = f"{fields} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
-            raise MalformedSentence(number, reason)
-        if line.startswith("#") and at and not block.lines[at - 1].startswith("#"):
+        if not line.startswith("#"):
+            field_count = line.count("\t") + 1
+            if field_count != len(CONLLU_FIELDS):
+                reason = f"{field_count} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
+                raise MalformedSentence(number, reason)
+            token_lines.append(line)
+        elif token_lines:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
-    comments = [line for line in block.lines if line.startswith("#")]
-    rows = block.lines[len(comments) :]
-    if not any(_is_word(row.partition("\t")[0]) for row in rows):
-        raise MalformedSentence(block.line, "a sentence without words, expected at least one")
-    # The package strips lines, and takes two spaces for a tab: add outer fields, replace spaces.
-    framed = [f"_\t{row.replace(' ', SPACE)}\t_" for row in rows]
-    tokens = parse_token_and_metadata("\n".join([*comments, *framed]), PARSED_COLUMNS, PARSERS)
-    _check_tokens(block.line + len(comments), [row.split("\t") for row in rows], tokens)
-    if block.unfinished:
+    rows = [line.split("\t") for line in token_lines]
+    if not any(_is_word_id(cells[0]) for cells in rows):
+        reason = "a sentence without words, expected at least one"
+        raise MalformedSentence(block.first_line, reason)
+    tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
+    _check_tokens(last_line - len(rows) + 1, rows, tokens)
+    if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
-        raise MalformedSentence(block.line + len(block.lines) - 1, reason)
+        raise MalformedSentence(last_line, reason)
     return tokens
 
 
-def _is_word(cell: str) -> bool:
-    return cell.isascii() and cell.isdecimal()
+def _is_word_id(id_cell: str) -> bool:
+    return id_cell.isascii() and id_cell.isdecimal()
 
 
-def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> None:
+def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[Token]) -> None:
     """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
 
-    ``first`` is the number of the first token's line.
+    ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
     """
-    positions = [at for at, row in enumerate(rows) if _is_word(row[0])]
-    before = 0
-    for at, (row, token) in enumerate(zip(rows, tokens, strict=True)):
-        reason = _token_problem(row, token["id"], token["head"], before, len(positions))
-        if reason:
-            raise MalformedSentence(first + at, reason)
-        before += _is_word(row[0])
-    heads = [tokens[at]["head"] for at in positions]
+    word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
+    words_before = 0
+    for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
+        problem = _token_problem(row, token, words_before, len(word_positions))
+        if problem:
+            raise MalformedSentence(line, problem)
+        words_before += _is_word_id(row[0])
+    heads = [tokens[position]["HEAD"] for position in word_positions]
+    line_of_word = [first_line + position for position in word_positions]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     if not roots:
         reason = "no word of the sentence has HEAD 0, expected one root"
-        raise MalformedSentence(first + positions[0], reason)
+        raise MalformedSentence(line_of_word[0], reason)
     if len(roots) > 1:
         reason = f"words {roots[0]} and {roots[1]} have HEAD 0, expected one root"
-        raise MalformedSentence(first + positions[roots[1] - 1], reason)
-    for start, at in enumerate(positions, start=1):
+        raise MalformedSentence(line_of_word[roots[1] - 1], reason)
+    # From each word, the heads must lead to the root in at most as many steps as there are words.
+    for start, line in enumerate(line_of_word, start=1):
         word, steps = start, 0
         while word and steps <= len(heads):
             word, steps = heads[word - 1], steps + 1
         if word:
             reason = f"the heads above word {start} go round in a circle, expected a tree"
-            raise MalformedSentence(first + at, reason)
+            raise MalformedSentence(line, reason)
 
 
-def _token_problem(row: Sequence[str], ident: Any, head: int | None, before: int, size: int) -> str:
-    """Return the problem of a token that follows ``before`` of ``size`` words, or ""."""
-    for name, cell in zip(CONLLU_FIELDS, row, strict=True):
+def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
+    """Return what is wrong with a token, or "" if nothing is.
+
+    ``row`` has its cells as written. It comes after ``words_before`` of the ``word_count`` words.
+    """
+    cells = dict(zip(CONLLU_FIELDS, row, strict=True))
+    for name, cell in cells.items():
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
-    written = "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
-    match ident:
-        case int():
-            in_order = ident == before + 1
+
+    next_word = words_before + 1
+    match token["ID"]:
+        case int(word):
+            in_order = word == next_word
         case (first, "-", last):
-            in_order = first == before + 1 and last <= size
-        case (first, ".", number):
-            in_order = first == before and number <= LARGEST_NUMBER
+            in_order = first == next_word and last <= word_count
+        case (word, ".", number):
+            in_order = word == words_before and number <= LARGEST_NUMBER
         case _:
             in_order = False
-    if written != row[0] or not in_order:
+    # Numbers with leading zeros are out of order too.
+    if not in_order or _id_text(token["ID"]) != cells["ID"]:
         return (
-            f"ID {row[0]!r}, expected word {before + 1}, a range that begins with it or an empty "
-            f"node {before}.N"
+            f"ID {cells['ID']!r}, expected word {next_word}, a range that begins with it or an "
+            f"empty node {words_before}.N"
         )
-    if not _is_word(row[0]):
+
+    head = token["HEAD"]
+    if not _is_word_id(cells["ID"]):
         if head is not None:
-            return f"HEAD {row[6]!r} of a range or empty node, expected '_'"
-    elif head is None or not 0 <= head <= size:
-        return f"HEAD {row[6]!r}, expected an integer from 0 to {size}"
-    elif ident == head:
-        return f"HEAD {head} of word {ident} is the word itself, expected another word"
-    # The package accepts any text as FEATS.
-    pairs = (pair.split("=") for pair in row[5].split("|"))
-    if row[5] != "_" and not all(len(pair) == 2 and all(pair) for pair in pairs):
-        return f"FEATS {row[5]!r}, expected '_' or name=value pairs joined by '|'"
+            return f"HEAD {cells['HEAD']!r} of a range or empty node, expected '_'"
+    elif head is None or not 0 <= head <= word_count:
+        return f"HEAD {cells['HEAD']!r}, expected an integer from 0 to {word_count}"
+    elif head == token["ID"]:
+        return f"HEAD {head} of word {head} is the word itself, expected another word"
+
+    features = [feature.split("=") for feature in cells["FEATS"].split("|")]
+    if cells["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
+        return f"FEATS {cells['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
     return ""
+
+
+def _id_text(ident: Any) -> str:
+    return "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
 
 
 def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
@@ -220,7 +254,7 @@ def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
     batches = [arrow.empty_table()]
     while batch := [*islice(rows, BATCH_ROWS)]:
         columns = zip(*batch, strict=True)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, arrow, strict=True)]
+        arrays = [pa.array(cells, field.type) for cells, field in zip(columns, arrow, strict=True)]
         batches.append(pa.Table.from_arrays(arrays, schema=arrow))
     return _joined(batches)
 
@@ -230,8 +264,18 @@ def _joined(tables: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
-def _value(cell: str) -> str | None:
-    return None if cell == "_" else cell
+def _token_row(sentence: int, line: int, token: Token) -> tuple[Any, ...]:
+    """Return a row of the table of tokens, in the order of its columns; "_" becomes None."""
+    upos, xpos, feats, deprel, deps, misc = (
+        None if token[name] == "_" else token[name]
+        for name in ("UPOS", "XPOS", "FEATS", "DEPREL", "DEPS", "MISC")
+    )
+    word = token["ID"] if isinstance(token["ID"], int) else None
+    space_after = "SpaceAfter=No" not in token["MISC"].split("|")
+    return (
+        *(sentence, line, _id_text(token["ID"]), word, token["FORM"], token["LEMMA"]),
+        *(upos, xpos, feats, token["HEAD"], deprel, deps, misc, space_after),
+    )
 
 
 def read_treebank(
@@ -249,46 +293,26 @@ def read_treebank(
         """Yield rows of tokens; append rows to ``sentences`` and ``malformed``."""
         for block in _blocks(lines):
             try:
-                parsed = parse_sentence(block)
+                tokens = parse_sentence(block)
             except MalformedSentence as problem:
                 if options.malformed == "error":
                     raise UserError(
                         f"{path}:{problem.line}: {problem.reason}; mend the file, or leave such "
                         "sentences out with treebanks.malformed: set_aside."
                     ) from problem
-                comments = (line for line in block.lines if line.startswith("#"))
-                values = dict(pair for line in comments for pair in parse_comment_line(line))
-                where = treebank, path.name, problem.line, values.get("sent_id")
-                malformed.append(Malformed(*where, problem.reason))
+                sent_id = _parse_comments(block.lines).get("sent_id")
+                entry = Malformed(treebank, path.name, problem.line, sent_id, problem.reason)
+                malformed.append(entry)
                 continue
             number = first_sentence + len(sentences)
-            first = block.line + len(block.lines) - len(parsed)
-            for line, token in enumerate(parsed, start=first):
-                ident, misc = token["id"], token["misc"]
-                is_word = isinstance(ident, int)
-                yield (
-                    number,
-                    line,
-                    str(ident) if is_word else "".join(map(str, ident)),
-                    ident if is_word else None,
-                    token["form"],
-                    token["lemma"],
-                    *(_value(token[name]) for name in ("upos", "xpos", "feats")),
-                    token["head"],
-                    *(_value(token[name]) for name in ("deprel", "deps", "misc")),
-                    "SpaceAfter=No" not in misc.split("|"),
-                )
-            row = (
-                number,
-                treebank,
-                path.name,
-                parsed.metadata.get("sent_id"),
-                block.line,
-                sum(isinstance(token["id"], int) for token in parsed),
-                parsed.metadata.get("text"),
-                block.lines[: len(block.lines) - len(parsed)],
-            )
-            sentences.append(row)
+            comment_count = len(block.lines) - len(tokens)
+            for line, token in enumerate(tokens, start=block.first_line + comment_count):
+                yield _token_row(number, line, token)
+            comments = block.lines[:comment_count]
+            metadata = _parse_comments(comments)
+            word_count = sum(isinstance(token["ID"], int) for token in tokens)
+            origin = number, treebank, path.name, metadata.get("sent_id"), block.first_line
+            sentences.append((*origin, word_count, metadata.get("text"), comments))
 
     with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:
         tokens = _table(token_rows(lines), TOKENS)
@@ -304,11 +328,11 @@ def build_tokens(
     malformed_report: Path,
     options: TreebankOptions,
 ) -> dict[str, int]:
-    """Write tables of the tokens and sentences of ``files`` (treebank, path), and the report.
+    """Write the tables of tokens and sentences of ``files``, and the report of malformed sentences.
 
-    Sentences are numbered from 0 through all files. Returns the numbers of files, sentences, words,
-    tokens (with ranges and empty nodes) and sentences set aside. Raises UserError as
-    ``read_treebank``, before it writes anything.
+    ``files`` are (name of the treebank, path). Sentences are numbered from 0 through all files.
+    Returns the numbers of files, sentences, words, tokens (with ranges and empty nodes) and
+    sentences set aside. Raises UserError as ``read_treebank``, before it writes anything.
     """
     readings: list[Reading] = []
     number = 0

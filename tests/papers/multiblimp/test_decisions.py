@@ -11,7 +11,7 @@ from importlib import import_module
 import pytest
 
 from blimpworks.analysis.statistics import compare_models
-from blimpworks.papers.multiblimp.items.agreement import label_of
+from blimpworks.papers.multiblimp.items.agreement import run_binomial_tests
 from blimpworks.papers.multiblimp.paper import STAGES
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of
 from blimpworks.records.digest import reachable
@@ -125,13 +125,14 @@ def verb_types(treebank):
 
 @outcome(published="+", corrected="~")
 def bonferroni(treebank):
-    return label_of(29, 29, 8, treebank(LOWER).options)[2]
+    return run_binomial_tests(29, 29, 8, treebank(LOWER).options)[2]
 
 
 @outcome(published=["?", "~"], corrected=["-", "?"])
 def labels(treebank):
     return [
-        label_of(agreeing, n, 2, treebank(LOWER).options)[2] for agreeing, n in ((0, 50), (6, 6))
+        run_binomial_tests(agreeing, n, 2, treebank(LOWER).options)[2]
+        for agreeing, n in ((0, 50), (6, 6))
     ]
 
 

@@ -159,7 +159,7 @@ def test_pairs_of_several_values_are_among_those_of_the_condition(tables):
     more = "\nsing singz V;IND;PRS;3;SG\nsing singz V;IND;PRS;3;DU\n"
     stages = follow_pair(tables(DOGS, unimorph=UNIMORPH + more), CHOICE)
     assert stages.item["paradigm"] == "PL>SG/SV/verb"
-    assert stages.fitting["ungrammatical"] == ["DU|SG", "SG"]
+    assert stages.condition_filter["ungrammatical"] == ["DU|SG", "SG"]
     assert (stages.available, stages.kept) == (2, 2)
 
 

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from blimpworks.papers.multiblimp.items import inflection
+from blimpworks.papers.multiblimp.items import inflection, lookup
 
 
 def table_of(rows, pos, source):
@@ -21,7 +21,7 @@ def table_of(rows, pos, source):
 def verbs(*rows, source="unimorph", words=None, by="lemma", participles=False):
     table = table_of(rows, "V", source)
     chosen = table[by].to_pylist() if words is None else words
-    return inflection.load_lexicon(table, source, ("V",), by, chosen, participles)
+    return lookup.load_lexicon(table, source, ("V",), by, chosen, participles)
 
 
 def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent():
@@ -52,9 +52,9 @@ def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
 
 
 def matched(lexicon, feats, form="a", lemma="x"):
-    query = inflection.query_of(dict(pair.split("=") for pair in feats.split("|") if pair))
+    query = lookup.query_of(dict(pair.split("=") for pair in feats.split("|") if pair))
     return [
-        dict(row.features) for row in inflection.matching(lexicon, lemma, form, query, "Number")
+        dict(row.features) for row in lookup.find_matches(lexicon, lemma, form, query, "Number")
     ]
 
 
@@ -89,10 +89,10 @@ def test_stage_one_keeps_the_rows_that_say_least_beyond_the_query():
 
 
 def others(lexicon, feats, form="a"):
-    query = inflection.query_of(dict(pair.split("=") for pair in feats.split("|")))
+    query = lookup.query_of(dict(pair.split("=") for pair in feats.split("|")))
     column = lexicon.columns["Number"]
-    rows = inflection.matching(lexicon, "x", form, query, column)
-    return {o.form for row in rows for o in inflection.contrasting(lexicon, row, query, column)}
+    rows = lookup.find_matches(lexicon, "x", form, query, column)
+    return {o.form for row in rows for o in lookup.find_contrasts(lexicon, row, query, column)}
 
 
 SINGULAR = "x a Number=SG"
@@ -156,7 +156,7 @@ def test_a_form_is_wrong_if_no_finite_reading_fits_the_subject(rows, verdict):
     lexicon = verbs(f"gehen geh{FIRST}", f"gehen geh{THIRD}", *rows)
     paradigms = inflection.Paradigms("Person", [lexicon], bound=("NEC",))
     wrong = [row for row in lexicon.rows["gehen"] if row.bundle == "Mood=IND|Person=1"]
-    subject = inflection.cell_of(inflection.query_of({"Person": "3", "Number": "Sing"}))
+    subject = inflection.agreement_of(lookup.query_of({"Person": "3", "Number": "Sing"}))
     assert paradigms.verdict("gehen", wrong, subject) == verdict
 
 
@@ -168,7 +168,7 @@ def test_verbs_that_end_alike_are_judged_by_one_another():
     indicatives.append("zare zi Mood=IND|Person=2")
     lexicon = verbs(*subjunctives, *indicatives)
     paradigms = inflection.Paradigms("Person", [lexicon], ())
-    subject = inflection.cell_of(inflection.query_of({"Person": "3"}))
+    subject = inflection.agreement_of(lookup.query_of({"Person": "3"}))
     verdicts = [paradigms.verdict(verb, lexicon.rows[verb], subject) for verb in ("zare", "zere")]
     assert verdicts == ["right", "wrong"]
 
@@ -176,5 +176,5 @@ def test_verbs_that_end_alike_are_judged_by_one_another():
 def test_readings_that_a_treebank_hardly_has_are_rare():
     table = table_of(["x a Person=1", "x a Person=3", "y a Person=3", "y b Person=3"], "V", "ud")
     table = table.set_column(5, "frequency", pa.array([11, 1, 2, 1]))
-    rows = inflection.load_lexicon(table, "ud", ("V",), "lemma", ["x", "y"]).rows
+    rows = lookup.load_lexicon(table, "ud", ("V",), "lemma", ["x", "y"]).rows
     assert [row.rare for lemma in "xy" for row in rows[lemma]] == [False, True, False, False]

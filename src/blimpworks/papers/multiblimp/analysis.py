@@ -1,7 +1,13 @@
 """Count the web's text of each language, and fit what explains models' accuracy and margins.
 
-Reads GlotCC's counts, accuracies, and scores of pairs. Writes tables of frequencies, of
-regressions (a row for each term), and of residuals. Source: MultiBLiMP 1.0, sections 6.3 and 7.1
+Three commands call this module, each on tables that others made:
+
+- ``build_frequencies``: GlotCC's counts of text → frequencies of the languages;
+- ``fit_regressions``: accuracies → regressions on models' size and on languages' frequency;
+- ``fit_margins``: scores of pairs → regressions of the margin, by which log-probability the
+  grammatical sentence of a pair exceeds the other.
+
+A table of regressions has a row for each term. Source: MultiBLiMP 1.0, sections 6.3 and 7.1
 (frequency), 7.2 (size) and 7.4 (margins), Figures 1 and 7.
 """
 
@@ -55,20 +61,20 @@ Counts = dict[str, int]
 def read_totals(path: Path) -> dict[str, Counts]:
     """Read GlotCC's counts by ISO 639-3 code. Raises UserError for a missing or broken table."""
     totals: dict[str, Counts] = {}
-    first_line: dict[str, int] = {}
+    line_of_code: dict[str, int] = {}
     expected = f"GlotCC's totals (code, {', '.join(UNITS)}, between tabs)"
     with reading(path, expected, "Retrieve them again."):
-        columns = ("code", *UNITS)
-        for line, row in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
-            if first_line.setdefault(row["code"], line) != line:
-                raise BadLine(line, f"{row['code']!r} stands in line {first_line[row['code']]} too")
-            # A suffix names the script.
-            counts = totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0))
-            if len(row["code"]) < 3:
-                raise BadLine(line, f"the code is {row['code']!r}")
+        for line, row in table_rows(path, ("code", *UNITS), delimiter="\t", quoting=csv.QUOTE_NONE):
+            code = row["code"]
+            if line_of_code.setdefault(code, line) != line:
+                raise BadLine(line, f"{code!r} stands in line {line_of_code[code]} too")
+            if len(code) < 3:
+                raise BadLine(line, f"the code is {code!r}")
+            # A suffix names the script: "kaz_Cyrl".
+            counts = totals.setdefault(code[:3], dict.fromkeys(UNITS, 0))
             for unit in UNITS:
                 if not (row[unit].isascii() and row[unit].isdecimal()):
-                    raise BadLine(line, f"{unit} of {row['code']!r} is {row[unit] or 'missing'}")
+                    raise BadLine(line, f"{unit} of {code!r} is {row[unit] or 'missing'}")
                 counts[unit] += int(row[unit])
     return totals
 
@@ -81,7 +87,10 @@ def resource_group(rank: int, languages: int) -> str:
 def frequencies(
     languages: list[str], codes: Mapping[str, tuple[str, ...]], totals: Mapping[str, Counts]
 ) -> list[dict[str, object]]:
-    """Add up each language's counts over its ``codes``; rank those without text lowest."""
+    """Return rows of frequencies: each language's counts, summed over its ``codes``, and rank.
+
+    ``codes`` are those of languages that GlotCC has under others than their own.
+    """
     rows: list[dict[str, object]] = []
     for lang in sorted(languages):
         with_text = [code for code in codes.get(lang, (lang,)) if code in totals]
@@ -95,7 +104,7 @@ def frequencies(
 
 
 def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) -> int:
-    """Write the frequencies of the catalogue's languages; return how many have any text."""
+    """Write the frequencies of the catalogue's ``languages``; return how many have any text."""
     rows_of_codes = keyed(read_rows(FrequencyCodesRow, codes), "lang", codes)
     codes_of = {lang: row.codes for lang, row in rows_of_codes.items()}
     names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]
@@ -117,6 +126,7 @@ ENOUGH_LANGUAGES = 4
 """Fewest languages for a curve of two parameters."""
 Rows = list[dict[str, Any]]
 Facts = Mapping[str, Mapping[str, Any]]
+"""``parameters`` in billions or None, ``family`` and ``tuning`` of models, keyed by model."""
 
 
 def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
@@ -135,7 +145,7 @@ def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
 
 
 def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
-    """Return size, tuning and family of models of known size; None for fewer than two."""
+    """Return columns of size, tuning and families of models with known size; None for under two."""
     sized = [name for name in means.index if models.get(name, {}).get("parameters")]
     facts = pd.DataFrame([models[name] for name in sized], index=sized)
     if len(facts) < 2:
@@ -151,7 +161,7 @@ def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
 
 
 def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
-    """Fit accuracy by size, family and tuning (section 7.2): rows of regressions, or none."""
+    """Fit accuracy on size, family and tuning (section 7.2): rows of regressions, or none."""
     means = mean_accuracies(accuracies)
     predictors = _size_predictors(means, models)
     if predictors is None:
@@ -163,7 +173,7 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
 def why_no_size(accuracies: pd.DataFrame, models: Facts) -> str:
     """Explain why ``fit_size`` gives no rows; empty if it gives some."""
     predictors = _size_predictors(mean_accuracies(accuracies), models)
-    if predictors is None or len(predictors) <= predictors.shape[1] + 1:
+    if predictors is None or not statistics.enough(predictors):
         n = 0 if predictors is None else len(predictors)
         return f"too few models of known size and with all languages ({n or 'fewer than two'})"
     return "" if statistics.estimable(predictors) else "size, family and tuning can't be told apart"
@@ -177,7 +187,10 @@ def logistic(x: Any, intercept: float, slope: float) -> Any:
 
 
 def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
-    """Return rows of the curve's parameters (t with n − 2 degrees of freedom); none if no fit."""
+    """Fit ``logistic``; return a row for each parameter, or none if no curve fits.
+
+    Tests and intervals are by t with n − 2 degrees of freedom.
+    """
     n = len(x)
     if n < ENOUGH_LANGUAGES or len({*x}) < 2 or len({*y}) < 2:
         return []
@@ -197,10 +210,10 @@ def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
     rows = []
     for i, term in enumerate(("intercept", FREQUENCY)):
         coefficient, deviation = float(parameters[i]), float(np.sqrt(covariance[i, i]))
-        reach = float(student.ppf(0.975, n - 2)) * deviation
-        ratio = coefficient / deviation if deviation else np.nan
-        p = float(2 * student.sf(abs(ratio), n - 2))
-        values = (coefficient, deviation, ratio, p, coefficient - reach, coefficient + reach)
+        half_width = float(student.ppf(0.975, n - 2)) * deviation
+        t = coefficient / deviation if deviation else np.nan
+        p = float(2 * student.sf(abs(t), n - 2))
+        values = (coefficient, deviation, t, p, coefficient - half_width, coefficient + half_width)
         numbers = dict(zip(statistics.ESTIMATES, values, strict=True))
         rows.append({"term": term, **numbers, "n": n, "r2": r2})
     return rows
@@ -213,9 +226,9 @@ def _log_characters(frequencies: pd.DataFrame) -> pd.Series:
 
 
 def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[Rows, Rows]:
-    """Fit each model's accuracy by the logarithm of characters (Figure 1).
+    """Fit each model's accuracy on the logarithm of characters (Figure 1).
 
-    Returns rows of regressions, two a model, and of residuals, one a model and language.
+    Returns rows of regressions, two per model, and of residuals, one per model and language.
     """
     logs = _log_characters(frequencies)
     terms: Rows = []
@@ -242,17 +255,20 @@ def fit_regressions(
     output: Path,
     residuals: Path,
 ) -> int:
-    """Write regressions of accuracy on size and, given a table, on frequency; return the terms."""
+    """Write regressions of accuracy by a method on size and on frequency; return how many terms.
+
+    ``frequencies`` is one table or none; ``residuals`` are distances from its curve.
+    """
     rows = read_table(ACCURACIES, accuracies).to_pandas()
     plain = dict.fromkeys(rows.select_dtypes("category"), object)
     rows = rows[rows["method"] == method].astype(plain)
     terms = fit_size(rows, models)
-    distances: Rows = []
+    residual_rows: Rows = []
     for path in frequencies:
-        curves, distances = fit_frequency(rows, read_table(FREQUENCIES, path).to_pandas())
+        curves, residual_rows = fit_frequency(rows, read_table(FREQUENCIES, path).to_pandas())
         terms += curves
     write_rows(terms, REGRESSIONS, output)
-    write_rows(distances, RESIDUALS, residuals)
+    write_rows(residual_rows, RESIDUALS, residuals)
     return len(terms)
 
 
@@ -331,9 +347,9 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     remarks: Rows = []
     if LOG_FREQUENCY not in rows:
         remarks.append(_remark(UNKNOWN, LOG_FREQUENCY, len(rows)))
-    elif without := int(rows[LOG_FREQUENCY].isna().sum()):
-        remarks.append(_remark(TEXTLESS, LOG_FREQUENCY, without))
-        if without == len(rows):
+    elif without_text := int(rows[LOG_FREQUENCY].isna().sum()):
+        remarks.append(_remark(TEXTLESS, LOG_FREQUENCY, without_text))
+        if without_text == len(rows):
             rows = rows.drop(columns=LOG_FREQUENCY)
     complete = rows.dropna()
     types = complete[AGREEMENT_TYPE]
@@ -341,13 +357,12 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     if type_counts.empty:
         return [*remarks, _remark(FEW, statistics.INTERCEPT, 0)]
     reference = REFERENCE if REFERENCE in type_counts else str(type_counts.index[0])
-    factors = complete[[name for name in FACTORS if name in complete]]
-    numbers = statistics.varying(factors)
-    n = len(complete)
-    remarks += [_remark(UNVARYING, str(name), n) for name in factors if name not in numbers]
+    all_factors = complete[[name for name in FACTORS if name in complete]]
+    varying, n = statistics.varying(all_factors), len(complete)
+    remarks += [_remark(UNVARYING, str(name), n) for name in all_factors if name not in varying]
     indicators = pd.get_dummies(types, prefix=AGREEMENT_TYPE, prefix_sep=" ", dtype=float)
     compared = f"{AGREEMENT_TYPE} {reference}"
-    predictors = indicators.drop(columns=compared).join(numbers.apply(statistics.standardise))
+    predictors = indicators.drop(columns=compared).join(varying.apply(statistics.standardise))
     estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
         reason = COLLINEAR if statistics.enough(predictors) else FEW
@@ -370,8 +385,7 @@ def fit_margins(
         frames = []
         for items, scores in of_languages:
             rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
-            aligned = align_scores(rows, read_table(SCORES, scores), scores)
-            frames.append(factors(rows, aligned))
+            frames.append(factors(rows, align_scores(rows, read_table(SCORES, scores), scores)))
         frame = pd.concat(frames, ignore_index=True)
         if logs is not None:
             frame[LOG_FREQUENCY] = frame["lang"].map(logs)

@@ -1,4 +1,4 @@
-"""Read the accuracies by language and model that MultiBLiMP prints in Table 5."""
+"""Select the accuracies that MultiBLiMP prints in Table 5, one for each language and model."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,10 @@ PAIRS_COLUMN = "n"
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield accuracies over all pairs of a language. Raises UserError without their number."""
+    """Yield accuracies over all pairs of a language, from the paper's ``printed`` numbers.
+
+    Raises UserError for an accuracy of a language without the number of its pairs.
+    """
     table = [row for row in printed if row.exhibit == "table5"]
     sizes = {row.row: row.value for row in table if row.column == PAIRS_COLUMN}
     for row in table:

@@ -31,8 +31,8 @@ class LexiconOptions(Strict):
     """A form is dropped when the most frequent form of its lemma and features is more than this
     many times as frequent."""
     bundle_ratio: float = Field(10.0, ge=1)
-    """A feature bundle that occurs once is dropped when another of the form, at most two tags away,
-    is more than this many times as frequent."""
+    """A feature bundle that occurs once is dropped when another of its form is more than this many
+    times as frequent. The two differ by at most two tags."""
 
 
 class AgreementOptions(Strict):

@@ -1,4 +1,4 @@
-"""Name the columns and types of MultiBLiMP's tables; each is read from a file in ``schemas``."""
+"""Read the columns and types of MultiBLiMP's tables, each from a file in ``schemas``."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,8 +30,9 @@ RELEASED_SCHEMA = read_schema(__file__, "schemas/released_items.tsv", ITEM_SCHEM
 
 
 def write_funnel(path: Path, lang: str, counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Write a ``funnel`` table from ``counts`` of pairs by stage and reason."""
+    """Write a ``funnel`` table from numbers of pairs, keyed by stage and then by reason."""
     rows = []
-    for stage, reasons in counts.items():
-        rows += [{"lang": lang, "stage": stage, "reason": r, "n": n} for r, n in reasons.items()]
+    for stage, numbers in counts.items():
+        for reason, n in numbers.items():
+            rows.append({"lang": lang, "stage": stage, "reason": reason, "n": n})
     write_rows(rows, FUNNEL, path)

@@ -1,4 +1,11 @@
-"""Tables and figures of MultiBLiMP 1.0 (Jumelet, Weissweiler, Nivre and Bisazza 2025)."""
+"""Make tables and figures of MultiBLiMP 1.0 (Jumelet, Weissweiler, Nivre and Bisazza 2025).
+
+Functions such as ``table1`` take the campaign's tables and the names to print (``labels``). They
+return an exhibit: a table or figure with its caption and cells. A cell is one number, with its
+formula and the filter (``where``) that selects its rows, so that readers can recompute it.
+``stands_for`` is the row and column of the paper's number that the cell is compared with. If
+``labels.source`` is "published", cells are numbers that the paper prints.
+"""
 
 from pathlib import Path
 

@@ -1,9 +1,8 @@
 """Make the tables of MultiBLiMP's data: Tables 1, 2 and 4, the funnel, and the regeneration.
 
-Each function takes the campaign's tables, or the printed numbers for a ``published`` form, and
-returns an exhibit. The funnel counts the candidates lost in each stage of generation; the
-regeneration compares the numbers of items with the release. Neither is in the paper. Source:
-Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2, Tables 1, 2, 4 and 5 (column n).
+The package's docstring explains exhibits and cells. The funnel counts the candidates lost in each
+stage of generation; the regeneration compares the numbers of items with the release. Neither is in
+the paper. Source: section 4.2, Tables 1, 2, 4 and 5 (column n).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +40,9 @@ ORDERS = ("SV", "VS")
 FALLBACK_LANGUAGES = 2
 """Languages of Table 1 in a campaign that has none of the requested ones."""
 PHENOMENON = "sv#"
+"""Phenomenon of the printed Table 1."""
 STUB = ("Subject", "Verb", "Order")
+"""Columns of Table 1 before the numbers; a row's name has their values: "SG PL VS"."""
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
@@ -99,7 +100,9 @@ def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, 
     for path in tables["agreement_counts"]:
         frame = read_plain(AGREEMENT_COUNTS, path)
         frame = frame[frame["phenomenon"] == phenomenon]
-        counts |= {path.stem: frame} if len(frame) else {}
+        if len(frame):
+            counts[path.stem] = frame
+
     # The requested languages, or else the first ones with several values of both words.
     languages = [lang for lang in labels.facts["table1"]["languages"] if lang in counts]
     sides = ["subject_value", "verb_value"]
@@ -111,6 +114,7 @@ def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, 
     present = {value for lang in languages for value in counts[lang][sides].to_numpy().flat}
     values = [value for value in FEATURES[phenomenon[2:]][1] if value in present]
     values = sorted(values, key=lambda value: value == "SG") + sorted(present - {*values})
+
     cells: list[Cell] = []
     for order, subject in product(ORDERS, values):
         # The value of a verb that agrees is first.
@@ -120,10 +124,12 @@ def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, 
                 where = {"lang": lang, "phenomenon": phenomenon}
                 where |= {"order": order, "subject_value": subject}
                 condition, source = select_rows(counts[lang], where), "agreement_counts"
-                if n := int(condition["count"].sum()):
+                n = int(condition["count"].sum())
+                if n:
                     cell_key, formula = (row, names[lang]), share(verb)
                     cell = formula_cell(condition, cell_key, formula, source, where, ".3f", n=n)
                     cells.append(replace(cell, stands_for=(row, lang)))
+
     bold = set()
     for path in [path for path in tables["agreement"] if path.stem in languages]:
         tests = read_plain(AGREEMENT, path)
@@ -135,15 +141,17 @@ def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, 
 
 
 COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
+"""Word orders that a column counts, keyed by its name in Table 2."""
 TOTALS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 """Names of constructions in Table 2."""
 HEADINGS = {name.upper(): values for name, values in FEATURES.values()}
+"""Values of the agreement feature, keyed by the section's heading in Table 2."""
 SECTION_ROWS = {
     f"{code}{sign}": (name.upper(), construction)
     for (sign, (name, _)), (code, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
 }
-"""Heading of the section, and name of the row, by phenomenon."""
+"""Section's heading and row's name in Table 2, keyed by phenomenon: ("NUMBER", "S-Verb")."""
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
@@ -203,25 +211,26 @@ def _sizes(
     formula: Formula,
     where: Mapping[str, object],
 ) -> Iterator[Cell]:
-    """Yield a row's numbers of languages by value and order, then by order.
+    """Yield the cells of a row: numbers of languages by value and order, then by order.
 
-    Each number is followed by that of languages with certain agreement. ``key`` is that of the
-    printed row.
+    Each cell is followed by a hidden one of languages with certain agreement. ``row`` is the name
+    to print, ``key`` that of the paper's row, ``where`` selects the row's pairs.
     """
-    for value, order in product((*values, "Total"), COUNTED_ORDERS):
+    orders_of_values = product((*values, "Total"), COUNTED_ORDERS)
+    for value, order in orders_of_values:
         if order == "BOTH" and value != "Total":
             continue
         column, chosen = f"{value} {order}", {**where, "order": [*COUNTED_ORDERS[order]]}
         if value != "Total":
             chosen["grammatical"] = value
         certain = chosen | {"label": [*CERTAIN]}
-        both, sure = (
+        any_label, only_certain = (
             formula_cell(pairs, (row, name), formula, "items", filters, "d", stands_for=(key, name))
             for name, filters in ((column, chosen), (f"{column} certain", certain))
         )
-        text = f"{both.text} ({sure.text})"
-        yield replace(both, text=text, n=len(select_rows(pairs, chosen)))
-        yield replace(sure, n=len(select_rows(pairs, certain)), printed=False)
+        text = f"{any_label.text} ({only_certain.text})"
+        yield replace(any_label, text=text, n=len(select_rows(pairs, chosen)))
+        yield replace(only_certain, n=len(select_rows(pairs, certain)), printed=False)
 
 
 IN_TABLE4 = 25
@@ -256,8 +265,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(replace(cell, n=int(cell.value)))
             texts = (labels.languages[lang], treebank.partition("-")[2], reason)
             stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
-    incomplete = len(stub) < WITH_PAIRS
-    absent = ", and those of languages that the campaign has not" if incomplete else ""
+    absent = ", and those of languages that the campaign has not" if len(stub) < WITH_PAIRS else ""
     numbers = {"languages": len(labels.languages), "more": IN_TABLE4 - len(stub)}
     description = describe("table4", others=absent, **numbers)
     return Exhibit(**description, cells=cells, stub=stub, named=False)

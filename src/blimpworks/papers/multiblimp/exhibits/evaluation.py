@@ -1,8 +1,7 @@
 """Make Tables 3, 5 and B.2 of MultiBLiMP, and the tables of numbers in its text.
 
-Each function takes the campaign's accuracies, regressions and comparisons of models, or the printed
-numbers for a ``published`` form, and returns an exhibit. Source: Jumelet, Weissweiler, Nivre and
-Bisazza (2025); the text's sections 3, 5, 6.2, 7.1 to 7.3 and 8.
+The tables are accuracies, regressions and comparisons of models; the package's docstring explains
+exhibits and cells. Source: sections 3, 5, 6.2, 7.1 to 7.3 and 8, Tables 3, 5 and B.2.
 """
 
 from collections import Counter
@@ -54,14 +53,18 @@ from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import COMPARISONS, ITEMS, REGRESSIONS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
+"""Names in print of the groups of languages with little, more and much text on the web."""
 SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
+"""Names in print of the languages that a family of models is made for."""
 BEST = "#best"
+"""Column of Table 3: languages in which a model is better than all others."""
 TABLE3_HEADS = (
     {name: (construction, feature[0]) for name, (construction, feature) in AGREEMENT_TYPES.items()}
     | {name: ("Resources", head) for name, head in RESOURCES.items()}
     | {name: ("Language subset", head) for name, head in SUBSETS.items()}
     | {"eng": ("Language subset", "Eng"), ALL: ("Language subset", "All"), "best": ("", BEST)}
 )
+"""Upper and lower heading of Table 3's columns, keyed by phenomenon or group of languages."""
 GROUP_SIZES = {"low": 44_077, "mid": 49_294, "high": 27_934}
 """Pairs of each resource group: the release's, by languages ranked by GlotCC's characters.
 
@@ -70,7 +73,7 @@ They are not fitted to Table 3; a fit gives nearly the same shares.
 SOME_LANGUAGES = {"goldfish"}
 """Models that exist for some languages only."""
 TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE3_HEADS.items()}
-"""Names of Table 3's columns, by key."""
+"""Names of Table 3's columns, keyed as ``TABLE3_HEADS``."""
 
 
 def _models(labels: Labels) -> list[str]:
@@ -79,23 +82,23 @@ def _models(labels: Labels) -> list[str]:
     return [model for model in chosen if model in labels.models]
 
 
-class Column(NamedTuple):
-    """Accuracies that a column of Table 3 averages."""
+class Table3Column(NamedTuple):
+    """Accuracies that a column of Table 3 averages: those on a phenomenon in some languages."""
 
     phenomenon: str
     languages: list[str]
 
 
-def _columns(tables: Tables, labels: Labels) -> dict[str, Column]:
-    """Return the columns of Table 3 by key."""
+def _columns(tables: Tables, labels: Labels) -> dict[str, Table3Column]:
+    """Return the columns of Table 3, keyed as ``TABLE3_HEADS``."""
     languages = [*labels.languages]
     # Without a table of frequencies, the resource groups are empty.
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
     groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
-    columns = {name: Column(name, languages) for name in AGREEMENT_TYPES}
-    columns |= {name: Column(ALL, inside) for name, inside in groups.items()}
-    return columns | {"eng": Column(ALL, ["eng"]), ALL: Column(ALL, languages)}
+    columns = {name: Table3Column(name, languages) for name in AGREEMENT_TYPES}
+    columns |= {name: Table3Column(ALL, inside) for name, inside in groups.items()}
+    return columns | {"eng": Table3Column(ALL, ["eng"]), ALL: Table3Column(ALL, languages)}
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -103,19 +106,18 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_accuracies(tables, labels)
     columns, models = _columns(tables, labels), _models(labels)
     # No cell where the model has judged none of the column's pairs.
-    computed = []
+    cells: list[Cell] = []
     for model, (key, (phenomenon, languages)) in product(models, columns.items()):
         judged = select_rows(rows, {"model": model, "phenomenon": phenomenon, "lang": languages})
         if len(judged):
             cell_key, stands_for = (labels.models[model], TABLE3_NAMES[key]), (model, key)
-            computed += [
+            cells += [
                 accuracy_cell(judged, cell_key, labels, mean=key != "eng", stands_for=stands_for),
                 unweighted_cell(judged, (labels.models[model], f"{TABLE3_NAMES[key]}, mean")),
             ]
     heads = {TABLE3_NAMES[key]: head for key, head in TABLE3_HEADS.items()}
     if labels.source == "published":
-        return _published_table3(computed, heads, tables, labels)
-    cells = computed
+        return _published_table3(cells, heads, tables, labels)
     # Number of languages in which a model is significantly better than all others of the table.
     comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
     for model in models:
@@ -130,6 +132,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     missing = ", ".join(name for name in TABLE3_NAMES.values() if name not in present)
     why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
     absent = f" Without any pair or comparison here{why}: {missing}." if missing else ""
+    # The best accuracy of a column is bold, among models that have judged all languages.
     overall = rows[rows["phenomenon"] == ALL]
     counts = overall.groupby("model")["lang"].nunique()
     complete = counts.index[counts == overall["lang"].nunique()]
@@ -153,15 +156,16 @@ def _published_table3(
     equal = compared = 0
     for model in _models(labels):
         name = labels.models[model]
-        inside = by_place(printed[printed["row"] == model])
-        cells += [printed_cell(row, (name, TABLE3_NAMES[key])) for (_, key), row in inside.items()]
+        of_model = by_place(printed[printed["row"] == model])
+        for (_, key), row in of_model.items():
+            cells.append(printed_cell(row, (name, TABLE3_NAMES[key])))
         where: dict[str, object] = {"exhibit": "tableb2", "column": model}
         rows, cell_key = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
         best = formula_cell(rows, cell_key, COUNT, "published", where, stands_for=(model, "best"))
         cells.append(best)
         # The accuracy over all pairs again, from those of the resource groups.
         where = {"exhibit": "table3", "row": model, "column": [*GROUP_SIZES]}
-        if model not in SOME_LANGUAGES and {(model, group) for group in GROUP_SIZES} <= {*inside}:
+        if model not in SOME_LANGUAGES and {(model, group) for group in GROUP_SIZES} <= {*of_model}:
             total = sum(GROUP_SIZES.values())
             more: dict[str, Any] = {"n": total, "stands_for": (model, ALL), "printed": False}
             mean = weighted_values(**GROUP_SIZES, total=total)
@@ -172,18 +176,18 @@ def _published_table3(
             complete = cell.column == TABLE3_NAMES["eng"]
             stands_for = cell.stands_for if complete else None
             cells.append(replace(cell, row=f"{name}, Table 5", stands_for=stands_for))
-            if complete and (model, "eng") in inside:
+            if complete and (model, "eng") in of_model:
                 compared += 1
-                equal += round(cell.value, 1) == round(inside[model, "eng"]["value"], 1)
+                equal += round(cell.value, 1) == round(of_model[model, "eng"]["value"], 1)
     # Number of languages behind the cells of each incomplete column.
     incomplete = []
     for key, column in _columns(tables, labels).items():
-        every = sum(lang in labels.languages for lang in column.languages)
+        language_count = sum(lang in labels.languages for lang in column.languages)
         filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
         sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
-        if sizes and sizes != [every]:
+        if sizes and sizes != [language_count]:
             span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
-            incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {every}")
+            incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {language_count}")
     coverage, english = ", ".join(incomplete) or "all", f"{equal} of {compared}"
     bold = printed_bold(printed, "table3")
     return Exhibit(
@@ -206,8 +210,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     sizes: dict[str, int] = {}
     if published:
-        most = rows.groupby("lang", sort=False)["n"].max().items()
-        sizes = {str(lang): int(n) for lang, n in most}
+        most_judged = rows.groupby("lang", sort=False)["n"].max().items()
+        sizes = {str(lang): int(n) for lang, n in most_judged}
         for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
             if row["row"] in sizes:
                 cell = printed_cell(row, (labels.languages[row["row"]], "n"))
@@ -303,7 +307,7 @@ def _published_tableb2(rows: pd.DataFrame, tables: Tables, labels: Labels) -> Ex
     return Exhibit(**description, cells=[*chain.from_iterable(cells.values())], stub=stub)
 
 
-RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
+REGRESSION_RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
 WINS_BELOW = 0.05
 """Level of significance for all pairs of models.
 
@@ -326,7 +330,7 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of section 7.2's regression, and of languages by better model (7.3)."""
     if labels.source == "published":
         printed = read_printed(tables)
-        stated, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
+        stated, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
         return Exhibit(**describe("text72_73_published", faults=faults), cells=stated)
     cells = []
     regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
@@ -371,7 +375,7 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-DATA_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
+TEXT_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
 MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
     ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
     ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
@@ -385,7 +389,7 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of the text's numbers, without those of sections 7.2 and 7.3."""
     if labels.source == "published":
-        cells, faults = printed_statements(read_printed(tables), DATA_RECOMPUTATION)
+        cells, faults = printed_statements(read_printed(tables), TEXT_RECOMPUTATION)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)
     items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
     cells = [

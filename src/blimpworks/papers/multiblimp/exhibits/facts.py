@@ -1,7 +1,9 @@
 """Find the facts of a campaign that MultiBLiMP's exhibits need, such as models to compare.
 
-An exhibit is rebuilt when one of its facts changes. A campaign without the paper's models has its
-own in their place. This module imports nothing slow, because each parse of the Snakefile loads it.
+A fact is what an exhibit asks of a campaign beside tables: a function of the campaign (what is run)
+and its catalogue (the languages, treebanks and models that it uses). An exhibit is rebuilt when one
+of its facts changes. A campaign without the paper's models has its own in their place. This module
+imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Callable

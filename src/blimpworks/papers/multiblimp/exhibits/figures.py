@@ -1,7 +1,6 @@
 """Draw MultiBLiMP's Figures 1, 5 and 6 of accuracy by frequency, size and model, and 7 of margins.
 
-Each function takes the campaign's tables, or the printed numbers for a ``published`` form, and
-returns the figure with its numbers. Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+The package's docstring explains exhibits and cells.
 """
 
 import math
@@ -89,9 +88,10 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
                 for column, form in formats.items():
                     cell_key, text = (name, column), f"{row[column]:{form}}"
                     cells.append(shared.row_cell(source, row, keys, column, cell_key, text))
-    wide = style.frame_of(cells).pivot(index="row", columns="column", values="value")
-    columns = wide.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
-    points = columns[columns[RANKED_BY].notna()]
+    # The cells' numbers, with a row for each language.
+    numbers = style.frame_of(cells).pivot(index="row", columns="column", values="value")
+    numbers = numbers.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
+    points = numbers[numbers[RANKED_BY].notna()]
     figure = style.new_figure(style.PAGE_INCHES * 0.75, 3.0)
     axes = figure.subplots()
     axes.set(xlabel="characters of text in GlotCC", ylabel="accuracy (%)")

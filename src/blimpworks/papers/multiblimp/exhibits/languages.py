@@ -1,8 +1,8 @@
 """Draw MultiBLiMP's pairs by language (Figure 3, B.1), its families (4), and a sample of pairs (8).
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appendices A.2 and B.1.
-Figure 8 is a table. The paper's captions of Figures 3 and 4 don't fit its references to them; these
-functions follow the captions.
+The package's docstring explains exhibits and cells. Source: Figures 3 and 4, appendices A.2 and
+B.1. Figure 8 is a table. The paper's captions of Figures 3 and 4 don't fit its references to them;
+these functions follow the captions.
 """
 
 import math
@@ -122,8 +122,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     counts = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]
-    order = ["total", *counts.columns[:-1]]
-    counts = counts.sort_values(order, ascending=False, kind="stable")
+    counts = counts.sort_values(["total", *counts.columns[:-1]], ascending=False, kind="stable")
     return Exhibit(**description, cells=cells, figure=pairs_figure(counts))
 
 
@@ -171,8 +170,7 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
     dots.set_yticklabels([])
-    limits = _limits(sizes, labels)
-    return Exhibit(**describe("fig4", limits=limits), cells=cells, figure=figure)
+    return Exhibit(**describe("fig4", limits=_limits(sizes, labels)), cells=cells, figure=figure)
 
 
 class Line(NamedTuple):

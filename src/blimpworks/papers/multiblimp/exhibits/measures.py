@@ -1,6 +1,7 @@
 """Compute cells of MultiBLiMP's exhibits: names of phenomena, formulas, and accuracies.
 
-A formula is a sentence and a function of a table's rows, which make the number of a cell.
+A formula is a sentence and a function of a table's rows, which make a cell's number. The sentence
+is for readers: "count where verb_value is SG ÷ sum of count".
 """
 
 from dataclasses import replace
@@ -55,8 +56,7 @@ def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
         ["lang", "model_a", "lead", "p", "model_b"], ascending=[True, True, True, False, True]
     )
     closest = ranked.drop_duplicates(["lang", "model_a"])
-    leading = closest[(closest["lead"] > 0) & (closest["p"] < LEAD_BELOW)]
-    return leading.drop(columns="lead")
+    return closest[(closest["lead"] > 0) & (closest["p"] < LEAD_BELOW)].drop(columns="lead")
 
 
 ENOUGH_PAIRS = 10

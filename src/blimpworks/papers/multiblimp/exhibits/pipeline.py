@@ -1,7 +1,8 @@
 """Draw MultiBLiMP's Figure 2: how a minimal pair is made, with a pair of the campaign.
 
-``stages`` finds the pair's rows in the tables of all stages; a box of the figure shows each stage.
-All lengths are in points; y grows downwards.
+``fig2`` returns the figure with its data. The module ``stages`` finds the pair's rows in the tables
+of all stages. Each stage is a box of the figure, with a method of ``Painter``: sentence, candidate,
+agreement, inflection, pair, balance. All lengths are in points; y grows downwards.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +37,7 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
     COLUMN,
     IN_ENGLISH,
     RESOURCES,
-    Entry,
+    ShownEntry,
     Stages,
     follow_pair,
     stage_cells,
@@ -65,6 +66,7 @@ GAP = 9.0
 """Space between two words [points]."""
 TOKEN_ROWS = ("form", "lemma", "class", "relation", "features")
 FORM = 8.5
+"""Size of words in the tree [points]."""
 MOST_FEATURES = 8
 LEVEL = 12.0
 """Difference in height between two arcs [points]."""
@@ -93,8 +95,7 @@ class Spelling:
         texts += [word[key] or "" for word in stages.word_at.values() for key in ("form", "lemma")]
         texts += [entry.row.form for entry in stages.entries]
         # Any font has ASCII characters.
-        letters = [letter for text in texts for letter in text if not letter.isascii()]
-        family = font_for(letters)
+        family = font_for([letter for text in texts for letter in text if not letter.isascii()])
         families = tuple(dict.fromkeys((family, *HOUSE))) if family else None
         return cls(families, is_rtl(stages.item["good"]))
 
@@ -250,7 +251,6 @@ class Painter:
         candidate, item = self.stages.candidate, self.stages.item
         distance = counted(abs(candidate["distance"]), "word")
         subject, agreeing = candidate["subject_form"], candidate["form"]
-        feature = f"{self.stages.feature} = {item['grammatical']}"
         rows = [
             ("subject", self.spelling.run(subject, colour=BLUE, bold=True)),
             ("agreeing word", self.spelling.run(agreeing, colour=GREEN, bold=True)),
@@ -258,7 +258,7 @@ class Painter:
             ("order", Run(ORDERS[candidate["order"]], SIZE)),
             ("distance", Run(distance, SIZE)),
             ("attractors", Run(str(item["attractors"] or "none"), SIZE)),
-            ("feature", Run(feature, SIZE, bold=True)),
+            ("feature", Run(f"{self.stages.feature} = {item['grammatical']}", SIZE, bold=True)),
         ]
         self._facts(rows)
 
@@ -296,10 +296,9 @@ class Painter:
         lemma = words_of(Run("entries of the lemma", SMALL, FAINT))
         lemma.append(self.spelling.run(stages.lemma, SMALL, bold=True))
         self._paragraph(lemma + words_of(Run(f": {sizes}", SMALL, FAINT, glued=True)), below=1.5)
-        groups: dict[tuple[str, str, str], list[Entry]] = {}
+        groups: dict[tuple[str, str, str], list[ShownEntry]] = {}
         for entry in stages.entries:
-            key = (entry.row.form, entry.source, verdict_of(entry))
-            groups.setdefault(key, []).append(entry)
+            groups.setdefault((entry.row.form, entry.source, verdict_of(entry)), []).append(entry)
         alike = [*groups.values()]
         for entries in alike[:MOST_FORMS]:
             entry = entries[0]
@@ -342,8 +341,7 @@ class Painter:
                 *spelling.words(after, bool(after) and not after[0].isspace(), size),
             ]
             start_x = self.x if spelling.rtl else edge
-            height = self.pen.paragraph(start_x, self.y, self.width - 9, runs, spelling.rtl)
-            self.y += height + 2
+            self.y += self.pen.paragraph(start_x, self.y, self.width - 9, runs, spelling.rtl) + 2
         values = f"{self.stages.feature}: {item['grammatical']} → {item['ungrammatical']}"
         align = "right" if spelling.rtl else "left"
         self.pen.text(edge, self.y + SMALL, Run(values, SMALL, FAINT), align)

@@ -1,9 +1,8 @@
 """Follow one minimal pair of MultiBLiMP through the tables of all stages that made it.
 
-``follow_pair`` reads the tables of one language and returns the pair's rows in them;
-``stage_cells`` makes the cells that the data files of Figure 2 list.
-
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4 and Figure 2.
+``follow_pair`` reads the tables of one language and returns the pair's rows in them, which Figure 2
+draws. ``stage_cells`` makes the cells that the figure's data files list: numbers and texts, each
+with its table and filter. Source: section 4 and Figure 2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +16,10 @@ from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import COUNT, of_row
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN
-from blimpworks.papers.multiblimp.items.inflection import SOURCES, Inflector, LexiconRow
+from blimpworks.papers.multiblimp.items.inflection import Inflector
+from blimpworks.papers.multiblimp.items.lookup import SOURCES, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
-from blimpworks.papers.multiblimp.items.sampling import members
+from blimpworks.papers.multiblimp.items.sampling import Condition, select_pairs
 from blimpworks.papers.multiblimp.items.words import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
@@ -29,12 +29,11 @@ SHORTEST, LONGEST = 4, 10
 """Fewest and most words of the preferred sentences, with punctuation."""
 VERBS = "V"
 """Part of speech of the entries for verbs and participles."""
-CONDITION = ("phenomenon", "grammatical", "ungrammatical", "order", "inflected")
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ShownEntry:
     """An entry of the lexicon that was looked up for the agreeing word."""
 
     row: LexiconRow
@@ -49,28 +48,29 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A pair, the ``feature`` that agrees, and the pair's rows in the tables of the stages.
-
-    ``word_at`` has the sentence's words by CoNLL-U id. ``test`` is None for a condition without
-    evidence; ``counts`` are the numbers of combinations of values. ``sizes`` counts the entries of
-    the word's lemma by source, ``consulted`` tells whether the source was looked up. ``fitting``
-    selects the ``available`` pairs of the condition; ``kept`` is the number of those drawn.
-    """
+    """A pair, and its rows in the tables of the stages."""
 
     item: Row
     feature: str
     sentence: Row
     word_at: dict[int, Row]
+    """The sentence's words, keyed by CoNLL-U id."""
     candidate: Row
     test: Row | None
+    """The agreement test of the pair's condition; None without evidence."""
     counts: list[Row]
+    """Numbers of verbs with each value, which the test is of."""
     lemma: str
-    entries: list[Entry]
+    entries: list[ShownEntry]
     sizes: Mapping[str, int]
+    """Number of the lexicon's entries of the lemma, keyed by source."""
     consulted: Mapping[str, bool]
-    fitting: Mapping[str, Any]
+    """Whether the source was looked up."""
+    condition_filter: Mapping[str, Any]
+    """Filter that selects the ``available`` pairs of the condition."""
     available: int
     kept: int
+    """Number of the condition's pairs that were drawn."""
 
 
 def choose_pair(
@@ -115,7 +115,7 @@ def _rows(
 
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     """Follow the pair of Figure 2. Raises UserError for a broken table or an unknown pair."""
-    # Items name a sentence by treebank, file and id.
+    # The pair and its sentence; items name a sentence by treebank, file and id.
     sentences = {
         (row["treebank"], row["file"], row["sent_id"] or f"line {row['line']}"): row
         for row in _rows(SENTENCES, tables, "sentences")
@@ -126,11 +126,14 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         return None
     sentence = sentences[item["treebank"], item["file"], item["sent_id"]]
     number, phenomenon = sentence["sentence"], PHENOMENA[item["phenomenon"]]
+
+    # Its words, and the candidate that it was made from.
     tokens = _rows(TOKENS, tables, "tokens", sentence=number)
     edges = _rows(CANDIDATES, tables, "candidates", construction=phenomenon.construction)
     ids = {name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")}
     ids["sentence"] = number
     candidate = next(row for row in edges if ids.items() <= row.items())
+
     # The test of the pair's condition, and the counts that it tests.
     value = item["grammatical"]
     keys = {"phenomenon": item["phenomenon"], "order": item["order"]}
@@ -140,6 +143,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     test = next((row for name in types for row in tests if row["verb_type"] == name), None)
     counts = [row for row in counts if test and row["verb_type"] == test["verb_type"]]
     counts.sort(key=lambda row: (row["verb_value"] != value, -row["count"], row["verb_value"]))
+
     # Look the inflected word up again, as when the pair was made.
     lexicon = read_table(LEXICON, tables["lexicon"][0])
     options = MultiblimpOptions(decisions=choice["decisions"])
@@ -149,30 +153,32 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
     new = item["bad_form"].casefold()
-    by_key: dict[tuple[str, str, str, bool], Entry] = {}
+    by_key: dict[tuple[str, str, str, bool], ShownEntry] = {}
     for source, lookup in zip(SOURCES, trace.lookups, strict=True):
         if lookup is None:
             continue
-        entries = [Entry(row, source, matches=True) for row in lookup.matches]
+        entries = [ShownEntry(row, source, matches=True) for row in lookup.matches]
         for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == new
-            entries.append(Entry(row, source, matches=False, chosen=chosen, objection=objection))
+            entries.append(ShownEntry(row, source, False, chosen, objection))
+        # Readings that differ only in assumed features are one entry of the table.
         for entry in entries:
-            key = (source, entry.row.form, entry.row.bundle, entry.matches)
-            by_key.setdefault(key, entry)
+            by_key.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)
     # The entries of the word itself come first, then those of the form that the pair has.
     entries = [*by_key.values()]
     entries.sort(key=lambda entry: (not entry.matches, not entry.chosen, bool(entry.objection)))
     lemma = entries[0].row.lemma
     of_lemma = lexicon.filter((pc.field("lemma") == lemma) & (pc.field("pos") == VERBS))
     sources = of_lemma["source"].to_pylist()
+
     # The pairs of the item's condition before sampling.
-    condition = tuple(item[name] for name in CONDITION)
-    inside = members(_rows(ITEMS, tables, "all_items", CONDITION), condition, choice["exact"])
-    fitting = {name: item[name] for name in ("lang", "phenomenon", "order", "inflected")}
+    condition = Condition(**{name: item[name] for name in Condition._fields})
+    all_pairs = _rows(ITEMS, tables, "all_items", Condition._fields)
+    of_condition = select_pairs(all_pairs, condition, choice["exact"])
+    condition_filter = {name: item[name] for name in ("lang", "phenomenon", "order", "inflected")}
     for name in ("grammatical", "ungrammatical"):
-        fitting[name] = sorted({pair[name] for pair in inside})
+        condition_filter[name] = sorted({pair[name] for pair in of_condition})
     return Stages(
         item,
         phenomenon.feature,
@@ -185,8 +191,8 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         entries,
         sizes={source: sources.count(source) for source in SOURCES},
         consulted={name: bool(look) for name, look in zip(SOURCES, trace.lookups, strict=True)},
-        fitting=fitting,
-        available=len(inside),
+        condition_filter=condition_filter,
+        available=len(of_condition),
         kept=sum(pair["paradigm"] == item["paradigm"] for pair in items),
     )
 
@@ -215,7 +221,7 @@ IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 """Rows with English texts; the others have texts of the pair's language."""
 
 
-def verdict_of(entry: Entry) -> str:
+def verdict_of(entry: ShownEntry) -> str:
     """Describe what becomes of an entry's form."""
     if entry.matches:
         return "in the sentence"
@@ -225,7 +231,7 @@ def verdict_of(entry: Entry) -> str:
 
 
 def _cells(source: str, where: Row, values: Row, columns: Mapping[str, str]) -> list[Cell]:
-    """Make a cell of each column of a row; ``columns`` are by the names of the cells' rows."""
+    """Make cells of a table's row ``values``: one for each column, keyed by the cell's row."""
     cells = []
     for row, column in columns.items():
         value = values[column]
@@ -238,7 +244,7 @@ def _cells(source: str, where: Row, values: Row, columns: Mapping[str, str]) -> 
 
 
 def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
-    """List the cells of a pair by stage, in the stages' order."""
+    """Return the cells of a pair keyed by stage, in the stages' order."""
     item, candidate, test = stages.item, stages.candidate, stages.test
     lang = {"lang": item["lang"]}
 
@@ -278,12 +284,11 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
         word_text = {"text": f"{entry.row.form} ({entry.row.bundle}): {verdict_of(entry)}"}
         name = f"Entry {number}, {RESOURCES[entry.source]}"
         inflect += _cells("lexicon", where, word_text, {name: "text"})
-    of_condition = lang | {"paradigm": item["paradigm"]}
     balance = [
         Cell(row, COLUMN, n, str(n), COUNT, source, where, n=n)
         for row, n, source, where in (
-            ("Pairs", stages.available, ALL_ITEMS, stages.fitting),
-            ("Kept", stages.kept, "items", of_condition),
+            ("Pairs", stages.available, ALL_ITEMS, stages.condition_filter),
+            ("Kept", stages.kept, "items", lang | {"paradigm": item["paradigm"]}),
         )
     ]
     balance += _cells("items", of_item, item, {"Weight in the draw": "weight"})

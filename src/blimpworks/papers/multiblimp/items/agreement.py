@@ -1,12 +1,16 @@
-"""Count how often verbs agree with their subjects, and test it (MultiBLiMP 1.0, section 4.2).
+"""Count how often a language's verbs agree with their subjects, and test whether they must.
 
-Reads a language's candidates (a subject and a verb each) and its lexicon. Writes the tests, which
-label each condition by whether its verbs agree, and the numbers of cases that were tested.
+Inputs are the language's candidates (a subject and a verb each) and its lexicon. Outputs are two
+tables: counts of the combinations of values, and a test of each condition. For example:
+
+    sv#, both, SV: subject SG, verb SG 950 times, verb PL 3 times -> p = 1e-30, label "+"
+
+Source: MultiBLiMP 1.0, section 4.2.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,20 +18,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import bdtr, bdtrc
 
-from blimpworks.papers.multiblimp.items import inflection, words
+from blimpworks.papers.multiblimp.items import lookup, words
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import LEXICON, read_table, write_rows
 
-Key = tuple[str, str, str, str]
-"""Verb type, order, subject value, verb value."""
-Lookup = Callable[[str, str, str | None], Set[str]]
+
+class Combination(NamedTuple):
+    """Values of a subject and its verb in a word order; equal combinations are counted."""
+
+    verb_type: str
+    """verb or aux, or both together (``BOTH_TYPES``)."""
+    order: str
+    subject_value: str
+    verb_value: str
+
+
+ValuesOf = Callable[[str, str, str | None], Set[str]]
 """Function of a feature, a form and its annotation that returns the form's possible values."""
 EDGE_COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
 
 
-def _agreed(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
-    """Return the values of a subject and a verb that count as evidence; None if they are unclear.
+def _clear_values(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
+    """Return the one value of a subject and of its verb; None if they are unclear.
 
     If one of the two has a single value and the other has that value among others, they agree.
     """
@@ -43,8 +56,8 @@ def _agreed(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
 
 def load_evidence(
     candidates: pa.Table, lexicon: pa.Table, construction: str, options: MultiblimpOptions
-) -> tuple[Lookup, Lookup]:
-    """Load the lookups of a construction's subjects and verbs.
+) -> tuple[ValuesOf, ValuesOf]:
+    """Return the functions that find the values of a construction's subjects and of its verbs.
 
     The first lexicon is UniMorph's, the second the treebank's (section 4.2).
 
@@ -52,90 +65,83 @@ def load_evidence(
     - Published, participles: the treebank's values only where UniMorph has none; undefined stay.
     - Corrected: the word's own annotation, else the first lexicon, without undefined values.
     """
-    participles = construction == "sp"
     annotation_first = corrected(options, "agreement_evidence")
     any_case = corrected(options, "letter_case")
-    unite_lexicons = annotation_first or not participles
+    unite_lexicons = annotation_first or construction != "sp"
+    sources = lookup.SOURCES[:1] if annotation_first else lookup.SOURCES
 
-    def lookup(
-        column: str, classes: Sequence[str], query: inflection.Query, as_participles: bool
-    ) -> Lookup:
-        """Load the lookup of the forms in a column, which are words of some classes."""
-        forms = inflection.spellings(candidates[column], any_case)
+    def load(
+        column: str, parts_of_speech: Sequence[str], query: lookup.Query, participles: bool
+    ) -> ValuesOf:
+        """Load the lexicons' readings of all forms in a column of the candidates."""
+        forms = lookup.spellings(candidates[column], any_case)
         lexicons = [
-            inflection.load_lexicon(lexicon, source, classes, "form", forms, as_participles)
-            for source in (inflection.SOURCES[:1] if annotation_first else inflection.SOURCES)
+            lookup.load_lexicon(lexicon, source, parts_of_speech, "form", forms, participles)
+            for source in sources
         ]
 
         @cache
-        def values_in(feature: str, form: str, feats: str | None) -> Set[str]:
-            """Return the values of a feature that a form with some annotation can have."""
-            features = words.parse_feats(feats)
-            stated = [features[name] for name in words.COLUMNS_OF[feature] if name in features]
+        def values_of(feature: str, form: str, feats: str | None) -> Set[str]:
+            annotated = words.parse_feats(feats)
+            stated = [annotated[name] for name in words.COLUMNS_OF[feature] if name in annotated]
             if annotation_first and stated and stated[0]:
                 return words.alternatives(stated[0])
             values: set[str] = set()
-            for entries in lexicons:
-                inflecting = entries.columns[feature]
+            for loaded in lexicons:
+                inflecting = loaded.columns[feature]
                 if inflecting and (unite_lexicons or not values):
-                    rows = entries.rows.get(form, ())
+                    rows = loaded.rows.get(form, ())
                     if not rows and any_case:
-                        rows = entries.rows.get(form.lower(), ())
-                    values |= inflection.values_of(entries, rows, query, inflecting, inflecting)
+                        rows = loaded.rows.get(form.lower(), ())
+                    values |= lookup.collect_values(loaded, rows, query, inflecting, inflecting)
             return values - {words.UNDEFINED} if unite_lexicons else values
 
-        return values_in
+        return values_of
 
     return (
-        lookup("subject_form", inflection.SUBJECT_PARTS, inflection.NOMINATIVE, False),
-        lookup("form", ("V",), inflection.INDICATIVE, participles),
+        load("subject_form", lookup.SUBJECT_PARTS, lookup.NOMINATIVE, participles=False),
+        load("form", ("V",), lookup.INDICATIVE, participles=construction == "sp"),
     )
 
 
 def count_agreement(
     candidates: pa.Table,
-    evidence: tuple[Lookup, Lookup],
+    evidence: tuple[ValuesOf, ValuesOf],
     lang: str,
     phenomenon: words.Phenomenon,
     options: MultiblimpOptions,
-) -> Counter[Key]:
-    """Count the combinations of subject value and verb value, by order and verb type."""
-    of_subject, of_verb = (partial(lookup, phenomenon.feature) for lookup in evidence)
-    counts: Counter[Key] = Counter()
+) -> Counter[Combination]:
+    """Count the combinations of values of a phenomenon; ``evidence`` is of ``load_evidence``."""
+    (values_of_subject, values_of_verb), feature = evidence, phenomenon.feature
+    counts: Counter[Combination] = Counter()
     columns = [candidates[name].cast(pa.string()).to_pylist() for name in EDGE_COLUMNS[1:]]
     for verb_kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):
         if not phenomenon.meets_conditions(lang, words.parse_feats(feats)):
             continue
-        pair = _agreed(of_subject(subject_form, subject_feats), of_verb(form, feats))
-        if pair:
+        subject_values = values_of_subject(feature, subject_form, subject_feats)
+        values = _clear_values(subject_values, values_of_verb(feature, form, feats))
+        if values:
             verb_type = verb_kind if corrected(options, "verb_types") else BOTH_TYPES
-            counts[verb_type, order, *pair] += 1
+            counts[Combination(verb_type, order, *values)] += 1
     return counts
 
 
-class Tested(NamedTuple):
-    """P of two one-sided exact binomial tests (more and less agreement), and the label."""
-
-    p_greater: float
-    p_less: float
-    label: str
-
-
-def label_of(agreeing: int, n: int, tests: int, options: MultiblimpOptions) -> Tested:
+def run_binomial_tests(
+    agreeing: int, n: int, tests: int, options: MultiblimpOptions
+) -> tuple[float, float, str]:
     """Test whether ``agreeing`` of ``n`` cases are more or fewer than the null hypothesis allows.
 
+    Returns p of the two one-sided exact binomial tests (more, less agreement) and the label.
     ``tests`` is the number of tests that a language has of the phenomenon: it divides the corrected
     threshold (Bonferroni). Labels: "+" significant agreement; "?" undecided; "-" significant
     absence, which drops the condition. Published only: "~" is near-universal agreement without
     significance, in more than five cases, and no agreement at all is undecided.
     """
-    settings = options.agreement
-    null, threshold = settings.null_probability, settings.alpha / 2
-    if corrected(options, "bonferroni"):
-        threshold = settings.alpha / tests
-    greater, less = float(bdtrc(agreeing - 1, n, null)), float(bdtr(agreeing, n, null))
-    if agreeing == 0:
-        greater = 1.0
+    null = options.agreement.null_probability
+    divisor = tests if corrected(options, "bonferroni") else 2
+    threshold = options.agreement.alpha / divisor
+    greater = float(bdtrc(agreeing - 1, n, null)) if agreeing else 1.0
+    less = float(bdtr(agreeing, n, null))
     published = not corrected(options, "labels")
     label = "-" if less <= threshold else "?"
     if published and agreeing == 0:
@@ -144,7 +150,7 @@ def label_of(agreeing: int, n: int, tests: int, options: MultiblimpOptions) -> T
         label = "+"
     elif published and agreeing > 5 and agreeing / n > null:
         label = "~"
-    return Tested(greater, less, label)
+    return greater, less, label
 
 
 def measure_agreement(
@@ -155,31 +161,29 @@ def measure_agreement(
     counted: Path,
     options: MultiblimpOptions,
 ) -> Mapping[str, int]:
-    """Write tests (``agreement``) and their counts; return the counted cases by phenomenon."""
+    """Write the tests (``output``) and the counts; return the counted cases keyed by phenomenon."""
     edges = read_table(CANDIDATES, candidates, EDGE_COLUMNS)
     entries = read_table(LEXICON, lexicon)
-    counts: dict[str, Counter[Key]] = {}
-    for construction in ("sv", "sp"):
-        inside = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
-        evidence = load_evidence(inside, entries, construction, options)
-        for phenomenon in map(words.PHENOMENA.__getitem__, options.phenomena):
+    counts: dict[str, Counter[Combination]] = {}
+    for construction in ("sv", "sp"):  # subject and verb, subject and participle
+        rows = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
+        evidence = load_evidence(rows, entries, construction, options)
+        for phenomenon in (words.PHENOMENA[name] for name in options.phenomena):
             if phenomenon.construction == construction:
-                agreed = count_agreement(inside, evidence, lang, phenomenon, options)
-                counts[phenomenon.name] = agreed
-    tested: list[dict[str, Any]] = []
+                counts[phenomenon.name] = count_agreement(rows, evidence, lang, phenomenon, options)
+    # A condition is a subject value in a word order; each has two tests.
+    tested_rows: list[dict[str, Any]] = []
     counted_rows: list[dict[str, Any]] = []
     for name in options.phenomena:
         totals: Counter[tuple[str, str, str]] = Counter()
-        for (verb_type, order, value, verb_value), count in sorted(counts[name].items()):
-            totals[verb_type, order, value] += count
-            condition = {"phenomenon": name, "verb_type": verb_type, "order": order}
-            values = {"subject_value": value, "verb_value": verb_value}
-            counted_rows.append(condition | values | {"count": count})
+        for combination, count in sorted(counts[name].items()):
+            totals[combination[:3]] += count
+            counted_rows.append({"phenomenon": name, **combination._asdict(), "count": count})
         for (verb_type, order, value), n in totals.items():
-            agreeing = counts[name][verb_type, order, value, value]
-            outcome = label_of(agreeing, n, 2 * len(totals), options)
+            agreeing = counts[name][Combination(verb_type, order, value, value)]
+            outcome = run_binomial_tests(agreeing, n, 2 * len(totals), options)
             row = (name, verb_type, order, value, agreeing, n, agreeing / n, *outcome)
-            tested.append(dict(zip(AGREEMENT.names, row, strict=True)))
-    write_rows(tested, AGREEMENT, output)
+            tested_rows.append(dict(zip(AGREEMENT.names, row, strict=True)))
+    write_rows(tested_rows, AGREEMENT, output)
     write_rows(counted_rows, AGREEMENT_COUNTS, counted)
-    return {name: agreed.total() for name, agreed in counts.items()}
+    return {name: of_phenomenon.total() for name, of_phenomenon in counts.items()}

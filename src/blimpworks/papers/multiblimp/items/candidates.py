@@ -1,7 +1,11 @@
 """Find the subjects and verbs of a treebank that could agree (MultiBLiMP 1.0, section 4.1).
 
-Reads a language's tokens. Writes the candidates, a row for each subject with the word that agrees
-with it, and counts of the subjects that were left out by reason.
+The input is a language's table of tokens. Outputs are the candidates, and the funnel: a count of
+the subjects that were left out for each reason. A candidate is a subject with the word that agrees
+with it, in one of two constructions:
+
+    sv  subject and finite verb, or its auxiliary     She *has* sung.
+    sp  subject and participle                        Elle est *partie*.
 
 Columns are numpy arrays with a row for each word. A word's row is its sentence's first row plus its
 CoNLL-U id minus one.
@@ -25,7 +29,8 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table
 
-Rows = npt.NDArray[np.int64]
+RowNumbers = npt.NDArray[np.int64]
+"""Numbers of rows; -1 stands for none."""
 Strings = npt.NDArray[np.object_]
 SUBJECT_CLASSES = {"NOUN", "PRON"}
 VERB_CLASSES = {"VERB", "AUX"}
@@ -33,12 +38,12 @@ TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "
 
 
 @dataclass(frozen=True)
-class Words:
+class TreebankWords:
     """Columns of a treebank's syntactic words, in order of sentences and words."""
 
-    sentence: Rows
-    word: Rows
-    head: Rows
+    sentence: RowNumbers
+    word: RowNumbers
+    head: RowNumbers
     """Row of the head; -1 for a root."""
     form: Strings
     lemma: Strings
@@ -48,7 +53,7 @@ class Words:
     """Empty where the treebank has none."""
 
 
-def load_words(tokens: pa.Table) -> Words:
+def load_words(tokens: pa.Table) -> TreebankWords:
     """Load the words of a ``tokens`` table, without multiword ranges and empty nodes."""
     table = tokens.filter(pc.is_valid(tokens["word"])).combine_chunks()
     sentence = table["sentence"].to_numpy().astype(np.int64)
@@ -61,24 +66,24 @@ def load_words(tokens: pa.Table) -> Words:
     }
     deprel = table["deprel"].cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
     head_rows = np.where(head > 0, first_of_sentence + head - 1, -1)
-    return Words(sentence, word, head_rows, **text, deprel=deprel)
+    return TreebankWords(sentence, word, head_rows, **text, deprel=deprel)
 
 
-def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.Mask:
+def check_each(values: Strings, predicate: Callable[[Any], bool]) -> words.RowMask:
     """Apply a predicate to all values, once for each distinct one."""
     return np.fromiter(map(cache(predicate), values), bool, len(values))
 
 
-def _heads_of(nodes: Words, dependents: words.Mask) -> words.Mask:
+def _heads_of(nodes: TreebankWords, dependents: words.RowMask) -> words.RowMask:
     marks = np.zeros(len(nodes.head), bool)
     heads = nodes.head[dependents]
     marks[heads[heads >= 0]] = True
     return marks
 
 
-def _auxiliary(nodes: Words, allowed: words.Mask, last: bool = False) -> Rows:
-    """Return each word's row of its first (or last) allowed auxiliary or copula, -1 if none."""
-    is_auxiliary = check_each(nodes.deprel, lambda d: d == "cop" or d.startswith("aux"))
+def _auxiliary(nodes: TreebankWords, allowed: words.RowMask, last: bool = False) -> RowNumbers:
+    """Return for each word the row of its first (or last) allowed auxiliary or copula."""
+    is_auxiliary = check_each(nodes.deprel, lambda name: name == "cop" or name.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (nodes.head >= 0))
     auxiliaries = np.full(len(nodes.head), -1)
     # A head with several auxiliaries keeps the one that is assigned last.
@@ -94,11 +99,11 @@ def _is_finite(feats: str | None) -> bool:
 
 
 def _table(
-    nodes: Words,
+    nodes: TreebankWords,
     construction: str,
-    subjects: Rows,
-    inflected: Rows,
-    replaced: Rows,
+    subjects: RowNumbers,
+    inflected: RowNumbers,
+    replaced: RowNumbers,
     word_type: Strings,
     options: MultiblimpOptions,
 ) -> pa.Table:
@@ -111,19 +116,21 @@ def _table(
     verbs = nodes.head[subjects]
     distance = replaced - subjects
     without_feats = check_each(nodes.feats, lambda feats: feats is None)[inflected]
-    # As published, the word before the later of the two is no attractor.
-    to_the_end = corrected(options, "attractor_window")
-    starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
-    ends = ends if to_the_end else ends - 1
+
+    # Attractors: words between subject and verb that have features like these.
     verbal = np.isin(nodes.upos, [*VERB_CLASSES]) & check_each(nodes.feats, lambda f: f is not None)
     attracting = verbal | check_each(
         nodes.feats,
         lambda feats: any(name in words.parse_feats(feats) for name in words.AGREEMENT_FEATURES),
     )
-    # Rows of the words between subject and verb that could attract agreement.
-    between = []
-    for start, end in zip(starts, ends, strict=True):
-        between.append(np.arange(start + 1, end)[attracting[start + 1 : end]])
+    starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
+    if not corrected(options, "attractor_window"):
+        # As published, the word before the later of the two is no attractor.
+        ends = ends - 1
+    between = [
+        np.arange(start + 1, end)[attracting[start + 1 : end]]
+        for start, end in zip(starts, ends, strict=True)
+    ]
     return pa.table(
         {
             "construction": [construction] * len(subjects),
@@ -161,27 +168,31 @@ def find_candidates(
     options: MultiblimpOptions,
     treebanks: TreebankOptions,
 ) -> dict[str, int]:
-    """Write the ``candidates`` of a language and their funnel; return the counts by reason."""
+    """Write the ``candidates`` of a language and the funnel; return its counts keyed by reason.
+
+    ``special`` names the treatments of the language's spelling (``words.TREATMENTS``).
+    """
     table = words.read_tokens(tokens, TOKEN_COLUMNS, special, options)
     nodes = load_words(table)
     counts = {"sentences": len(np.unique(nodes.sentence)), "words": len(nodes.word)}
-    too_long = np.asarray(pc.greater(table["word"], treebanks.max_words).fill_null(False))
-    reasons = {**words.unwanted_rows(table, options), "too long": too_long}
-    sentence = table["sentence"].to_numpy()
-    unwanted = {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
     subjects = np.flatnonzero((nodes.deprel == "nsubj") & (nodes.head >= 0))
     counts["subjects"] = len(subjects)
-    for reason, sentences in unwanted.items():
-        keep = ~np.isin(nodes.sentence[subjects], [*sentences])
+
+    # Leave out sentences with an unwanted word.
+    too_long = np.asarray(pc.greater(table["word"], treebanks.max_words).fill_null(False))
+    unwanted = {**words.unwanted_rows(table, options), "too long": too_long}
+    sentence = table["sentence"].to_numpy()
+    for reason, rows in unwanted.items():
+        keep = ~np.isin(nodes.sentence[subjects], sentence[rows])
         counts[f"- {reason}"] = int((~keep).sum())
         subjects = subjects[keep]
-    conjoined = _heads_of(nodes, nodes.deprel == "conj")
-    odd = check_each(
-        nodes.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d
-    )
+
+    # Leave out subjects that may not agree; each is counted for the first reason.
     heads = nodes.head[subjects]
+    odd_relations = ("expl", "csubj:outer", "nsubj:outer")
+    odd = check_each(nodes.deprel, lambda name: any(text in name for text in odd_relations))
     drops = {
-        "conjoined subject": conjoined[subjects],
+        "conjoined subject": _heads_of(nodes, nodes.deprel == "conj")[subjects],
         "expletive or outer subject": _heads_of(nodes, odd)[heads],
         "subject is not a noun or pronoun": ~np.isin(nodes.upos[subjects], [*SUBJECT_CLASSES]),
         "head is not a verb": ~np.isin(nodes.upos[heads], [*VERB_CLASSES]),
@@ -191,6 +202,7 @@ def find_candidates(
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
     subjects, heads = subjects[keep], heads[keep]
+
     # Subject and finite verb. If the verb has an auxiliary, that agrees.
     finite = check_each(nodes.feats, _is_finite)
     all_words = np.ones(len(nodes.head), bool)
@@ -198,32 +210,32 @@ def find_candidates(
     auxiliaries = _auxiliary(nodes, finite if only_finite else all_words)[heads]
     has_auxiliary = auxiliaries >= 0
     inflected = np.where(has_auxiliary, auxiliaries, heads)
-    first = has_auxiliary & (nodes.word[inflected] == 1)
-    # As published, the verb is replaced where the auxiliary begins the sentence.
-    misplaced = first & (not corrected(options, "first_word_auxiliary"))
-    replaced = np.where(misplaced, heads, inflected)
+    replaced = inflected
+    if not corrected(options, "first_word_auxiliary"):
+        # As published, the verb is replaced where the auxiliary begins the sentence.
+        replaced = np.where(has_auxiliary & (nodes.word[inflected] == 1), heads, inflected)
     word_type = np.where(has_auxiliary, "aux", "verb").astype(object)
     kept = finite[inflected] if only_finite else np.ones(len(subjects), bool)
     verbal = _table(
         nodes, "sv", subjects[kept], inflected[kept], replaced[kept], word_type[kept], options
     )
+    counts["- not finite"] = len(subjects) - len(verbal)
+
     # Subject and participle. Beside some auxiliaries the participle does not inflect.
-    auxiliaries_count = corrected(options, "participle_auxiliaries")
-    is_participle = (nodes.upos[heads] == "VERB") & check_each(
+    inflects = (nodes.upos[heads] == "VERB") & check_each(
         nodes.feats, lambda feats: words.parse_feats(feats).get("VerbForm") == "Part"
     )[heads]
-    uninflected = np.zeros(len(heads), bool)
-    if auxiliaries_count:
-        rows = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
-        lemmas = [row["lemma"] for row in rows if row["lang"] == lang]
+    if corrected(options, "participle_auxiliaries"):
+        rows_of_file = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
+        lemmas = [row["lemma"] for row in rows_of_file if row["lang"] == lang]
         last = _auxiliary(nodes, all_words, last=True)[heads]
-        uninflected = is_participle & (last >= 0) & np.isin(nodes.lemma, lemmas)[last]
-    chosen, verbs = subjects[is_participle & ~uninflected], heads[is_participle & ~uninflected]
-    word_type = np.full(len(chosen), words.PARTICIPLE, object)
-    participial = _table(nodes, "sp", chosen, verbs, verbs, word_type, options)
-    counts["- not finite"] = len(subjects) - len(verbal)
-    if auxiliaries_count:
+        uninflected = inflects & (last >= 0) & np.isin(nodes.lemma, lemmas)[last]
         counts["- participle beside an auxiliary that has no agreement"] = int(uninflected.sum())
+        inflects &= ~uninflected
+    verbs = heads[inflects]
+    word_type = np.full(len(verbs), words.PARTICIPLE, object)
+    participial = _table(nodes, "sp", subjects[inflects], verbs, verbs, word_type, options)
+
     counts["subject-verb candidates"] = len(verbal)
     counts["subject-participle candidates"] = len(participial)
     write_table(pa.concat_tables([verbal, participial]), CANDIDATES, output)

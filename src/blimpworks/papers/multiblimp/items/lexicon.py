@@ -1,7 +1,11 @@
 """Make the lexicon of a language from UniMorph's tables and from its treebanks.
 
-The lexicon is a table with a row for each reading of a word form: lemma, form, part of speech and
-features. Source: MultiBLiMP 1.0, section 3, and the method notes that it cites.
+The lexicon is a table with a row for each reading of a word form, its "entry". For example:
+
+    lemma  form   pos  features                      source    frequency
+    sing   sings  V    Mood=IND|Number=SG|Person=3   ud        12
+
+Source: MultiBLiMP 1.0, section 3, and the method notes that it cites.
 
 ``unimorph_patches.tsv`` corrects UniMorph's tables first, in order, as the authors did (method
 notes, 2.5; the paper does not mention it). Its column ``table`` names the file that a patch is for;
@@ -36,7 +40,7 @@ from blimpworks.strict import Strict
 from blimpworks.tables import LEXICON, write_table
 
 
-class Entry(NamedTuple):
+class LexiconEntry(NamedTuple):
     """A reading of a word form."""
 
     lemma: str
@@ -47,11 +51,12 @@ class Entry(NamedTuple):
 
 
 POS_OF_UPOS = {"VERB": "V", "AUX": "V", "NOUN": "N"} | {n: n for n in ("PRON", "ADJ", "DET", "ADV")}
+"""Part of speech in the lexicon, keyed by that of treebanks; others have no entries."""
 
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
 
-Row = tuple[str, str, str]
-"""Lemma, form and tags of a UniMorph table."""
+UnimorphRow = tuple[str, str, str]
+"""Lemma, form and tags of a UniMorph table: ("sing", "sings", "V;PRS;3;SG")."""
 
 TABLE = Path(__file__).with_name("unimorph_patches.tsv")
 DROPPED = "\t\t"
@@ -78,9 +83,9 @@ def patches_of(lang: str) -> tuple[Patch, ...]:
 
 def patch_line(line: str, lang: str, table: str = "") -> str:
     """Correct the tags of one line of ``table``; return ``DROPPED`` for a line to leave out."""
-    names = ("", (table or lang).removesuffix(".xz"))
+    table_name = (table or lang).removesuffix(".xz")
     for patch in patches_of(lang):
-        if patch.table not in names:
+        if patch.table not in ("", table_name):
             continue
         if patch.kind == "drop":
             if patch.pattern.search(line):
@@ -93,7 +98,7 @@ def patch_line(line: str, lang: str, table: str = "") -> str:
     return line
 
 
-def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
+def patch_rows(rows: Iterable[UnimorphRow], lang: str) -> Iterator[UnimorphRow]:
     """Add the patches' rows to those of a language's tables, unless these have no row."""
     patches = patches_of(lang)
     repeated = [patch for patch in patches if patch.kind == "lemma_as_form"]
@@ -120,7 +125,7 @@ COLUMN_COUNT = 3
 
 def read_unimorph(
     path: Path, lang: str, special: Sequence[str], options: MultiblimpOptions, odd: Counter[str]
-) -> Iterator[Row]:
+) -> Iterator[UnimorphRow]:
     """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
     Skips lines with a blank form or lemma. Skips forms with a space after the ``special``
@@ -128,7 +133,7 @@ def read_unimorph(
     "|" too. ``odd`` counts skipped and odd lines by fault. Raises UserError for a line with fewer
     than three columns, and for a file that is not UTF-8.
     """
-    segmented = path.suffix == ".segmentations"
+    has_segments = path.suffix == ".segmentations"
     respell = corrected(options, "scripts")
     with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
@@ -137,6 +142,7 @@ def read_unimorph(
     filled = [line for line in lines if line.strip()]
     odd["repeated"] += len(filled) - len({*filled})
     odd["in_no_table"] += not filled
+
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -150,7 +156,7 @@ def read_unimorph(
         lemma, form, tags = fields[:COLUMN_COUNT]
         if special:
             lemma, form = words.normalise_unimorph(lemma, form, special, corrected_scripts=respell)
-        odd["with_more_columns"] += len(fields) > COLUMN_COUNT + segmented
+        odd["with_more_columns"] += len(fields) > COLUMN_COUNT + has_segments
         odd["without_tags"] += not tags.strip() and patched != DROPPED
         if patched == DROPPED:
             odd["patched_out"] += 1
@@ -159,7 +165,7 @@ def read_unimorph(
         elif " " in form:
             odd["several_words"] += 1
         else:
-            yield lemma, form, tags.replace("|", ";") if segmented else tags
+            yield lemma, form, tags.replace("|", ";") if has_segments else tags
 
 
 def unimorph_entries(
@@ -168,31 +174,32 @@ def unimorph_entries(
     special: Sequence[str],
     options: MultiblimpOptions,
     odd: Counter[str],
-) -> list[Entry]:
+) -> list[LexiconEntry]:
     """List the distinct entries of UniMorph tables in order; ``odd`` as in ``read_unimorph``."""
     rows = (row for path in paths for row in read_unimorph(path, lang, special, options, odd))
     entries = (
-        Entry(lemma, form, pos, words.render(features))
+        LexiconEntry(lemma, form, pos, words.render(features))
         for lemma, form, tags in patch_rows(rows, lang)
         for pos, features in words.parse_tags(tags)
     )
     return list(dict.fromkeys(entries))
 
 
-def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]:
-    """Return the lower-case entries of a treebank with their frequencies, without rare ones."""
-    clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
+def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[LexiconEntry, int]:
+    """Return the frequency of each lower-case entry of a treebank, without rare ones."""
+    is_clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
     columns = ["lemma", "form", "upos", "feats"]
     occurrences = (
-        tokens.filter(pc.and_(has_entry, clean))
+        tokens.filter(pc.and_(has_entry, is_clean))
         .select(columns)
         .cast(pa.schema([(name, pa.string()) for name in columns]))
         .group_by(columns, use_threads=False)
         .aggregate([([], "count_all")])
     )
-    counts: Counter[Entry] = Counter()
-    spelt: dict[Entry, str] = {}
+
+    counts: Counter[LexiconEntry] = Counter()
+    written: dict[LexiconEntry, str] = {}  # as in the authors' file, which they sort
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
     for lemma, form, upos, feats, count in zip(*cells, strict=True):
         pos = POS_OF_UPOS.get(upos or "")
@@ -210,44 +217,47 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
             (name, "+".join(map(words.to_unimorph, value.split(","))))
             for name, value in ud_features.items()
         ]
-        entry = Entry(lemma.lower(), form.lower(), pos, words.render(features))
+        entry = LexiconEntry(lemma.lower(), form.lower(), pos, words.render(features))
         counts[entry] += count
-        spelt[entry] = ";".join([pos, *(f"{n}_{v}" for n, v in sorted(ud_features.items()))])
+        sorted_features = sorted(ud_features.items())
+        written[entry] = ";".join([pos, *(f"{name}_{value}" for name, value in sorted_features)])
+
     dropped = _rare_forms(counts, options.lexicon.form_ratio)
     if not corrected(options, "rare_readings"):
         dropped |= _rare_bundles(counts, options.lexicon.bundle_ratio)
     kept = [entry for entry in counts if entry not in dropped]
     if kept and not corrected(options, "first_entry"):
         # The authors write the entries sorted, and their reader takes the first for a header.
-        kept.remove(min(kept, key=lambda entry: (entry.lemma, entry.form, spelt[entry])))
+        kept.remove(min(kept, key=lambda entry: (entry.lemma, entry.form, written[entry])))
     return {entry: counts[entry] for entry in kept if " " not in entry.form}
 
 
-def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
+def _rare_forms(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:
     """Find entries whose lemma and features have a form more than ``ratio`` times as frequent."""
-    highest: Counter[Entry] = Counter()  # by entry without its form
+    highest: Counter[LexiconEntry] = Counter()  # keyed by the entry without its form
     for entry, count in counts.items():
-        of_any_form = entry._replace(form="")
-        highest[of_any_form] = max(highest[of_any_form], count)
+        any_form = entry._replace(form="")
+        highest[any_form] = max(highest[any_form], count)
     return {e for e, count in counts.items() if highest[e._replace(form="")] / count > ratio}
 
 
-def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
-    """Find hapaxes that differ by at most two tags from the commonest reading of their form.
+def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:
+    """Find entries that occur once and are nearly like the commonest entry of their form.
 
-    That must be more than ``ratio`` times as frequent, and of the same class of words.
+    They differ from it by at most two tags and have the same class of words. The commonest entry
+    must be more than ``ratio`` times as frequent.
     """
-    groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    entries_by_form: dict[tuple[str, str], list[LexiconEntry]] = defaultdict(list)
     for entry in counts:
-        groups[entry.lemma, entry.form].append(entry)
-    dropped: set[Entry] = set()
-    for entries in groups.values():
-        top = max(entries, key=counts.__getitem__)
-        top_tags = {top.pos, *top.features.split("|")}
+        entries_by_form[entry.lemma, entry.form].append(entry)
+    dropped: set[LexiconEntry] = set()
+    for entries in entries_by_form.values():
+        commonest = max(entries, key=counts.__getitem__)
+        its_tags = {commonest.pos, *commonest.features.split("|")}
         for entry in entries:
-            rare = counts[entry] == 1 and counts[top] / counts[entry] > ratio
-            differing = top_tags ^ {entry.pos, *entry.features.split("|")}
-            if rare and entry.pos[0] == top.pos[0] and len(differing) <= 2:
+            is_rare = counts[entry] == 1 and counts[commonest] > ratio
+            differing = its_tags ^ {entry.pos, *entry.features.split("|")}
+            if is_rare and entry.pos[0] == commonest.pos[0] and len(differing) <= 2:
                 dropped.add(entry)
     return dropped
 
@@ -260,7 +270,11 @@ def build_lexicon(
     output: Path,
     options: MultiblimpOptions,
 ) -> dict[str, int]:
-    """Write the ``lexicon`` of a language; count entries by source, and odd lines by fault."""
+    """Write the ``lexicon`` of a language.
+
+    ``special`` names the treatments of the language's spelling (``words.TREATMENTS``). Returns the
+    numbers of entries of each source ("unimorph", "ud"), and of odd lines ("lines_blank" …).
+    """
     token_words = words.read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(token_words, options)
     odd: Counter[str] = Counter()
@@ -268,7 +282,7 @@ def build_lexicon(
     if not corrected(options, "missing_words"):
         missing = words.READ_AS_MISSING
         from_unimorph = [entry for entry in from_unimorph if missing.isdisjoint(entry[:2])]
-        from_ud = {entry: n for entry, n in from_ud.items() if missing.isdisjoint(entry[:2])}
+        from_ud = {e: count for e, count in from_ud.items() if missing.isdisjoint(e[:2])}
     rows = [
         *((*entry, "unimorph", None) for entry in from_unimorph),
         *((*entry, "ud", frequency) for entry, frequency in from_ud.items()),

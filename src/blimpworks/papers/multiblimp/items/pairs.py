@@ -1,8 +1,13 @@
-"""Make minimal pairs: put other forms of the agreeing word into sentences, and check them.
+"""Make minimal pairs: put another form in the place of the word that agrees.
 
-Reads a language's candidates (a subject and a verb that should agree), its lexicon, and the labels
-of its agreement tests. Writes a row for each pair, and a count of candidates lost for each reason
-(the funnel). Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
+Inputs are a language's candidates (a subject and a verb that should agree), its lexicon, and the
+labels of its agreement tests. Outputs are a row for each pair, and the funnel: a count of
+candidates lost for each reason. A pair:
+
+    good  She often sings.    good_form  sings    grammatical    SG
+    bad   She often sing.     bad_form   sing     ungrammatical  PL
+
+Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 """
 
 from collections import Counter
@@ -17,8 +22,7 @@ import pyarrow.compute as pc
 
 from blimpworks.items import item_id
 from blimpworks.papers.multiblimp import tables
-from blimpworks.papers.multiblimp.items import inflection, words
-from blimpworks.papers.multiblimp.items.inflection import SUBJECT_PARTS
+from blimpworks.papers.multiblimp.items import inflection, lookup, words
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import LEXICON, SENTENCES, read_table, write_rows
 
@@ -27,7 +31,7 @@ SURFACE_COLUMNS = ("sentence", "id", "word", "form", "space_after")
 
 @dataclass(slots=True)
 class Unit:
-    """A word, or a contraction of several."""
+    """A word, or a contraction of several ("du" of "de" and "le")."""
 
     text: str
     space_after: bool
@@ -39,39 +43,43 @@ class Surface(NamedTuple):
     """A sentence as written."""
 
     origin: dict[str, str]
-    """Its treebank, file and sent_id."""
+    """The ``treebank``, ``file`` and ``sent_id`` of the sentence."""
     units: list[Unit]
 
 
 def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> dict[int, Surface]:
-    """Load the sentences of ``tokens`` rows by number; ``whole_contractions``: each as one unit."""
+    """Load sentences as written, keyed by their number, from rows of ``tokens``.
+
+    With ``whole_contractions`` a contraction is one unit, unless it only joins its words. Without,
+    its words stand apart ("de le").
+    """
     columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
-    units: dict[int, list[Unit]] = {}
+    units_by_sentence: dict[int, list[Unit]] = {}
     contractions: list[tuple[int, Unit]] = []
     for sentence, identifier, word, form, space_after in zip(*columns, strict=True):
         if word is not None:
             unit = Unit(form, space_after, range(word, word + 1))
-            units.setdefault(sentence, []).append(unit)
+            units_by_sentence.setdefault(sentence, []).append(unit)
         elif whole_contractions and "-" in identifier:
             first, last = map(int, identifier.split("-"))
             contractions.append((sentence, Unit(form, space_after, range(first, last + 1))))
     for sentence, contraction in contractions:
-        of_sentence, ids = units[sentence], contraction.word_ids
-        at = [i for i, unit in enumerate(of_sentence) if unit.word_ids.start in ids]
-        surface_words = of_sentence[at[0] : at[-1] + 1]
-        if "".join(unit.text for unit in surface_words) == contraction.text:
-            for unit in surface_words:
+        units = units_by_sentence[sentence]
+        inside = [i for i, unit in enumerate(units) if unit.word_ids.start in contraction.word_ids]
+        start, end = inside[0], inside[-1] + 1
+        if "".join(unit.text for unit in units[start:end]) == contraction.text:
+            for unit in units[start:end]:
                 unit.space_after = False
-            surface_words[-1].space_after = contraction.space_after
+            units[end - 1].space_after = contraction.space_after
         else:
-            of_sentence[at[0] : at[-1] + 1] = [contraction]
+            units[start:end] = [contraction]
     origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
-    origins = origins.filter(pc.is_in(origins["sentence"], pa.array([*units], pa.int32())))
+    numbers = pa.array([*units_by_sentence], pa.int32())
     surfaces: dict[int, Surface] = {}
-    for row in origins.to_pylist():
+    for row in origins.filter(pc.is_in(origins["sentence"], numbers)).to_pylist():
         sentence, line = row.pop("sentence"), row.pop("line")
         origin = row | {"sent_id": row["sent_id"] or f"line {line}"}
-        surfaces[sentence] = Surface(origin, units[sentence])
+        surfaces[sentence] = Surface(origin, units_by_sentence[sentence])
     return surfaces
 
 
@@ -85,7 +93,10 @@ UNDECIDED = "of these, possibly right in another mood"
 
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
-    """Return a subject's features; with ``third``, nouns and most pronouns are third persons."""
+    """Return a subject's features, which its ``verb`` should share.
+
+    With ``third``, nouns and most pronouns get the third person if they have none.
+    """
     features = words.parse_feats(row["subject_feats"])
     pronoun = features.get("PronType", "Prs")
     if third and (row["subject_upos"] == "NOUN" or pronoun not in ("Prs", "Rel")):
@@ -118,7 +129,7 @@ def _candidates(
     options: MultiblimpOptions,
     counts: Counter[str],
 ) -> Iterator[Candidate]:
-    """Yield the candidates that agree; add the rejected to ``counts``.
+    """Yield the candidates that agree; count the rejected in ``counts``.
 
     In the authors' code a verb keeps the features that it takes over from one subject. They are
     compared with its next subject, and seen when the verb is an attractor.
@@ -158,7 +169,11 @@ def pairs_of(
     surfaces: Mapping[int, Surface],
     options: MultiblimpOptions,
 ) -> tuple[list[Row], Counter[str]]:
-    """Make the pairs of a phenomenon's candidates; count the rejected by reason, and UNDECIDED."""
+    """Make the pairs of a phenomenon's candidates.
+
+    ``labels`` are those of the agreement tests, keyed by verb type, order and value. Returns the
+    pairs, and counts of rejected candidates and forms keyed by reason, and of UNDECIDED pairs.
+    """
     pairs: list[Row] = []
     counts: Counter[str] = Counter()
     # The list completes all verbs before the first pair is made.
@@ -169,15 +184,23 @@ def pairs_of(
         if len(unit.word_ids) > 1:
             counts[CONTRACTION] += 1
             continue
+
         # The sentence is ``before``, the word that is replaced, and ``after``.
         spaced = [text_unit.text + (" " if text_unit.space_after else "") for text_unit in units]
         before = "".join(spaced[:at]).lstrip()
         after = (" " if unit.space_after else "") + "".join(spaced[at + 1 :])
         good, start = (before + unit.text + after).rstrip(), len(before)
+
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        good_values, verb_types = trace.before or [], (row["kind"], tables.BOTH_TYPES)
+        good_values = trace.own_values or []
+        # Tests are of this type of verb, or of verbs and auxiliaries together.
+        tested_types = [(t, row["order"]) for t in (row["kind"], tables.BOTH_TYPES)]
+        good_labels = []
+        for value in good_values:
+            by_type = (labels.get((*tested, value)) for tested in tested_types)
+            good_labels.append(next(filter(None, by_type), "?"))
         of_candidate = {
             "lang": lang,
             "phenomenon": phenomenon.name,
@@ -199,6 +222,9 @@ def pairs_of(
             "distance": row["distance"],
             "attractors": len(attractors),
             "attractor_values": attractors,
+            "congruent_attractors": sum(value in good_values for value in attractors),
+            "grammatical": "|".join(good_values),
+            "label": "|".join(good_labels),
             "good": good,
             "good_form": unit.text,
             "good_start": start,
@@ -206,50 +232,47 @@ def pairs_of(
             "bad_start": start,
             **origin,
         }
-        items: dict[str, Row] = {}
+
+        pairs_by_id: dict[str, Row] = {}
         for form, judged in trace.forms.items():
             if judged.objection:
                 continue
-            new = capitalised_like(form, unit.text, not corrected(options, "capitals"))
-            bad = (before + new + after).rstrip()
+            bad_form = capitalised_like(form, unit.text, not corrected(options, "capitals"))
+            bad = (before + bad_form + after).rstrip()
             key = (lang, phenomenon.name, *origin.values(), row["subject"], start)
             identifier = item_id(*key, good, bad)
             # Two forms that differ only in case can make the same sentence, or the good one.
-            if bad == good or identifier in items:
+            if bad == good or identifier in pairs_by_id:
                 counts[inflection.SAME_FORM] += 1
                 continue
             counts[UNDECIDED] += judged.undecided
-            of_values = []
-            for value in good_values:
-                by_type = (labels.get((t, row["order"], value)) for t in verb_types)
-                of_values.append(next(filter(None, by_type), "?"))
-            grammatical, ungrammatical = "|".join(good_values), "|".join(judged.values)
-            items[identifier] = of_candidate | {
+            grammatical, ungrammatical = of_candidate["grammatical"], "|".join(judged.values)
+            pairs_by_id[identifier] = of_candidate | {
                 "paradigm": f"{grammatical}>{ungrammatical}/{row['order']}/{row['kind']}",
-                "grammatical": grammatical,
                 "ungrammatical": ungrammatical,
                 "values": f"{grammatical} -> {ungrammatical}",
-                "label": "|".join(of_values),
                 "item_id": identifier,
                 "bad": bad,
-                "bad_end": start + len(new),
-                "bad_form": new,
-                "congruent_attractors": sum(value in good_values for value in attractors),
+                "bad_end": start + len(bad_form),
+                "bad_form": bad_form,
             }
-        pairs += items.values()
+        pairs += pairs_by_id.values()
     return pairs, counts
 
 
 def load_resources(
     rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
-) -> tuple[list[inflection.Lexicon], list[inflection.Lexicon]]:
-    """Load the verbs, and the possible subjects, of a construction's candidates by source."""
-    lemmas = inflection.spellings((row["lemma"].replace("_", "") for row in rows), any_case)
-    subjects = inflection.spellings((row["subject_form"] for row in rows), any_case)
-    load, participles = partial(inflection.load_lexicon, lexicon), construction == "sp"
+) -> tuple[list[lookup.Lexicon], list[lookup.Lexicon]]:
+    """Load the verbs, and the possible subjects, of a construction's candidates.
+
+    Both are lists of lexicons in the order of ``lookup.SOURCES``.
+    """
+    lemmas = lookup.spellings((row["lemma"].replace("_", "") for row in rows), any_case)
+    subjects = lookup.spellings((row["subject_form"] for row in rows), any_case)
+    load, participles = partial(lookup.load_lexicon, lexicon), construction == "sp"
     return (
-        [load(source, ("V",), "lemma", lemmas, participles) for source in inflection.SOURCES],
-        [load(source, SUBJECT_PARTS, "form", subjects) for source in inflection.SOURCES],
+        [load(source, ("V",), "lemma", lemmas, participles) for source in lookup.SOURCES],
+        [load(source, lookup.SUBJECT_PARTS, "form", subjects) for source in lookup.SOURCES],
     )
 
 
@@ -265,7 +288,10 @@ def build_pairs(
     funnel: Path,
     options: MultiblimpOptions,
 ) -> dict[str, dict[str, int]]:
-    """Write all pairs of a language that pass the checks; return the funnel's counts."""
+    """Write all pairs of a language that pass the checks, and the funnel; return its counts.
+
+    The counts are keyed by stage ("pairs sv#") and by reason.
+    """
     edges = read_table(tables.CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
     token_rows = words.read_tokens(tokens, SURFACE_COLUMNS, special, options)
@@ -280,10 +306,10 @@ def build_pairs(
     for construction in ("sv", "sp"):  # subject and verb, subject and participle
         rows = [row for row in edges if row["construction"] == construction]
         resources = load_resources(rows, entries, construction, any_case)
-        for phenomenon in map(words.PHENOMENA.__getitem__, options.phenomena):
+        for phenomenon in (words.PHENOMENA[name] for name in options.phenomena):
             if phenomenon.construction != construction:
                 continue
-            tested = [row for row in tests if row["phenomenon"] == phenomenon.name]
+            tested = [test for test in tests if test["phenomenon"] == phenomenon.name]
             labels = {(t["verb_type"], t["order"], t["value"]): t["label"] for t in tested}
             inflector = inflection.Inflector(phenomenon.feature, *resources, options, lang)
             pairs, rejected = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)

@@ -1,10 +1,14 @@
-"""Read and write MultiBLiMP's released files, and make items of them.
+"""Read MultiBLiMP's released pairs and make items of them; write items as a release.
 
-Source: the data set jumelet/multiblimp on the Hugging Face hub. Each language has a
-``<lang>/data.tsv`` of 36 columns with headings, quoted like CSV. Positions of words count from 0;
-that of an auxiliary is a decimal number ("11.0"). Features, lists of words and the sentence's
-comments are Python literals. The authors read their tables by pandas with its defaults, which takes
-a word such as "None" for a missing cell.
+The release is the data set jumelet/multiblimp on the Hugging Face hub. Each language has a
+``<lang>/data.tsv`` of 36 columns with headings, quoted like CSV; some of them:
+
+    sen               wrong_sen        verb_idx  feature_vals  phenomenon
+    She often sings.  She often sing.  2         SG -> PL      SV-#
+
+Positions of words count from 0; that of an auxiliary is a decimal number ("11.0"). Features, lists
+of words and the sentence's comments are Python literals. The authors read their tables by pandas
+with its defaults, which takes a word such as "None" for a missing cell.
 
 Items have the ids of regenerated ones. An export lacks some facts of the release: most features of
 attractors, and most of the sentence's comments in ``metadata``.
@@ -44,7 +48,8 @@ def _features(value: Any) -> dict[str, str]:
     features = _literal(value) or {}
     if not isinstance(features, dict):
         raise ValueError(f"{features!r} is no mapping of features")
-    return {k: ",".join(v) if isinstance(v, list | tuple) else v for k, v in features.items()}
+    lists = {name: values for name, values in features.items() if isinstance(values, list | tuple)}
+    return features | {name: ",".join(values) for name, values in lists.items()}
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -60,13 +65,13 @@ class Released(BaseModel):
 
 
 class Attractor(Released):
-    """An attractor."""
+    """A word between subject and verb that could attract agreement."""
 
     feats: Features
 
 
 class Origin(Released):
-    """A sentence's name, and its treebank as "directory/file"."""
+    """Source of a sentence; ``treebank`` is "directory/file"."""
 
     treebank: Annotated[str, Field(pattern="^[^/]+/[^/]+$")]
     sent_id: str | None = None
@@ -151,7 +156,7 @@ REMEDY = "Retrieve or export the file again."
 
 
 def read_rows(path: Path, lang: str) -> Iterator[tuple[int, ReleasedPair]]:
-    """Yield a language's pairs, each after its first line (from 1). Raises UserError for faults."""
+    """Yield (number of the first line, pair) of a file. Raises UserError for a malformed pair."""
     line = 2
     with reading(path, EXPECTED, REMEDY):
         try:
@@ -181,9 +186,9 @@ _COLUMNS = read_cells(Path(__file__).with_name("released_columns.tsv"))
 LAYOUT = [row["released"] for row in _COLUMNS]
 """Columns of the release, in its order."""
 RELEASED_COLUMNS = {row["released"]: row["item"] for row in _COLUMNS if row["item"]}
-"""Columns of the release, and columns of items with the same content."""
+"""Column of items with the same content, keyed by the release's column."""
 RELEASED_POSITIONS = {row["released"]: row["word"] for row in _COLUMNS if row["word"]}
-"""Positions of words in the release (from 0), and the CoNLL-U ids of items (from 1)."""
+"""Column of items with a CoNLL-U id (from 1), keyed by the release's column (from 0)."""
 
 
 def _feats(features: dict[str, str]) -> list[str]:
@@ -199,7 +204,7 @@ def released_item(line: int, row: ReleasedPair, file: str, revision: str | None)
     key = (row.lang, name, *origin.values(), row.child_idx + 1, spans.good_start)
     values = (row.grammatical_feature, row.ungrammatical_feature)
     inflected = row.cop_idx if row.inflect_item == "aux" else row.verb_idx
-    assert inflected is not None  # the row was checked
+    assert inflected is not None  # ``_fits_together`` has checked it
     attractors = (word.feats.get(words.PHENOMENA[name].feature) for word in row.attractors)
     return {
         "item_id": item_id(*key, row.sen, row.wrong_sen),
@@ -293,7 +298,10 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def export_items(items: Path, output: Path) -> int:
-    """Write sampled items in the release's layout; return how many. Raises UserError for others."""
+    """Write sampled items in the release's layout; return how many.
+
+    Raises UserError for a table of other pairs. Writes no file for an empty table.
+    """
     table = read_table(ITEMS, items)
     missing = [name for name in ITEM_SCHEMA.names if name not in table.column_names]
     if missing or table["weight"].null_count:

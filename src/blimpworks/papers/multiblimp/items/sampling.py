@@ -1,7 +1,13 @@
-"""Draw a balanced sample of pairs from each condition; common traits are drawn less often.
+"""Draw a balanced sample of a language's minimal pairs, at most 100 for each condition.
 
-Reads all pairs of a language; writes the drawn ones, and counts of the others by reason. Source:
-MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their selection cannot be
+The input is the table of all pairs of a language. Outputs are the drawn pairs (the benchmark's
+items), and the funnel: a count of the other pairs for each reason. A condition is a contrast:
+
+    phenomenon  grammatical  ungrammatical  order  inflected
+    sv#         SG           PL             SV     verb       She often sings. / She often sing.
+
+Pairs with common traits, such as a frequent verb, get a low weight and are drawn less often.
+Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their sample cannot be
 repeated. This one depends only on the seed, the condition and the pairs.
 """
 
@@ -11,15 +17,114 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA, write_funnel
 from blimpworks.tables import ITEMS, read_table, write_rows
 
-Item = dict[str, Any]
-Condition = tuple[str, str, str, str, str]
-"""Phenomenon, grammatical value, ungrammatical value, order, and type of the inflected word."""
+PairRow = dict[str, Any]
+"""A row of the table of pairs; several values of one form are joined by "|", as in "SG|DU"."""
+
+
+class Condition(NamedTuple):
+    """Contrast of two values of the agreement feature, in one word order and type of word."""
+
+    phenomenon: str
+    grammatical: str
+    ungrammatical: str
+    order: str
+    inflected: str
+    """Type of the word that agrees: verb, aux or ptcp."""
+
+
+def list_conditions(pairs: Iterable[PairRow]) -> list[Condition]:
+    """List the conditions to sample, sorted: each contrast of single values, in both orders."""
+    conditions: set[Condition] = set()
+    for pair in pairs:
+        phenomenon, inflected = pair["phenomenon"], pair["inflected"]
+        grammatical, ungrammatical = pair["grammatical"], pair["ungrammatical"]
+        if "|" not in grammatical + ungrammatical:  # a form with several values is no condition
+            for order in ("SV", "VS"):
+                conditions.add(Condition(phenomenon, grammatical, ungrammatical, order, inflected))
+    return sorted(conditions)
+
+
+def select_pairs(
+    pairs: Iterable[PairRow], condition: Condition, exact: bool = False
+) -> list[PairRow]:
+    """Select the pairs of a condition.
+
+    Unless ``exact``, a pair with the value "3IMP" also belongs to the conditions of "3", because
+    the authors' code looks for "3" in its text.
+    """
+    phenomenon, grammatical, ungrammatical, order, inflected = condition
+    selected = []
+    for pair in pairs:
+        good, bad = pair["grammatical"], pair["ungrammatical"]
+        if exact:
+            good, bad = good.split("|"), bad.split("|")
+        has_values = grammatical in good and ungrammatical in bad
+        traits = (pair["phenomenon"], pair["order"], pair["inflected"])
+        if has_values and traits == (phenomenon, order, inflected):
+            selected.append(pair)
+    return selected
+
+
+def _traits(pair: PairRow, published: bool) -> list[tuple[str, Any]]:
+    """List the (name, value) of traits to balance; the authors' code has two beside the paper's."""
+    attractors, congruent = pair["attractors"], pair["congruent_attractors"]
+    traits = [
+        ("subject", pair["subject"]),
+        ("verb", pair["inflected_form"]),
+        ("distance", pair["distance"]),
+        ("only congruent", attractors > 0 and congruent == attractors),
+        ("only incongruent", attractors > 0 and congruent == 0),
+    ]
+    if published:
+        traits += [("has attractors", attractors > 0), ("sentence", pair["good"])]
+    return traits
+
+
+def compute_weights(pairs: Sequence[PairRow], published: bool) -> list[float]:
+    """Compute each pair's weight: one over the product of its traits' relative frequencies."""
+    traits_of_pairs = [_traits(pair, published) for pair in pairs]
+    counts = Counter(trait for traits in traits_of_pairs for trait in traits)
+    return [math.prod(len(pairs) / counts[trait] for trait in traits) for traits in traits_of_pairs]
+
+
+def draw_pairs(
+    pairs: Sequence[PairRow], condition: Condition, options: MultiblimpOptions
+) -> list[PairRow]:
+    """Draw at most ``per_condition`` of a condition's pairs by weight, without replacement.
+
+    Each pair gets the key log(u) / weight, where u is random; the pairs with the largest keys are
+    drawn. This equals drawing one after another (Efraimidis and Spirakis 2006), whatever the order
+    of the input. Returns the pairs by item_id; ``weight`` is the share of the condition's weight.
+    """
+    weights = compute_weights(pairs, published=not corrected(options, "balance"))
+    total = math.fsum(weights)
+    keys = []
+    for pair, weight in zip(pairs, weights, strict=True):
+        # A hash stands for the random u, so that the draw does not depend on other pairs.
+        text = f"{options.sampling.seed}\x1f{tuple(condition)}\x1f{pair['item_id']}".encode()
+        digest = int.from_bytes(blake2b(text, digest_size=8).digest())
+        keys.append(math.log((digest + 0.5) / 2**64) / weight)
+    ranks = [(key, i) for i, key in enumerate(keys)]
+    drawn = [i for _, i in heapq.nlargest(options.sampling.per_condition, ranks)]
+    drawn.sort(key=lambda i: pairs[i]["item_id"])
+    return [{**pairs[i], "weight": weights[i] / total} for i in drawn]
+
+
+def _label_of(condition: Condition, pairs: Iterable[PairRow]) -> str:
+    """Return the label that pairs have for the condition's grammatical value; "?" if none has."""
+    for pair in pairs:
+        values, labels = pair["grammatical"].split("|"), pair["label"].split("|")
+        label_by_value: dict[str, str] = dict(zip(values, labels, strict=True))
+        if condition.grammatical in label_by_value:
+            return label_by_value[condition.grammatical]
+    return "?"
+
 
 TOO_FEW = "- too few pairs of the phenomenon"
 NO_AGREEMENT = "- no agreement"
@@ -27,123 +132,53 @@ AGAIN, NOWHERE = "+ in a further condition", "- in no condition"
 ABOVE_LIMIT = "- above the condition's limit"
 
 
-def conditions(items: Iterable[Item]) -> list[Condition]:
-    """List the conditions to sample, sorted: each pair of single values, in both word orders."""
-    found: set[Condition] = set()
-    for item in items:
-        phenomenon, inflected = item["phenomenon"], item["inflected"]
-        grammatical, ungrammatical = item["grammatical"], item["ungrammatical"]
-        if "|" not in grammatical + ungrammatical:  # a form with several values is no condition
-            for order in ("SV", "VS"):
-                found.add((phenomenon, grammatical, ungrammatical, order, inflected))
-    return sorted(found)
-
-
-def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
-    """Select the pairs of a condition; unless ``exact``, values may be parts of others ("3IMP")."""
-    phenomenon, grammatical, ungrammatical, order, inflected = condition
-    inside = []
-    for item in items:
-        good, bad = item["grammatical"], item["ungrammatical"]
-        if exact:
-            good, bad = good.split("|"), bad.split("|")
-        same = (item["phenomenon"], item["order"], item["inflected"])
-        if same == (phenomenon, order, inflected) and grammatical in good and ungrammatical in bad:
-            inside.append(item)
-    return inside
-
-
-def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
-    """Return traits to balance; two more than in the paper are in the authors' code."""
-    incongruent = item["attractors"] - item["congruent_attractors"]
-    traits = (
-        ("subject", item["subject"]),
-        ("verb", item["inflected_form"]),
-        ("distance", item["distance"]),
-        ("only congruent", item["attractors"] > 0 and incongruent == 0),
-        ("only incongruent", item["attractors"] > 0 and item["congruent_attractors"] == 0),
-    )
-    more = (("has attractors", item["attractors"] > 0), ("sentence", item["good"]))
-    return traits + more if published else traits
-
-
-def weights(items: Sequence[Item], published: bool) -> list[float]:
-    """Return each pair's weight: one over the product of its traits' relative frequencies."""
-    traits = [_traits(item, published) for item in items]
-    counts = Counter(trait for pair_traits in traits for trait in pair_traits)
-    return [math.prod(len(items) / counts[trait] for trait in of_pair) for of_pair in traits]
-
-
-def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions) -> list[Item]:
-    """Draw at most ``per_condition`` pairs by weight, without replacement.
-
-    Each pair gets the key log(u) / weight, and the pairs with the largest keys are drawn. This has
-    the distribution of drawing one after another (Efraimidis and Spirakis 2006), whatever the order
-    of the input. Returns the pairs in order of item_id, with their share of the condition's weight.
-    """
-    settings = options.sampling
-    weighted = weights(items, published=not corrected(options, "balance"))
-    total = math.fsum(weighted)
-    keyed = []
-    for i, (item, weight) in enumerate(zip(items, weighted, strict=True)):
-        # A hash stands for the random u, so that the draw does not depend on other pairs.
-        text = f"{settings.seed}\x1f{condition}\x1f{item['item_id']}".encode()
-        digest = int.from_bytes(blake2b(text, digest_size=8).digest())
-        keyed.append((math.log((digest + 0.5) / 2**64) / weight, i))
-    drawn = [i for _, i in heapq.nlargest(settings.per_condition, keyed)]
-    drawn.sort(key=lambda i: items[i]["item_id"])
-    return [{**items[i], "weight": weighted[i] / total} for i in drawn]
-
-
-def sample(
-    items: Sequence[Item], options: MultiblimpOptions, untested: Collection[str] = ()
-) -> tuple[list[Item], dict[str, int]]:
-    """Return the balanced selection, and the number of dropped pairs by reason.
+def sample_pairs(
+    pairs: Sequence[PairRow], options: MultiblimpOptions, untested: Collection[str] = ()
+) -> tuple[list[PairRow], dict[str, int]]:
+    """Return the balanced sample, and the numbers of pairs for the funnel, keyed by reason.
 
     As in the release, a pair of two conditions can be drawn in both. When corrected, it is drawn
-    only in the first that is kept. The conditions of an ``untested`` construction ("sv", "sp")
-    count as undecided.
+    only in the first condition that is kept. ``untested`` are constructions ("sv", "sp"): the
+    label of their conditions is "?" (undecided), so none is dropped for lack of agreement.
     """
     counts = dict.fromkeys(("pairs", AGAIN, NOWHERE, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
-    counts["pairs"] = len(items)
-    sizes = Counter(item["phenomenon"] for item in items)
-    once = corrected(options, "memberships")
-    taken: set[str] = set()
-    memberships: Counter[int] = Counter()
-    chosen: list[Item] = []
-    for condition in conditions(items):
-        inside = [item for item in members(items, condition, once) if item["item_id"] not in taken]
-        memberships.update(map(id, inside))
+    counts["pairs"] = len(pairs)
+    phenomenon_sizes = Counter(pair["phenomenon"] for pair in pairs)
+    only_once = corrected(options, "memberships")
+    used_ids: set[str] = set()
+    conditions_of_pair: Counter[int] = Counter()  # their number, keyed by the id() of the pair
+    sample: list[PairRow] = []
+    for condition in list_conditions(pairs):
+        members = select_pairs(pairs, condition, exact=only_once)
+        members = [pair for pair in members if pair["item_id"] not in used_ids]
+        conditions_of_pair.update(map(id, members))
         phenomenon, grammatical, ungrammatical, order, inflected = condition
-        label = "?"
-        for item in inside if phenomenon[:2] not in untested else ():
-            pairs = zip(item["grammatical"].split("|"), item["label"].split("|"), strict=True)
-            label_of = dict(pairs)
-            if grammatical in label_of:
-                label = label_of[grammatical]
-                break
-        if sizes[phenomenon] < options.sampling.minimum:
-            counts[TOO_FEW] += len(inside)
-        elif label == "-":
-            counts[NO_AGREEMENT] += len(inside)
-        else:
-            taken |= {item["item_id"] for item in inside} if once else set()
-            # Attractors agree or not with the condition's value, whatever others the pair has.
-            changed = {
-                "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
-                "grammatical": grammatical,
-                "ungrammatical": ungrammatical,
-                "label": label,
-            }
-            for position, item in enumerate(inside):
-                congruent = item["attractor_values"].count(grammatical)
-                inside[position] = {**item, **changed, "congruent_attractors": congruent}
-            drawn = draw(inside, condition, options)
-            counts[ABOVE_LIMIT] += len(inside) - len(drawn)
-            chosen += drawn
-    counts[AGAIN] = memberships.total() - len(memberships)
-    counts[NOWHERE] = len(items) - len(memberships)
-    return chosen, {**counts, "items": len(chosen)}
+        label = "?" if phenomenon[:2] in untested else _label_of(condition, members)
+        if phenomenon_sizes[phenomenon] < options.sampling.minimum:
+            counts[TOO_FEW] += len(members)
+            continue
+        if label == "-":
+            counts[NO_AGREEMENT] += len(members)
+            continue
+        if only_once:
+            used_ids.update(pair["item_id"] for pair in members)
+
+        # Of a pair with several values, only those of the condition count from here on.
+        of_condition = {
+            "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
+            "grammatical": grammatical,
+            "ungrammatical": ungrammatical,
+            "label": label,
+        }
+        for position, pair in enumerate(members):
+            congruent = pair["attractor_values"].count(grammatical)
+            members[position] = {**pair, **of_condition, "congruent_attractors": congruent}
+        drawn = draw_pairs(members, condition, options)
+        counts[ABOVE_LIMIT] += len(members) - len(drawn)
+        sample += drawn
+    counts[AGAIN] = conditions_of_pair.total() - len(conditions_of_pair)
+    counts[NOWHERE] = len(pairs) - len(conditions_of_pair)
+    return sample, {**counts, "items": len(sample)}
 
 
 def sample_items(
@@ -154,9 +189,10 @@ def sample_items(
     funnel: Path,
     options: MultiblimpOptions,
 ) -> dict[str, int]:
-    """Write the sampled ``items`` of a language; return the funnel's counts."""
-    lost = () if corrected(options, "lost_statistics") else untested
-    items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options, lost)
+    """Write a language's sampled items and the funnel; return the funnel's counts."""
+    if corrected(options, "lost_statistics"):
+        untested = ()
+    items, counts = sample_pairs(read_table(ITEMS, pairs).to_pylist(), options, untested)
     write_rows(items, ITEM_SCHEMA, output)
     write_funnel(funnel, lang, {"sampling": counts})
     return counts

@@ -1,10 +1,12 @@
 """Read words of treebanks and UniMorph tables: their features, their spelling, unwanted words.
 
-Source: MultiBLiMP 1.0, sections 3.2, 4.1 and 5, appendix A.1, and the authors' code.
+Source: MultiBLiMP 1.0, sections 3.2, 4.1 and 5, appendix A.1, and the authors' code. The stages
+that make items call these functions.
 
-Features: UniMorph's values have Universal Dependencies' names. The tag inventory is the UniMorph
-schema's, with additions of its tables. The grouping of tags, the map of values between the two
-resources and the assumed values are the authors'.
+Features: UniMorph has tags ("V;PRS;3;SG"), treebanks have names and values ("Number=Sing"). Both
+become Universal Dependencies' names with UniMorph's values, such as "Number=SG". The tag inventory
+is the UniMorph schema's, with additions of its tables. The grouping of tags, the map of values
+between the two resources and the assumed values are the authors'.
 
 Spelling: the column ``special`` of ``config/languages.tsv`` names the treatments of a language.
 "published:" before a name restricts it to the authors' way, "corrected:" to ours.
@@ -31,7 +33,7 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import TOKENS, read_table
 
 Bundle = tuple[tuple[str, str], ...]
-"""Names and values of features, sorted by name; a value is one UniMorph tag."""
+"""Names and values of features, sorted by name: (("Number", "SG"), ("Person", "3"))."""
 
 UNDEFINED = "UNDEFINED"
 """Value of an agreement feature that a lexicon row leaves open: one form serves all values."""
@@ -96,20 +98,20 @@ def render(features: Iterable[tuple[str, str]]) -> str:
 
 
 def _split_tags(tags: str) -> list[str]:
-    """Split UniMorph's ``;``-separated tags; variants of its notation become one notation."""
+    """Split UniMorph's ``;``-separated tags, whichever variant of its notation they have."""
     # "NOM(3,SG)" becomes "3;SG", and "{1/3}" becomes "1+3".
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
     split: list[str] = []
     for joined in tags.split(";"):
-        tag = _upper_if_only_so(joined.strip())
+        tag = _restore_case(joined.strip())
         split += [tag] if tag in tag_features() else tag.split(".")
-    return [_upper_if_only_so(tag) for tag in split if tag]
+    return [_restore_case(tag) for tag in split if tag]
 
 
-def _upper_if_only_so(tags: str) -> str:
-    """Write those of the tags joined by ``+`` in upper case that the inventory has only so."""
+def _restore_case(tags: str) -> str:
+    """Write tags joined by ``+`` as in the inventory: "sg" becomes "SG", "Coll" stays."""
     inventory = tag_features()
     names = tags.split("+")
     for position, tag in enumerate(names):
@@ -126,33 +128,34 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     left out. The part of speech is "" where none is tagged.
     """
     feature_of_tag = tag_features()
-    values: dict[str, list[str]] = {}
+    values_by_feature: dict[str, list[str]] = {}
     for tag in _split_tags(tags):
         feature = feature_of_tag.get(tag.split("+")[0])
         if feature is not None:
-            values.setdefault(feature, []).extend(tag.split("+"))
-    names = sorted(values)
-    rows = []
-    for chosen in product(*(dict.fromkeys(values[name]) for name in names)):
+            values_by_feature.setdefault(feature, []).extend(tag.split("+"))
+    names = sorted(values_by_feature)
+    readings = []
+    for chosen in product(*(dict.fromkeys(values_by_feature[name]) for name in names)):
         features = dict(zip(names, chosen, strict=True))
-        rows.append((features.pop("pos", ""), tuple(sorted(features.items()))))
-    return tuple(dict.fromkeys(rows))
+        readings.append((features.pop("pos", ""), tuple(sorted(features.items()))))
+    return tuple(dict.fromkeys(readings))
 
 
 PARTICIPLE = "ptcp"
 """Kind of a participle item; subject-verb items are "verb" or "aux"."""
 
 COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
-"""Features of lexicon entries that may show an agreement feature; the best of them is chosen."""
+"""Features of lexicon rows that may show an agreement feature; ``load_lexicon`` chooses one."""
 CONDITIONS = {("eng", "sv#"): {"Tense": "Pres", "Person": "3"}}
-"""UD features that a word must have to show a phenomenon in a language."""
+"""UD features that a word must have to show a phenomenon, keyed by language and phenomenon."""
 
 
 class Phenomenon(NamedTuple):
-    """A construction, subject and verb ("sv") or participle ("sp"), and the feature that agrees."""
+    """A kind of agreement, such as "svP" of verbs in person."""
 
     name: str
     construction: str
+    """sv (subject and verb) or sp (subject and participle)."""
     feature: str
 
     def meets_conditions(self, lang: str, features: Mapping[str, str]) -> bool:
@@ -204,7 +207,7 @@ class Treatment:
     unimorph: tuple[str, ...] = ()
     """Columns of a UniMorph table, of ``WORD_COLUMNS``."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """MISC attribute with a better spelling, by column; used where a word has the attribute."""
+    """MISC attribute that has a better spelling, keyed by column; used where a word has it."""
 
 
 TREATMENTS = {
@@ -230,7 +233,7 @@ TREATMENTS = {
 def read_tokens(
     path: Path, columns: Sequence[str], special: Sequence[str], options: MultiblimpOptions
 ) -> pa.Table:
-    """Read columns of ``tokens``, respelt by the ``special`` treatments; those add ``misc``."""
+    """Read columns of ``tokens``, respelt by the ``special`` treatments, which need ``misc``."""
     needed = list(dict.fromkeys([*columns, "misc"])) if special else columns
     table = read_table(TOKENS, path, needed)
     return normalise_tokens(table, special, corrected_scripts=corrected(options, "scripts"))
@@ -246,7 +249,7 @@ def normalise_tokens(
                 continue
             texts = table[column].cast(pa.string())
             distinct = texts.drop_null().unique().to_pylist()
-            spelt = {None: None} | {text: treatment.convert(text) for text in distinct}
+            spelt = {None: None, **{text: treatment.convert(text) for text in distinct}}
             values = pa.chunked_array([[spelt[text] for text in texts.to_pylist()]], pa.string())
             if column in treatment.attributes:
                 # Null where a word lacks the attribute or leaves it empty.
@@ -290,15 +293,18 @@ def treatments(special: tuple[str, ...], corrected_scripts: bool) -> tuple[Treat
 
 # Words to leave out
 
-Mask = npt.NDArray[np.bool_]
+RowMask = npt.NDArray[np.bool_]
 UNWANTED_FEATS = r"(^|\|)(Typo=Yes($|\|)|(Style|Foreign)=)"
+"""Matches FEATS such as "Number=Sing|Typo=Yes" and "Foreign=Yes"."""
 UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
+"""Matches MISC such as "SpaceAfter=No|CorrectForm=sings" and "Lang=en"."""
 
 
-def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
-    """Mark rows of ``tokens`` to leave out, by reason: slips, typos, other languages and styles.
+def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, RowMask]:
+    """Mark rows of ``tokens`` to leave out: slips, typos, words of other languages and styles.
 
-    Reads the columns deprel, feats and misc, also of multiword ranges.
+    Returns a mask of the rows for each reason. Reads the columns deprel, feats and misc, also of
+    multiword ranges.
     """
     deprel, feats, misc = (tokens[name].cast(pa.string()) for name in ("deprel", "feats", "misc"))
     reasons = {

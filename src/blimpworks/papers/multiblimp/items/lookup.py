@@ -1,0 +1,248 @@
+"""Load the lexicon of a language, and find the readings of a word and those that contrast with it.
+
+A word of a sentence is looked up by a query: the values that its features may have. Source:
+MultiBLiMP 1.0, section 4.3; the rules of matching follow the authors' code. A lexicon is a table of
+readings of word forms, from UniMorph and from treebanks:
+
+    lemma  form   pos  features                           source    frequency
+    sing   sings  V    Mood=IND|Number=SG|Person=3        unimorph
+    sing   sing   V    Mood=IND|Number=PL                 ud        12
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, product
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.papers.multiblimp.items import words
+
+SOURCES = ("unimorph", "ud")
+SUBJECT_PARTS = ("N", "PRO", "PRON")
+"""Parts of speech of possible subjects."""
+RARE = 10
+"""A reading is rare if another one of its form is more than this many times as frequent.
+
+It is also rare if another lemma has the same form and features more often.
+"""
+AGREEING = (
+    *("Number", "Number[subj]", "Person", "Person[subj]", "Gender", "Gender[subj]"),
+    *("Animacy", "SubGender"),
+)
+"""Features that verbs may share with their subjects."""
+MAY_DIFFER = frozenset((*AGREEING, "Agglutination", "ExtPos"))
+"""Features of agreement, those that change with them (Polish *mógł-*) or don't concern the form."""
+Query = Mapping[str, frozenset[str]]
+"""Accepted values keyed by feature, such as ``{"Number": {"SG"}, "Person": {"1", "2"}}``."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconRow:
+    """One reading of a form."""
+
+    lemma: str
+    form: str
+    features: Mapping[str, str]
+    """Features with their values; ``words.ASSUMED`` gives those that the bundle lacks."""
+    bundle: str = ""
+    """Features as the lexicon table has them: "Mood=IND|Number=SG"."""
+    rare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Rows of one source (UniMorph or treebanks) and one class of words."""
+
+    columns: Mapping[str, str | None]
+    """Feature by which the rows inflect, such as "Number[subj]", keyed by agreement feature."""
+    stated: frozenset[str]
+    """Features that at least one row states."""
+    rows: Mapping[str, list[LexiconRow]]
+    """Rows keyed by lemma or by form."""
+
+    def relevant(self, query: Query) -> dict[str, frozenset[str]]:
+        """Restrict a query to features that the lexicon states."""
+        return {name: values for name, values in query.items() if name in self.stated}
+
+
+def spellings(forms: Iterable[Any], any_case: bool) -> frozenset[str]:
+    """Return words (Arrow or Python strings) to look up; with ``any_case`` in lower case too."""
+    written = {str(form) for form in forms}
+    return frozenset(written | {word.lower() for word in written} if any_case else written)
+
+
+Readings = dict[str, list[dict[str, str]]]
+"""Features of each bundle; "Gender=FEM+MASC" has alternatives, and so two dictionaries."""
+
+
+def _stated_features(readings: Readings) -> frozenset[str]:
+    return frozenset(name for features in chain(*readings.values()) for name in features)
+
+
+def load_lexicon(
+    table: pa.Table,
+    source: str,
+    parts_of_speech: Sequence[str],
+    key: Literal["lemma", "form"],
+    needed: Collection[str],
+    participles: bool = False,
+) -> Lexicon:
+    """Load the ``needed`` lemmas or forms (``key``) of one ``source`` of a ``lexicon`` table.
+
+    With ``participles`` other verb forms are left out. A feature that one row states has its
+    assumed value in the others. UniMorph has no frequencies, so none of its readings is rare.
+    """
+    rows = table.filter((pc.field("source") == source) & pc.field("pos").isin([*parts_of_speech]))
+    bundle_counts = Counter(rows["features"].cast(pa.string()).to_pylist())
+    readings: Readings = {}
+    for bundle in bundle_counts:
+        feats = words.parse_feats(bundle)
+        values = (value.split("+") for value in feats.values())
+        readings[bundle] = [dict(zip(feats, chosen, strict=True)) for chosen in product(*values)]
+    if participles and "VerbForm" in _stated_features(readings):
+        for bundle, alternatives in readings.items():
+            readings[bundle] = [r for r in alternatives if r.get("VerbForm") == "V.PTCP"]
+
+    # The column that inflects is chosen by stated values, before assumed ones are added.
+    stated = _stated_features(readings)
+    columns = {
+        feature: _inflecting_column(bundle_counts, readings, names)
+        for feature, names in words.COLUMNS_OF.items()
+    }
+    for features in chain(*readings.values()):
+        for name, value in words.ASSUMED.items():
+            if name in stated:
+                features.setdefault(name, value)
+
+    # Rarity depends on all rows, also those that are not needed.
+    frequency, forms = rows["frequency"], rows["form"]
+    rarity = pa.array([False] * len(rows))
+    if frequency.null_count < len(rows):
+        reading_keys = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
+        of_form, of_reading = _highest(forms, frequency), _highest(reading_keys, frequency)
+        rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
+        rarity = pc.or_(rarer, pc.greater(of_reading, frequency))
+    rows = rows.append_column("rare", rarity)
+
+    selected = rows.filter(pc.is_in(rows[key], pa.array([*needed], pa.string())))
+    rows_by_word: dict[str, list[LexiconRow]] = defaultdict(list)
+    cells = (selected[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
+    for lemma, form, bundle, rare in zip(*cells, strict=True):
+        for features in readings[bundle]:
+            word = lemma if key == "lemma" else form
+            rows_by_word[word].append(LexiconRow(lemma, form, features, bundle, rare))
+    return Lexicon(columns, stated, rows_by_word)
+
+
+def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return for each row the highest frequency among the rows with the same key."""
+    groups = pa.table({"key": keys, "n": frequency}).group_by("key").aggregate([("n", "max")])
+    return groups["n_max"].take(pc.index_in(keys, groups["key"]))
+
+
+def _inflecting_column(
+    bundle_counts: Mapping[str, int], readings: Readings, names: Sequence[str]
+) -> str | None:
+    """Choose the feature that inflects among ``names``: that with most rows of its rarest value.
+
+    It must have two values or more, unless it is the only one.
+    """
+    if len(names) == 1:
+        return names[0] if names[0] in _stated_features(readings) else None
+    most_rows, chosen = 0, None
+    for name in names:
+        rows_by_value: Counter[str] = Counter()
+        for bundle, alternatives in readings.items():
+            for features in alternatives:
+                if name in features:
+                    rows_by_value[features[name]] += bundle_counts[bundle]
+        if len(rows_by_value) >= 2 and min(rows_by_value.values()) > most_rows:
+            most_rows, chosen = min(rows_by_value.values()), name
+    return chosen
+
+
+def query_of(features: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Make a query of UD features; without a mood or voice it asks for indicative and active."""
+    query = {name: words.alternatives(value) for name, value in features.items()}
+    query.setdefault("Mood", frozenset({"IND"}))
+    query.setdefault("Voice", frozenset({"ACT"}))
+    return query
+
+
+NOMINATIVE = query_of({"Case": "Nom"})
+INDICATIVE = query_of({"Mood": "Ind"})
+
+
+def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
+    """Tell whether a row has the queried values, or leaves them open except in ``column``."""
+    for name, accepted in query.items():
+        value = row.features.get(name)
+        if value in accepted:
+            continue
+        if name == column or len(accepted) > 1 or value not in (None, words.UNDEFINED):
+            return False
+    return True
+
+
+def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
+    """Select the rows with the fewest features beyond those of the query."""
+    surplus = [len(row.features.keys() - query.keys()) for row in rows]
+    return [row for row, count in zip(rows, surplus, strict=True) if count == min(surplus)]
+
+
+def find_matches(
+    lexicon: Lexicon, lemma: str, form: str, query: Query, column: str, skip_rare: bool = False
+) -> list[LexiconRow]:
+    """Find the tightest rows of a lemma and form that fit a query."""
+    query = lexicon.relevant(query)
+    rows = [row for row in lexicon.rows.get(lemma, ()) if row.form == form]
+    rows = [row for row in rows if _fits(row, query, column) and not (skip_rare and row.rare)]
+    return _tightest(rows, query)
+
+
+def find_contrasts(
+    lexicon: Lexicon, row: LexiconRow, query: Query, column: str, strict: bool = False
+) -> list[LexiconRow]:
+    """Find the tightest rows of the row's lemma with another value in ``column``.
+
+    All other features that the row defines must be the same. A row that leaves the column open has
+    no contrast. One that lacks the column (Number[subj] is not assumed) has another value, as in
+    the authors' code, where it can be the tightest match. With ``strict``, rare readings are left
+    out, and rows that state more or fewer features beside agreement than the row.
+    """
+    value = row.features.get(column, words.UNDEFINED)
+    if value == words.UNDEFINED:
+        return []
+    required = {**lexicon.relevant(query), **defined_query(row)}
+    del required[column]
+    no_contrast = (words.UNDEFINED, value)
+    rows = [
+        entry
+        for entry in lexicon.rows.get(row.lemma, ())
+        if entry.features.get(column) not in no_contrast and _fits(entry, required, None)
+    ]
+    if strict:
+        fixed = _fixed_features(row)
+        rows = [entry for entry in rows if not entry.rare and _fixed_features(entry) == fixed]
+    return _tightest(rows, {**required, column: frozenset()})
+
+
+def defined_query(row: LexiconRow) -> Query:
+    """Make a query of the features that a row does not leave open."""
+    return {n: frozenset({v}) for n, v in row.features.items() if v != words.UNDEFINED}
+
+
+def _fixed_features(row: LexiconRow) -> dict[str, str]:
+    return {name: value for name, value in row.features.items() if name not in MAY_DIFFER}
+
+
+def collect_values(
+    lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, column: str, inflecting: str | None
+) -> set[str]:
+    """Collect values of ``column`` in rows that fit a query; none may leave ``inflecting`` open."""
+    query = lexicon.relevant(query)
+    fitting = (row for row in rows if _fits(row, query, inflecting))
+    return {row.features[column] for row in fitting if column in row.features}
