@@ -26,12 +26,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
-from blimpworks.scoring.hub_loading import (
-    Head,
-    positions,
-    split_model,
-    target_logprobs,
-)
+from blimpworks.scoring.hub_loading import Head, positions, split_model, target_logprobs
 from blimpworks.scoring.hub_model import FramedTokenizer, HubEngine, T, V, halving
 from blimpworks.scoring.selftest import gap_behind
 from blimpworks.scoring.store import nothing_scored

@@ -177,11 +177,7 @@ def joint(text: str, first: int) -> int:
 
 
 def joined(
-    starts: Offsets,
-    ends: Offsets,
-    joint: int | Offsets,
-    first: int | Offsets,
-    after: int | Offsets,
+    starts: Offsets, ends: Offsets, joint: int | Offsets, first: int | Offsets, after: int | Offsets
 ) -> NDArray[np.bool_]:
     """Return ``overlaps``, and also the tokens of only the white space from ``joint`` to ``first``.
 

@@ -237,7 +237,9 @@ class Loaded(Generic[P, R]):
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """Return the result or failure of each request. Raises UserError if loading fails."""
-        return run_batches(requests, max(1, len(requests)), self._attempt)
+        return run_batches(
+            requests, max(1, len(requests)), lambda batches: [*map(self._run, batches)]
+        )
 
     def close(self) -> None:
         self.__dict__.pop("_model", None)
@@ -262,10 +264,7 @@ class Loaded(Generic[P, R]):
                 "or choose the engine transformers."
             ) from error
 
-    def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
-        return [self._outcome(batch) for batch in batches]
-
-    def _outcome(self, batch: Sequence[P]) -> Outcome[R]:
+    def _run(self, batch: Sequence[P]) -> Outcome[R]:
         model = self._model
         from vllm.exceptions import VLLMValidationError
 
