@@ -1,9 +1,11 @@
 """Build, read, join and sample corpora for training (Warstadt et al. 2020, sections 4 and 6.3).
 
-A corpus is a directory with ``train.txt``, ``valid.txt`` and ``test.txt``: one sentence per line,
-words separated by single spaces, ``<unk>`` for unknown words. The ids of words are their line
-numbers in ``vocabulary.txt``, from 0. ``corpus.json`` is written last and lists each file with its
-SHA-256.
+A corpus is a directory with these files, of which ``corpus.json`` is written last:
+
+- ``train.txt``, ``valid.txt`` and ``test.txt``, the *splits*: one sentence per line, words
+  separated by single spaces, ``<unk>`` for words that are not in the vocabulary
+- ``vocabulary.txt``: one word per line; a word's id is its line number, from 0
+- ``corpus.json``: counts, options, and each file's SHA-256
 """
 
 import json
@@ -106,20 +108,19 @@ def sentences_of(path: Path) -> Iterator[list[str]]:
 
 
 def read_words(path: Path) -> list[str]:
-    """Read the words of a vocabulary file by id. Raises UserError for a malformed file."""
-    word_list = list(read_lines(path))
-    if tuple(word_list[: len(SPECIALS)]) != SPECIALS:
+    """Read the words of a vocabulary file in the order of ids. Raises UserError for a bad file."""
+    vocabulary = list(read_lines(path))
+    if tuple(vocabulary[: len(SPECIALS)]) != SPECIALS:
         raise UserError(
-            f"{path}:1: starts with {word_list[:2]}, expected the words {', '.join(SPECIALS)}; "
+            f"{path}:1: starts with {vocabulary[:2]}, expected the words {', '.join(SPECIALS)}; "
             "build the corpus again."
         )
-    odd = next(
-        (n for n, word in enumerate(word_list, 1) if word.strip("\0").split() != [word]), None
-    )
-    if odd or len({*word_list}) < len(word_list):
-        fault = f"line {odd} is no single word" if odd else "a word stands there twice"
+    lines = enumerate(vocabulary, start=1)
+    bad_line = next((n for n, word in lines if word.strip("\0").split() != [word]), None)
+    if bad_line or len({*vocabulary}) < len(vocabulary):
+        fault = f"line {bad_line} is no single word" if bad_line else "a word stands there twice"
         raise UserError(f"{path}: {fault}; expected a word a line. Build the corpus again.")
-    return word_list
+    return vocabulary
 
 
 def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
@@ -134,24 +135,22 @@ def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
 
 def count_words(sentences: Iterable[Sequence[str]]) -> SplitCounts:
     """Count the sentences, words and unknown words of a split."""
-    word_counts: Counter[str] = Counter()
-    number = 0
+    word_counts, number = Counter[str](), 0
     for sentence in sentences:
         word_counts.update(sentence)
         number += 1
     tokens, unknown = word_counts.total(), word_counts.pop(UNKNOWN, 0)
-    share = round(unknown / tokens, 6) if tokens else 0.0
     return SplitCounts(
         sentences=number,
         tokens=tokens,
         types=len(word_counts),
         unknown=unknown,
-        unknown_share=share,
+        unknown_share=round(unknown / tokens, 6) if tokens else 0.0,
     )
 
 
 def begin(corpus: Path) -> Path:
-    """Remove an earlier ``corpus.json`` before a corpus is written, and return its directory."""
+    """Remove an earlier ``corpus.json``, since files are written now; return its directory."""
     corpus.unlink(missing_ok=True)
     return corpus.parent
 
@@ -216,7 +215,6 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 
     ``files`` are train, valid, test and vocab; ``corpus`` is the ``corpus.json`` to write. The
     vocabulary must have every word; ``<unk>`` and ``<eos>`` are added to it.
-
     Raises UserError if a file is missing, or has a word that is not in the vocabulary.
     """
     lacking = [name for name in (*SPLITS, "vocab") if name not in files]
@@ -244,7 +242,7 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 
 
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
-    """Concatenate corpora (``corpus.json``) in order, with the union of their vocabularies.
+    """Concatenate corpora (paths of ``corpus.json``), with the union of their vocabularies.
 
     See Mueller et al. 2020, section 5.2. Raises UserError for an altered corpus, or different rules
     for words.
@@ -324,7 +322,10 @@ def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -
 
 
 def _key(text: str) -> str:
-    """Return a sentence with single spaces between words, and without a final full stop."""
+    """Return a sentence with single spaces between words and without a final full stop.
+
+    Sentences that differ only in these have equal keys.
+    """
     text_words = [word for word, _ in split_words(text)]
     return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
 
@@ -368,6 +369,7 @@ def build_corpus(
     forbidden = {_key(text) for text in item_texts(list(items))}
     tokenised = options.words == "whitespace"
     split = split_at_spaces if tokenised else split_words
+
     # Pairs of a text as in its source, and the text that is split into words.
     candidates = [
         (text, text) for path in text_files for text in plain_sentences(path, tokenised=tokenised)
@@ -380,27 +382,23 @@ def build_corpus(
             syntactic = lang in options.segmented
             divided = treebank_words(tokens, syntactic=syntactic) if tokenised else texts
             candidates += [(texts[number], text) for number, text in divided.items()]
-    judged = []
+
+    marked = []
     for original, text in candidates:
         sentence = tuple(word for word, _ in split(text))
-        judged.append(
-            (sentence, not forbidden.isdisjoint((_key(original), _key(" ".join(sentence)))))
-        )
-    gathered, counts = keep_distinct(judged, f"{corpus}: no sentence")
-    dropped = {**counts, "beyond": 0, "unknown": 0}
-    kept = evenly(gathered, options.max_sentences)
-    dropped["beyond"] = len(gathered) - len(kept)
+        is_forbidden = not forbidden.isdisjoint((_key(original), _key(" ".join(sentence))))
+        marked.append((sentence, is_forbidden))
+    distinct, counts = keep_distinct(marked, f"{corpus}: no sentence")
+    kept = evenly(distinct, options.max_sentences)
+    dropped = {**counts, "beyond": len(distinct) - len(kept), "unknown": 0}
+
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
     splits = split_corpus([kept[number] for number in order], options.shares)
-    vocabulary = make_vocabulary(
-        (*splits["train"], *splits["valid"]), options.vocabulary, options.min_count
-    )
+    known_text = (*splits["train"], *splits["valid"])
+    vocabulary = make_vocabulary(known_text, options.vocabulary, options.min_count)
     directory, frequent = begin(corpus), {*vocabulary}
     for name, shuffled in splits.items():
-        replaced = [
-            tuple(word if word in frequent else UNKNOWN for word in sentence_words)
-            for sentence_words in shuffled
-        ]
+        replaced = [tuple(w if w in frequent else UNKNOWN for w in words) for words in shuffled]
         written = [s for s in replaced if s.count(UNKNOWN) <= options.unknown_share * len(s)]
         dropped["unknown"] += len(replaced) - len(written)
         write_sentences(directory / f"{name}.txt", written)

@@ -107,7 +107,6 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
 
     transformers makes many tokenizers from vocabulary and merges, without other components of
     ``tokenizer.json``. If a component is lost, the file itself is loaded.
-
     Raises UserError if the tokenizer's ids differ from those of its files.
     """
     path = folder / FILE

@@ -263,10 +263,8 @@ def train_lstm(
     The weights with the lowest loss are kept. ``recipe.order`` says if epochs shuffle the text.
     Writes ``model.safetensors``, ``vocabulary.txt`` (of the corpus) and ``config.json`` beside
     ``checkpoint``, then ``checkpoint``. As in ``transformer.train_kind``, a run can be resumed and
-    repeated with the same result, on a GPU of the same model.
-
-    Raises UserError if the corpus is missing, altered or too short, the directory has other files,
-    or the training diverges.
+    repeated with the same result, on a GPU of the same model. Raises UserError if the corpus is
+    missing, altered or too short, the directory has other files, or the training diverges.
     """
     rule = corpora.read_corpus(corpus).words
     vocabulary = corpora.read_words(corpus.parent / corpora.VOCABULARY)
@@ -312,11 +310,9 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     """Measure the perplexity of an LSTM on ``test.txt`` of a corpus; write it as a table's one row.
 
     As in training, the loss is that of ``mean_loss`` over the sentences, each with ``<eos>``, in
-    ten columns. A multilingual model is thus measured on the test text of each language (Mueller
-    et al. 2020, Table 1).
-
-    Raises UserError if a file is missing or altered, the model is no LSTM trained here, or its
-    rule for words is not the corpus's.
+    ten columns. A multilingual model is thus measured on the test text of each language (Mueller et
+    al. 2020, Table 1). Raises UserError if a file is missing or altered, the model is no LSTM
+    trained here, or its rule for words is not the corpus's.
     """
     described = read_checkpoint(checkpoint)
     if described.architecture != "lstm" or not isinstance(described.source, Trained):

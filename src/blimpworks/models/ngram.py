@@ -74,10 +74,8 @@ def train_ngram(
     The smoothing is modified Kneser-Ney, with constants for discounts that a small text does not
     determine. Writes the KenLM trie ``model.bin`` and ``vocabulary.txt`` beside ``checkpoint``,
     then ``checkpoint``. The vocabulary's line numbers from 0 are ids: ``<unk>``, ``</s>``, then
-    words by code point. Another run writes the same bytes.
-
-    Raises UserError if KenLM is not installed or fails, the text is empty, or the directory has
-    other files.
+    words by code point. Another run writes the same bytes. Raises UserError if KenLM is not
+    installed or fails, the text is empty, or the directory has other files.
     """
     directory = checkpoint.parent
     clear(directory)

@@ -234,7 +234,6 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
     the exact sum over the scored tokens, and ``tokens_*`` is their number; both are null for an
     unscored sentence. ``status`` is ``ok``, else the status of the good sentence if that is not
     ``ok``, else that of the bad sentence.
-
     Raises UserError if a table, shard or sentence is missing, or a shard was altered.
     """
     spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
