@@ -200,7 +200,8 @@ def convert_gguf(path: Path) -> Path:
     for tensor in file.tensors:
         format_counts[tensor.tensor_type.name] += int(tensor.n_elements)
     format_names = {kind.value: kind.name.partition("_")[2] for kind in gguf.LlamaFileType}
-    stated_format = format_names.get(fields.get("general.file_type"))
+    file_type: Any = fields.get("general.file_type")
+    stated_format = format_names.get(file_type)
     note = f"GGUF, weights in {stated_format or format_counts.most_common(1)[0][0]}"
 
     model.config.architectures = [type(model).__name__]

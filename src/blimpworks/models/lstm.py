@@ -1,4 +1,8 @@
-"""Train word-level LSTMs and measure their perplexity (Mueller et al. 2020, section 5.2)."""
+"""Train word-level LSTMs and measure their perplexity (Mueller et al. 2020, section 5.2).
+
+A training text is one long array of word ids, cut into columns that the LSTM reads side by side;
+each column's state is carried on, from one stretch of ``recipe.bptt`` words to the next.
+"""
 
 import json
 import logging
@@ -126,7 +130,7 @@ def evaluation_columns(flat: corpora.Ids) -> torch.Tensor:
 def _loss_of_words(
     model: LstmModel, text: torch.Tensor, start: int, end: int, state: State | None
 ) -> tuple[torch.Tensor, State]:
-    """Return the mean loss [] of the words after ``text[start:end]``, and the state after them."""
+    """Return the mean loss of the words after those of ``text[start:end]``, and the next state."""
     output, after = model(text[start:end], state)
     logits = model.head(output).flatten(0, 1)
     return cross_entropy(logits, text[start + 1 : end + 1].flatten().long()), after
@@ -159,30 +163,34 @@ class _Course(fitting.Course):
         self,
         model: LstmModel,
         text: torch.Tensor,
-        held: torch.Tensor,
+        validation_text: torch.Tensor,
         recipe: LstmRecipe,
         seed: int,
     ) -> None:
         self.model, self.clip = model, recipe.clip
         self.optimisers = [torch.optim.SGD(model.parameters(), lr=recipe.learning_rate)]
-        self._text, self._held, self._recipe = text, held, recipe
+        self._text, self._validation_text, self._recipe = text, validation_text, recipe
+        # Each step starts at another row of the text; an epoch has all starts.
         starts = np.arange(0, len(text) - 1, recipe.bptt)
         orders = [starts] * recipe.epochs
         if recipe.order == "shuffled":
             draws = (np.random.default_rng((seed, epoch)) for epoch in range(recipe.epochs))
             orders = [draw.permutation(starts) for draw in draws]
         self._starts: list[int] = np.concatenate(orders).tolist()
-        self.steps, self._epoch = len(self._starts), len(starts)
+        self.steps, self._steps_per_epoch = len(self._starts), len(starts)
         self._hidden: State | None = None
         # Learning rate and best validation loss, which snapshots contain.
         self._progress = torch.tensor([recipe.learning_rate, np.inf], dtype=torch.float64)
         self._best: dict[str, torch.Tensor] = {}
 
     def rate(self, step: int) -> float:
-        """Return the learning rate; start an epoch by annealing (not the first) and a new state."""
-        if step % self._epoch == 0:
+        """Return the learning rate, after annealing if an epoch has ended.
+
+        Each epoch starts with a state of zeros.
+        """
+        if step % self._steps_per_epoch == 0:
             if step:
-                self._anneal(step // self._epoch)
+                self._anneal(step // self._steps_per_epoch)
             self._hidden = None
         return float(self._progress[0])
 
@@ -200,7 +208,7 @@ class _Course(fitting.Course):
         log.info("validation perplexity %.1f, learning rate %g", np.exp(loss), rate)
 
     def validation_loss(self) -> float:
-        return mean_loss(self.model, self._held, self._recipe.bptt)
+        return mean_loss(self.model, self._validation_text, self._recipe.bptt)
 
     def loss(self, step: int) -> torch.Tensor:
         start = self._starts[step]
@@ -257,7 +265,7 @@ def train_lstm(
     recipe: LstmRecipe,
     seed: int,
 ) -> TrainedLstm:
-    """Train an LSTM on the corpus that ``corpus``, a ``corpus.json``, describes.
+    """Train an LSTM on a corpus; ``corpus`` is its ``corpus.json``.
 
     After each epoch without a lower loss on ``valid.txt``, the learning rate falls to a quarter.
     The weights with the lowest loss are kept. ``recipe.order`` says if epochs shuffle the text.

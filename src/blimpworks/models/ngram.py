@@ -1,4 +1,8 @@
-"""Train n-gram models by KenLM's programs, and read the words of n-gram files."""
+"""Train n-gram models by KenLM's programs, and read the words of n-gram files.
+
+An n-gram file is text in the format ARPA, perhaps compressed, or a binary of KenLM. A line of ARPA
+has a log10 probability, an n-gram and a back-off weight: ``-1.2 the dog -0.3``.
+"""
 
 import gzip
 import logging
@@ -57,12 +61,13 @@ def program_digests() -> dict[str, str]:
 
 
 def _run(name: str, *arguments: str) -> None:
-    done = subprocess.run([tool(name), *arguments], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        reason = next((x for x in reversed(done.stderr.splitlines()) if x.strip()), "no message")
+    process = subprocess.run([tool(name), *arguments], capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        lines = [line.strip() for line in process.stderr.splitlines() if line.strip()]
+        reason = lines[-1] if lines else "no message"
         raise UserError(
-            f"{name} {' '.join(arguments)} failed with exit code {done.returncode}: "
-            f"{reason.strip()}. Check that the training text is not almost empty."
+            f"{name} {' '.join(arguments)} failed with exit code {process.returncode}: "
+            f"{reason}. Check that the training text is not almost empty."
         )
 
 
