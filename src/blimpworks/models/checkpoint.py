@@ -198,10 +198,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def numbers_in_head(head: Mapping[str, Any]) -> Counter[str]:
-    """Count the numbers of each format in a safetensors file, such as ``{"BF16": 124000000}``.
-
-    ``head`` is the JSON at the file's start: ``{"wte": {"dtype": "BF16", "shape": [9, 4], …}, …}``.
-    """
+    """Count the numbers of each format, such as ``{"BF16": 12}``, in a safetensors file's head."""
     counts: Counter[str] = Counter()
     for name, tensor in head.items():
         if name != "__metadata__":

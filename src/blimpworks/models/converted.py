@@ -61,10 +61,7 @@ OTHER_MODEL = f"N{ORIGINAL[1:]}"
 
 
 def cached_folder(key: str) -> Path:
-    """Return the folder in the cache for a model that is made from files with the digests ``key``.
-
-    It has another name for each version of transformers, which may convert differently.
-    """
+    """Return the cache folder for the model with digests ``key``, by transformers' version."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     # The folder "converted" has models of earlier versions, which vLLM cannot read.
     name = f"{key}-transformers-{version('transformers')}"
@@ -89,9 +86,8 @@ def origin_of(folder: Path, address: str) -> checkpoint.Converted | None:
     if not path.exists():
         return None
     with reading(path, "the origin of a converted model", f"Delete {folder}."):
-        return checkpoint.Converted.model_validate_json(path.read_bytes()).model_copy(
-            update={"address": address}
-        )
+        origin = checkpoint.Converted.model_validate_json(path.read_bytes())
+        return origin.model_copy(update={"address": address})
 
 
 def packaged_model(address: str, sha256: str) -> Path:

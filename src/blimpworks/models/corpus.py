@@ -322,10 +322,7 @@ def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -
 
 
 def _key(text: str) -> str:
-    """Return a sentence with single spaces between words and without a final full stop.
-
-    Sentences that differ only in these have equal keys.
-    """
+    """Return a sentence without final full stop and extra spaces; similar ones have equal keys."""
     text_words = [word for word, _ in split_words(text)]
     return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
 

@@ -148,10 +148,7 @@ def _rendered(tokenizer: Any) -> list[str]:
 
 
 def role_openers(tokenizer: Any) -> set[int]:
-    """Return the ids that the chat template puts directly before a role's name or a content.
-
-    They are those of ``<|im_start|>`` in ``<|im_start|>user``, or ``<|user|>``.
-    """
+    """Return the ids that the chat template puts right before a role or content (``<|user|>``)."""
     pieces = _rendered(tokenizer)
     sentence_ends = (tokenizer.bos_token, tokenizer.eos_token)
     openers = set[str]()
@@ -414,7 +411,5 @@ def facts_of(
         checkpoint.refuse_own_code(path)
     architecture_of(config, f"{path / 'config.json'}", architecture)
     files = checkpoint.weight_files(path)
-    counts = checkpoint.count_numbers(files)
-    return described_facts(
-        path, counts, str(path), architecture, checkpoint.gigabytes(files), start, trusted
-    )
+    counts, size = checkpoint.count_numbers(files), checkpoint.gigabytes(files)
+    return described_facts(path, counts, str(path), architecture, size, start, trusted)

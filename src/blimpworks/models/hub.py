@@ -386,10 +386,8 @@ def _cached_facts(
         (file,) = complete_files(folder, model)
         return facts_of(file, architecture, start), folder.name, False
     weights = [path for path in complete_files(folder, model) if checkpoint.is_weights(path)]
-    size = checkpoint.gigabytes(weights)
-    facts = described_facts(
-        folder, checkpoint.count_numbers(weights), model.hf_id, architecture, size, start, trusted
-    )
+    counts, size = checkpoint.count_numbers(weights), checkpoint.gigabytes(weights)
+    facts = described_facts(folder, counts, model.hf_id, architecture, size, start, trusted)
     return facts, folder.name, False
 
 

@@ -184,10 +184,7 @@ class _Course(fitting.Course):
         self._best: dict[str, torch.Tensor] = {}
 
     def rate(self, step: int) -> float:
-        """Return the learning rate, after annealing if an epoch has ended.
-
-        Each epoch starts with a state of zeros.
-        """
+        """Return the learning rate; a new epoch is begun by annealing and a state of zeros."""
         if step % self._steps_per_epoch == 0:
             if step:
                 self._anneal(step // self._steps_per_epoch)

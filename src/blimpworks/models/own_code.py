@@ -244,10 +244,7 @@ def admit_code(folder: Path, trusted: Collection[str]) -> None:
 
 
 def own_class(folder: Path, name: str) -> Any:
-    """Import the class by which an admitted checkpoint replaces transformers' class ``name``.
-
-    Returns None if it replaces no such class.
-    """
+    """Import a checkpoint's own class for transformers' class ``name``; None if it has none."""
     importer = _admitted.get(folder.resolve())
     if importer is None or name not in importer.code.classes:
         return None

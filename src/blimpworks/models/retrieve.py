@@ -228,10 +228,7 @@ def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: s
 
 
 def _hub_names(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
-    """Return the hub's names of a row's models; for ``goldfish/{lang}``, the names with a lock.
-
-    ``locked`` has a name and a revision for each lock.
-    """
+    """Return the hub's names of a row's models; for ``goldfish/{lang}``, those in ``locked``."""
     if "{" not in row.hf_id:
         return [row.hf_id]
     pattern = re.sub(r"\\{(lang|script)\\}", "[a-z]+", re.escape(row.hf_id))

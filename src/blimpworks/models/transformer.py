@@ -324,9 +324,8 @@ def train_kind(
         data = functions.encode(tokenizer, sentences, recipe.context)
         course = _Course(functions, model, data, recipe, seed)
         fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
-    encoding.save_tokenizer(
-        tokenizer, directory, recipe.context, functions.specials, functions.chat
-    )
+    specials, chat = functions.specials, functions.chat
+    encoding.save_tokenizer(tokenizer, directory, recipe.context, specials, chat)
     with named_errors(directory), rust_errors(directory / "model.safetensors"):
         model.save_pretrained(directory)
     sealed = seal(checkpoint, trained_checkpoint(name, scope, functions.architecture, source))

@@ -123,10 +123,7 @@ class Engine(ABC):
 def encode_words(
     word_ends: Sequence[tuple[str, int]], ids: Mapping[str, int], unknown: int, end: int
 ) -> Encoded:
-    """Return the tokens of a text from its words, each with its end offset, and a last id ``end``.
-
-    A word that is not in ``ids`` has the id ``unknown``.
-    """
+    """Return the tokens of words, which come with end offsets; the last id is ``end``."""
     ends = [after for _, after in word_ends]
     return Encoded(
         np.array([*(ids.get(word, unknown) for word, _ in word_ends), end], dtype=np.int32),

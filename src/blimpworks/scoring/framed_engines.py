@@ -99,11 +99,7 @@ class FramedEngine(HubEngine):
     def _in_passes(
         self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
     ) -> list[V | None]:
-        """Return the values of ``forward`` for ``rows``, computed in several passes.
-
-        ``rows`` are sorted by their ``lengths``. The value of a row too large for the memory is
-        None.
-        """
+        """Return ``forward`` of ``rows``, which are sorted by length; None for a row too large."""
         groups = make_batches(lengths, range(len(rows)), self._most, self._rows)
         passes = [[rows[number] for number in group] for group in groups]
         return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
@@ -213,10 +209,7 @@ class MaskedEngine(FramedEngine):
 
     @once
     def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
-        """Base and head of the model, and the number of ids that logits cover.
-
-        A model that cannot be split takes the place of its base, and its head is None.
-        """
+        """Base and head of the model, or the model and None; and the number of ids of logits."""
         model = self._loaded.model
         ids = torch.arange(8, device=self._device)[None]
         model_inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}

@@ -272,11 +272,7 @@ class HubEngine(Engine):
         return 1e-3 if dtype == torch.float32 else TOLERANCE[dtype]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test which rows can share a pass; write it into ``checks``, and return decisions.
-
-        The first of padded rows, rows of equal length, and single rows is taken with which a row's
-        scores do not depend on other rows.
-        """
+        """Test which rows can share a pass, write it into ``checks``, and return decisions."""
         modes: tuple[Rows, ...] = ("padded", "equal", "alone")
         gaps = []
         for mode in modes:
@@ -307,10 +303,7 @@ class HubEngine(Engine):
 
 
 def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V | None]:
-    """Return the values of ``forward(rows)``, computed in halves if memory runs out.
-
-    The value of a single row that is too large for the memory is None.
-    """
+    """Return ``forward(rows)``, computed in halves if memory runs out; None for a row too large."""
     try:
         return list(forward(rows))
     except torch.OutOfMemoryError:

@@ -128,12 +128,10 @@ def score_items(
     """
     with closing(load_engine(checkpoint, engine, options, trusted)) as opened:
         sentences: dict[str, set[Request]] = {}
-        for path in items:
-            sentences.setdefault(path.stem, set()).update(requests_of([path]))
-        for path in regions:
-            sentences.setdefault(path.stem, set()).update(
-                requests_of([path], regions=opened.regional)
-            )
+        for tables, only_regions in ((items, False), (regions, opened.regional)):
+            for path in tables:
+                found = requests_of([path], regions=only_regions)
+                sentences.setdefault(path.stem, set()).update(found)
         requests = set[Request]().union(*sentences.values())
         findings = run_self_test(opened, store, sorted({request.text for request in requests}))
         prefixes = by_prefix(requests, opened, options)
@@ -187,10 +185,7 @@ class Shards:
         return pa.concat_tables(ok_and_failed).combine_chunks()
 
     def positions(self, store_class: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
-        """Return the number of each request's row in ``rows``; null for a request without a row.
-
-        ``store_class`` makes the keys by which rows are found.
-        """
+        """Return the number of each request's row in ``rows``; null for one without a row."""
         keys = store_class.keys(self.described.engine, set(requests))
         column = pa.array([keys[request] for request in requests], pa.string())
         return pc.index_in(column, value_set=self.rows["key"])
@@ -268,7 +263,6 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
     columns["rounding"] = pa.array(np.full(len(distinct), rounding_of(shards.described.engine)))
     table = pa.table(columns)
     write_table(table, SCORES, output)
-    log.info(
-        "%s: %d items, %d scored", output, len(table), pc.sum(pc.equal(table["status"], OK)).as_py()
-    )
+    scored_count = pc.sum(pc.equal(table["status"], OK)).as_py()
+    log.info("%s: %d items, %d scored", output, len(table), scored_count)
     return table

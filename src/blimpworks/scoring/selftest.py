@@ -208,10 +208,7 @@ def encoded(rows: Sequence[Ids]) -> list[Encoded]:
 
 
 def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs | Failure]) -> float:
-    """Return the largest difference between the scores of the same texts [nats].
-
-    It is infinite for a failure, and for NaN except where both first tokens are NaN.
-    """
+    """Return the largest difference [nats]; infinite for NaN, unless both first tokens are NaN."""
     gap = 0.0
     for a, b in zip(first, second, strict=True):
         if isinstance(a, str) or isinstance(b, str):

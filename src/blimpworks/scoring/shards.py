@@ -135,9 +135,8 @@ def read_manifest(path: Path) -> Manifest:
 
 def write_manifest(result: Manifest, path: Path) -> None:
     """Write a manifest; its job counts as done when the file exists."""
-    text = json.dumps(
-        result.model_dump(exclude_none=True), indent=1, ensure_ascii=False, sort_keys=True
-    )
+    fields = result.model_dump(exclude_none=True)
+    text = json.dumps(fields, indent=1, ensure_ascii=False, sort_keys=True)
     write_text(path, text + "\n")
 
 

@@ -57,10 +57,7 @@ class Request(NamedTuple):
 
 
 def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]:
-    """Read the distinct good and bad sentences of tables of items, or only their regions.
-
-    Raises UserError for empty cells.
-    """
+    """Read the distinct sentences, or regions, of items. Raises UserError for empty cells."""
     requests: set[Request] = set()
     for path in items:
         for side in ("good", "bad"):
@@ -187,9 +184,8 @@ def scored(
                 except Exception as error:
                     ending = error
                     break
-                score = partial(
-                    score_shard, engine, {request: keys[request] for request in shard}, encoded
-                )
+                shard_keys = {request: keys[request] for request in shard}
+                score = partial(score_shard, engine, shard_keys, encoded)
                 # A single shard at a time is scored in this thread.
                 result = score if engine.abreast == 1 else threads.submit(score).result
                 begun.append((shard, result))

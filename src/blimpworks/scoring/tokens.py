@@ -37,10 +37,7 @@ In float64, sums of multiples of a step are exact up to 2 million nats.
 
 
 def rounding_of(engine_key: str) -> float:
-    """Return the relative error of the engine with a key such as ``kenlm 0.2|…``.
-
-    Raises UserError for an unknown engine.
-    """
+    """Return an engine's relative error from its key. Raises UserError for an unknown engine."""
     name = engine_key.partition(" ")[0]
     roundings = {key: e.roundings for e in engines().values() for key in (e.name, *e.keys)}
     if name not in roundings:
@@ -52,10 +49,7 @@ def rounding_of(engine_key: str) -> float:
 
 
 def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
-    """Return the sum of the tokens' ``values`` in each of ``count`` rows [rows].
-
-    ``row`` [tokens] is the row of each token. The sums do not depend on the order of tokens.
-    """
+    """Return the sum of ``values`` [tokens] in each ``row`` [tokens], for ``count`` rows [rows]."""
     addends = np.rint(values * STEPS_PER_NAT) / STEPS_PER_NAT
     return np.asarray(np.bincount(row, weights=addends, minlength=count), dtype=np.float64)
 

@@ -71,11 +71,7 @@ class Decoder:
     """A causal model on one device, which computes the passes of ``trie``."""
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
-        """Split ``model`` before its head if logits stay the same.
-
-        A split model must not be called by others any more. ``workers`` run several passes at a
-        time on a CPU.
-        """
+        """Split ``model`` before its head if logits stay the same; nobody else may run it then."""
         self._model, self._workers = model, workers
         ids = torch.arange(8, device=model.device)[None]
         parameters = signature(model.forward).parameters
@@ -133,10 +129,7 @@ class Decoder:
         return [half_result for half in batch.halves() for half_result in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
-        """Return the ``count`` results of passes, and for which of them memory ran out.
-
-        A result that no pass has is NaN, and so is one for which memory ran out.
-        """
+        """Return the ``count`` results of passes, else NaN, and for which memory ran out."""
         values = np.full(count, np.nan, dtype=np.float32)
         ran_out = np.zeros(count, dtype=bool)
         for indices, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
@@ -214,19 +207,13 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     @property
     def _longest_packed(self) -> int:
-        """Largest number of ids of a sequence that a tree can hold.
-
-        In a tree each token must see all tokens before it, so windows of attention limit it.
-        """
+        """Largest number of ids of a sequence in a tree, where tokens must see all before them."""
         windows = [getattr(self._settings, name, None) for name in WINDOWS]
         bounds = (*windows, self.context, 4 * ROW_TOKENS[self._device.type])
         return min(bound for bound in bounds if isinstance(bound, int))
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test causality and shared prefixes too. Raises UserError for a model that looks ahead.
-
-        ``rows`` are sequences for tests; what they show is written into ``checks``.
-        """
+        """Test causality and shared prefixes too. Raises UserError for a model that looks ahead."""
         ids = np.unique(np.concatenate(rows))
         longest = len(rows[-1])
         ahead = gap_behind(self.logprobs, ids, longest)

@@ -404,10 +404,7 @@ class Workers:
     """Threads that compute one batch each at a time. Their number changes no result."""
 
     def __init__(self, device: torch.device) -> None:
-        """Start one thread for each of torch's threads on a CPU, none for a GPU.
-
-        Call this in the main thread, which knows torch's number of threads.
-        """
+        """Start the threads; call this in the main thread, which has torch's number of threads."""
         self.count = torch.get_num_threads() if device.type == "cpu" else 1
         self._pool = (
             ThreadPoolExecutor(self.count, initializer=torch.set_num_threads, initargs=(1,))

@@ -237,9 +237,8 @@ class Loaded(Generic[P, R]):
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """Return the result or failure of each request. Raises UserError if loading fails."""
-        return run_batches(
-            requests, max(1, len(requests)), lambda batches: [*map(self._run, batches)]
-        )
+        size = max(1, len(requests))
+        return run_batches(requests, size, lambda batches: [*map(self._run, batches)])
 
     def close(self) -> None:
         self.__dict__.pop("_model", None)

@@ -206,10 +206,7 @@ LOG_INTERVAL = 15.0
 
 
 def telling_line(text: str) -> str:
-    """Return the line of a log that says best why a server failed.
-
-    It is the last error that has another cause than an error before it, else the last line.
-    """
+    """Return the line of a log that says best why a server failed: the last error with a cause."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [match[1] for line in lines if (match := ERROR.search(line))]
     first_hand = [error for error in errors if not any(phrase in error for phrase in SECOND_HAND)]
