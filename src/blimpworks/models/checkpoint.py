@@ -1,7 +1,7 @@
 """Check the files of a model's directory, and describe and seal it by a ``checkpoint.json``.
 
 ``checkpoint.json`` is written last and lists every other file with its SHA-256, so a directory that
-has it is complete. Its own SHA-256 identifies the model in records, scores and answers::
+has it is complete. Its own SHA-256 identifies the model in provenance records and scores::
 
     {"name": "gpt2", "scope": "eng", "architecture": "causal", "dtype": "float32",
      "first_token": "bos", "source": {"kind": "retrieved", "hf_id": "gpt2", "revision": "607a…"},
@@ -38,9 +38,8 @@ CONFIGURATIONS = (
     *(f"{name}_config.json" for name in ("processor", "preprocessor", "video_preprocessor")),
 )
 """Files in which transformers looks up the class of a model, tokenizer or processor.
-
-``config.*.json`` is a configuration for one version of transformers. Other files are not checked.
-"""
+``config.*.json`` is a configuration for one version of transformers. Other files are not
+checked."""
 PROGRAMS = ("*.py", "custom_generate/*.py")
 """Patterns of files that transformers would import."""
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"

@@ -74,17 +74,14 @@ class Corpus(Strict):
     """Number of words in the vocabulary, with ``<unk>`` and ``<eos>``."""
     splits: dict[Split, SplitCounts]
     dropped: dict[str, int]
-    """Number of omitted sentences by reason.
-
-    ``held_out``: sentences of items; ``beyond``: more than ``max_sentences``; ``unknown``: too many
-    unknown words; and ``repeated``.
-    """
+    """Number of omitted sentences by reason. ``held_out``: sentences of items; ``beyond``: more
+    than ``max_sentences``; ``unknown``: too many unknown words; and ``repeated``."""
     files: dict[Within, str]
     """SHA-256 of each file."""
 
     @property
     def counts(self) -> dict[str, object]:
-        """Counts of the corpus, for the record of a job."""
+        """Counts of the corpus, for the provenance record of its job."""
         splits = {str(name): counts.model_dump() for name, counts in self.splits.items()}
         return {"vocabulary": self.vocabulary, **splits, "dropped": self.dropped}
 
@@ -161,10 +158,7 @@ def seal(
     options: CorpusOptions | None,
     dropped: dict[str, int] | None = None,
 ) -> Corpus:
-    """Write ``corpus``, the ``corpus.json`` of a directory with all other files.
-
-    Raises UserError for a split without sentences.
-    """
+    """Write ``corpus``, a directory's ``corpus.json``. Raises UserError for an empty split."""
     directory = corpus.parent
     splits = {split: count_words(sentences_of(directory / f"{split}.txt")) for split in SPLITS}
     for split, counts in splits.items():
@@ -309,10 +303,7 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
 
 
 def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
-    """Return ``<unk>``, ``<eos>`` and the most frequent words, at most ``most`` in all.
-
-    Words that occur fewer than ``least`` times are left out.
-    """
+    """Return ``<unk>``, ``<eos>`` and words with ``least`` occurrences; at most ``most`` in all."""
     counts = Counter(word for sentence in sentences for word in sentence)
     for special in SPECIALS:
         counts.pop(special, None)
@@ -328,10 +319,7 @@ def _key(text: str) -> str:
 
 
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
-    """Divide sentences into train, valid and test by shares of tokens.
-
-    A sentence belongs to the split of its first token.
-    """
+    """Divide sentences into splits by shares of tokens; a sentence counts by its first token."""
     starts = [0, *accumulate(map(len, sentences))]
     total = starts.pop()
     bounds = [shares.train * total, (shares.train + shares.valid) * total]

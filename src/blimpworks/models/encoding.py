@@ -120,10 +120,7 @@ def _wordpiece(token: str) -> str:
 
 
 def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
-    """Train a tokenizer like T5's, of ``vocabulary`` tokens.
-
-    ``▁`` starts each word, and ``</s>`` ends each text.
-    """
+    """Train a tokenizer like T5's: ``▁`` starts each word, and ``</s>`` ends each text."""
     tokenizer = Tokenizer(models.BPE(unk_token=T5["unk_token"], fuse_unk=True))
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])
@@ -208,10 +205,8 @@ def padded(rows: list[Ids], filler: int, side: Literal["right", "left"] = "right
 PAD, CLS, SEP, MASK = (list(BERT).index(f"{role}_token") for role in ("pad", "cls", "sep", "mask"))
 """Ids of special tokens of masked models; encoder-decoders have the same padding."""
 KEPT, REPLACED = 0.1, 0.1
-"""Of the tokens to predict, the share that stays and the share that becomes a random token.
-
-All others are masked (Devlin et al. 2019, section 3.1).
-"""
+"""Of the tokens to predict, the share that stays and the share that becomes a random token. All
+others are masked (Devlin et al. 2019, section 3.1)."""
 
 
 def encode_between(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
@@ -294,10 +289,8 @@ TEMPLATE = (
 )
 """Chat template for messages of the roles in any order; answers end with ``</s>``."""
 UNIT = r"\p{L}[\p{L}\p{M}]*|\p{N}|[^\p{L}\p{N}]"
-"""Units that are split into tokens one by one: words, digits, and other single characters.
-
-A word thus has the same tokens in every context, so that models can copy it.
-"""
+"""Units that are split into tokens one by one: words, digits, and other single characters. A word
+thus has the same tokens in every context, so that models can copy it."""
 MOST_DIALOGUES = 50_000
 """Largest number of dialogues for training a tokenizer."""
 ENCODED_AT_ONCE = 2048

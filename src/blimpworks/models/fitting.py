@@ -91,10 +91,7 @@ def save_snapshot(
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore the snapshot of ``run``, and return its step and state.
-
-    Without a complete snapshot of that run, the step is 0 and the state is empty.
-    """
+    """Restore the snapshot of ``run``, and return its step and state; 0 and none without it."""
     path = directory / SNAPSHOT
     if not path.exists():
         return 0, {}
@@ -222,10 +219,7 @@ class Course(ABC):
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Run torch with a seed, deterministic kernels and one CPU thread, so that results repeat.
-
-    On GPUs, results repeat on the same model of GPU.
-    """
+    """Run torch with a seed, deterministic kernels and one CPU thread, so that results repeat."""
     # CUDA's libraries read it at their start. LSTMs repeat with this value or :4096:2.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     before = torch.get_deterministic_debug_mode()

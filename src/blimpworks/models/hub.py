@@ -44,9 +44,7 @@ _ERRORS = cast(
     (errors.HFValidationError, OSError, *errors.HfHubHTTPError.__bases__),
 )
 _TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}
-_BROKEN_TRANSFERS = {
-    "ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"
-}  # fmt: skip
+_BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
 
 
 def _without_signatures(record: logging.LogRecord) -> bool:
@@ -91,7 +89,7 @@ def with_retries(ask: Callable[[], Answer]) -> Answer:
             else:
                 # The library reports a broken transfer as a file of another size than announced.
                 is_broken = "Consistency check failed" in str(reason)
-                is_temporary = is_broken or type(reason).__name__ in _BROKEN_TRANSFERS
+                is_temporary = is_broken or type(reason).__name__ in _BROKEN
             if not is_temporary:
                 raise
             requested = _requested_pause(reason)
@@ -313,10 +311,8 @@ def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str 
 
 WEIGHTS = "*.safetensors"
 MOST_HEADS = 8
-"""Largest number of weight files from which heads are read; with more, the numbers are estimated.
-
-A head is the JSON text at the start of a safetensors file, with the shape of each tensor.
-"""
+"""Largest number of weight files from which heads are read; with more, the numbers are estimated. A
+head is the JSON text at the start of a safetensors file, with the shape of each tensor."""
 LARGEST_HEAD = 50_000_000
 """Size above which a head cannot be right [bytes]."""
 TIMEOUT = 20.0

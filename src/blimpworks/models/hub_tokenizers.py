@@ -82,10 +82,8 @@ class LoadedTokenizer(NamedTuple):
     source: str
     """Sentence about the file that the ids come from."""
     variant: str = ""
-    """`` tokenizer.json`` if that was loaded, because transformers' tokenizer has other ids.
-
-    It is part of the key of results.
-    """
+    """`` tokenizer.json`` if that was loaded, because transformers' tokenizer has other ids. It is
+    part of the key of results."""
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:

@@ -99,10 +99,7 @@ def words_of(text: str, rule: Literal["split", "whitespace"]) -> list[tuple[str,
 
 
 def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
-    """Load an LSTM in float32, its words by id, and its settings.
-
-    Raises UserError if their numbers of words differ.
-    """
+    """Load an LSTM, its words by id, and its settings. Raises UserError if these disagree."""
     settings = LstmSettings.model_validate_json((directory / SETTINGS).read_bytes())
     vocabulary = (directory / VOCABULARY).read_text(encoding="utf-8").rstrip("\n").split("\n")
     if len(vocabulary) != settings.vocabulary:

@@ -196,10 +196,7 @@ def _binary_words(path: Path) -> list[str]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Read the words of an n-gram file: ``<unk>``, ``</s>``, then by code point.
-
-    Raises UserError for any other file.
-    """
+    """Read an n-gram file's words: ``<unk>``, ``</s>``, then by code point. Raises UserError."""
     vocabulary = {*(_binary_words(path) if is_binary(path) else _arpa_words(path))}
     if END not in vocabulary:
         raise UserError(f"{path} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")

@@ -318,10 +318,8 @@ FOREIGN = (
 )  # fmt: skip
 """Errors that a model's code may raise for input that it was not written for."""
 LOGIT_ROWS = {"cpu": 128, "cuda": 1024}
-"""Number of rows for which logits are computed at a time, by device.
-
-A CPU is fastest if they fit into its cache, a GPU if it has enough work.
-"""
+"""Number of rows for which logits are computed at a time, by device. A CPU is fastest if they fit
+into its cache, a GPU if it has enough work."""
 BLOCK = 2048
 """Number of ids of a large vocabulary whose logits a CPU computes at a time, in its cache."""
 LARGE = 65_536

@@ -108,10 +108,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure possible starts on ``texts``, and choose one.
-
-    Under the policy ``likeliest`` it is the best start, otherwise the start that the engine has.
-    """
+    """Measure possible starts; choose the best under ``likeliest``, else the engine's own."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():

@@ -56,10 +56,8 @@ STATEFUL = re.compile(
     r"(?i:mamba|rwkv|recurrent|rglru|deltanet|deltaattention|shortconv|lightning"
     r"|linearattention|lstm|hyena|retention)|SSM|^Conv1d$"
 )
-"""Names of layers that carry a state from token to token, such as ``MambaMixer``.
-
-Such a layer would carry the state of one branch of the tree into the next.
-"""
+"""Names of layers that carry a state from token to token, such as ``MambaMixer``. Such a layer
+would carry the state of one branch of the tree into the next."""
 WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 """Fields of configurations with the number of tokens to which some layers attend."""
 NO_POSITIONS = "the model does not heed the positions it is given"

@@ -17,9 +17,9 @@ A row of a tree has the ancestors of a node, then that node and the next ones in
 Each node attends to itself and its ancestors; its position is its depth. ``runs`` gives the tree
 level by level, for LSTMs. ``Workers`` are the threads that compute passes.
 
-Shapes are in brackets. An *edge* is a node with its parent, and so one log-probability to read.
-``flat`` [tokens] has the ids of all sequences one after the other; ``lengths`` [sequences] has
-their numbers of tokens.
+Shapes are in brackets. A *cell* is one place in a table of rows. An *edge* is a node with its
+parent, and so one log-probability to read. ``flat`` [tokens] has the ids of all sequences one after
+the other; ``lengths`` [sequences] has their numbers of tokens.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -34,11 +34,8 @@ P = TypeVar("P")
 R = TypeVar("R")
 """Result for a request, such as log-probabilities."""
 Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
-"""Reasons why a batch has no results.
-
-``lost``: the server is gone, perhaps because of another batch; ``deadly``: the batch killed the
-server; ``stray``: another server answered.
-"""
+"""Reasons why a batch has no results. ``lost``: the server is gone, perhaps because of another
+batch; ``deadly``: the batch killed the server; ``stray``: another server answered."""
 Outcome = list[R] | Trouble
 Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
 """Function that runs batches, and returns for each its results or the trouble that it had."""
@@ -362,10 +359,8 @@ ENTRIES = (
     "blimpworks.scoring.vllm_engine:sampling",
     "blimpworks.scoring.vllm_engine:read_flat",
 )
-"""Functions and classes that decide log-probabilities, for the key of scores.
-
-Code that only runs the server is not among them, so that a change to it keeps scores valid.
-"""
+"""Functions and classes that decide log-probabilities, for the key of scores. Code that only runs
+the server is not among them, so that a change to it keeps scores valid."""
 
 
 def score_encoded(
