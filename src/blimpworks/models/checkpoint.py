@@ -32,11 +32,10 @@ TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.t
 NGRAM_FILES = ("model.bin", "vocabulary.txt")
 OTHER_FILES = "Name another directory, or download the model again."
 CONFIGURATIONS = (
-    "config.json",
-    "config.*.json",
-    *(f"{name}_config.json" for name in ("tokenizer", "generation", "audio_tokenizer")),
-    *(f"{name}_config.json" for name in ("processor", "preprocessor", "video_preprocessor")),
-)
+    "config.json", "config.*.json", "tokenizer_config.json", "generation_config.json",
+    "audio_tokenizer_config.json", "processor_config.json", "preprocessor_config.json",
+    "video_preprocessor_config.json",
+)  # fmt: skip
 """Files in which transformers looks up the class of a model, tokenizer or processor.
 ``config.*.json`` is a configuration for one version of transformers. Other files are not
 checked."""

@@ -100,7 +100,7 @@ class Decoder:
         # No token sees the padding, which is on the right, so padded rows need no mask.
         added = {}
         if batch.number is not None and batch.end is not None and batch.depth is not None:
-            # Cell i sees cell j if j is i or an ancestor of i: number[j] <= number[i] < end[j].
+            # In a tree, cell i sees itself and its ancestors j: number[j] <= number[i] < end[j].
             numbers, ends = self._on_device(batch.number), self._on_device(batch.end)
             sees = numbers[:, None, :] <= numbers[:, :, None]
             sees &= numbers[:, :, None] < ends[:, None, :]
