@@ -190,7 +190,6 @@ def convert_gguf(path: Path) -> Path:
     _set_splits(tokenizer, fields, path)
     _check_settings(model.config.to_dict(), fields, path)
     _check_tensors(file, fields, model, {*info["missing_keys"]}, path)
-
     # The format that the file states, such as Q4_K_M, else that of most numbers.
     format_counts = Counter[str]()
     for tensor in file.tensors:
@@ -367,7 +366,6 @@ def merge_adapter(folder: Path) -> Path:
     merged = cached_folder(f"{digest}-{sha256_of(folder / ADAPTER)[:16]}-{state_of(base)}")
     if (merged / ORIGIN).exists():
         return merged
-
     # Names such as base_model.model.layers.0.q_proj.lora_A.weight, two for each changed weight.
     targets = {key.split(".lora_")[0] for key in changes}
     expected = {f"{target}.lora_{side}.weight" for target in targets for side in "AB"}

@@ -354,7 +354,6 @@ def build_corpus(
     forbidden = {_key(text) for text in item_texts(list(items))}
     tokenised = options.words == "whitespace"
     split = split_at_spaces if tokenised else split_words
-
     # Pairs of a text as in its source, and the text that is split into words.
     candidates = [
         (text, text) for path in text_files for text in plain_sentences(path, tokenised=tokenised)

@@ -96,7 +96,6 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
     learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marked])
     train_bpe(learner, sentences, vocabulary - len(BERT), [])
-
     # BPE marks the start of a word (▁the, ing), WordPiece its continuation (the, ##ing).
     learnt = learner.get_vocab()
     tokens = [_wordpiece(token) for token in sorted(learnt, key=learnt.__getitem__)]
@@ -267,7 +266,6 @@ def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> 
     gaps = _cuts(kept_count + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
     lengths = _cuts(cut_count, spans, rng)
-
     # Pieces are in turn: tokens that are kept, a span, tokens that are kept, and so on.
     pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
     sentinels, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]

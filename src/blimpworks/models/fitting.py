@@ -262,7 +262,6 @@ def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     is no finite number.
     """
     model, optimisers = course.model, course.optimisers
-
     # A run is identified by all that decides the weights.
     versions = f"torch {torch.__version__} on {device_name(next(model.parameters()).device)}"
     settings = json.dumps(source.model_dump(), sort_keys=True)

@@ -121,13 +121,11 @@ class FramedEngine(HubEngine):
                 row = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
                 lengths.setdefault(row, len(ids))
                 uses_by_row.setdefault(row, []).append((number, token))
-
         rows = [
             Prediction(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
             for uses in uses_by_row.values()
         ]
         values = self._in_passes(self._score_rows, rows, [*lengths.values()])
-
         results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
         for uses, scores in zip(uses_by_row.values(), values, strict=True):
             for use_number, (number, token) in enumerate(uses):
@@ -450,7 +448,6 @@ class Seq2seqEngine(FramedEngine):
         pairs = [*zip(batch, spans, strict=True)]
         targets, mask = self._filled([encoded.ids[span] for encoded, span in pairs])
         is_target = mask.bool()
-
         # Each token is predicted at the id before it; the first, at the end of the prompt.
         prompt = torch.tensor([self._prompt] * len(batch), device=self._device)
         hidden = self._decoded(
@@ -460,7 +457,6 @@ class Seq2seqEngine(FramedEngine):
         )
         flat = target_logprobs(hidden, self._parts.head, targets[is_target]).cpu().numpy()
         values = np.split(flat, np.cumsum(is_target.sum(1).tolist())[:-1])
-
         results = [nothing_scored(len(encoded.ids)) for encoded in batch]
         for result, span, value in zip(results, spans, values, strict=True):
             result[span] = value

@@ -124,7 +124,6 @@ def _filled(
         model = model_class(settings)
     finally:
         torch.set_default_dtype(dtype_before)
-
     weights = {name: w for path in weight_files(directory) for name, w in load_file(path).items()}
     missing, unexpected = model.load_state_dict(weights, strict=False)
     tensors = model.state_dict(keep_vars=True)

@@ -201,7 +201,6 @@ class HubEngine(Engine):
     def self_test(self) -> Findings:
         model, tensors = self._loaded.model, tensors_of(self._loaded.modules)
         checks = {"weights": self._loaded.weights, "tokenizer": self.tokenizer.source}
-
         # The tokens around each text must be in the model's vocabulary.
         with self._foreign_code():
             size = self._vocabulary
@@ -219,7 +218,6 @@ class HubEngine(Engine):
             sides = (self.tokenizer.before, self.tokenizer.after)
             frame = ("".join(self.tokenizer.hub.convert_ids_to_tokens(ids)) for ids in sides)
             checks["first token"] = " … ".join(frame).strip()
-
         # Random sequences of ordinary tokens. Longer ones show more, and cost little if the model
         # is small.
         special = self.tokenizer.hub.all_special_ids

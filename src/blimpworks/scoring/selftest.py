@@ -74,7 +74,6 @@ def measure(
     longest_row = np.inf if engine.limit is None else engine.limit + len(prefix)
     longest_text = longest_row - max(map(len, starts.values()))
     batch = [text for text in engine.encode(drawn_texts) if 1 < len(text.ids) <= longest_text]
-
     scores_by_policy = dict[str, list[LogProbs]]()
     for policy, ids in starts.items():
         tokenizer.prefix = ids
@@ -83,7 +82,6 @@ def measure(
         if any(map(len, scores)):
             scores_by_policy[policy] = scores
     tokenizer.prefix = prefix
-
     # Policies are compared on the same texts: the texts that have scores under all of them.
     texts_by_number = zip(*scores_by_policy.values(), strict=True)
     common = [number for number, scores in enumerate(texts_by_number) if all(map(len, scores))]
@@ -113,7 +111,6 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
         starts[policy] = prefix
-
     nats = measure(engine, texts, starts, SAMPLE // 8)
     if policy == "likeliest":
         # Starts that are far worse for a few texts are not measured on all.
@@ -123,7 +120,6 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
         chosen = _likeliest(hub, near, nats)
     else:
         chosen = next(name for name, ids in starts.items() if ids == prefix)
-
     descriptions = {name: start_text(hub, name, ids) for name, ids in starts.items()}
     best = min(nats, key=lambda policy: nats[policy], default=chosen)
     note = ""
@@ -229,7 +225,6 @@ def gap_behind(score: Score, ids: Ids, longest: int) -> float:
     rows = [sequence[:cut] for cut in cuts]
     rows += [np.concatenate([sequence[:cut], replacement[cut:]]) for cut in cuts[1::2]]
     reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))
-
     gap = 0.0
     for cut, result in zip((*cuts, *cuts[1::2]), results, strict=True):
         beginnings = [row if isinstance(row, str) else row[:cut] for row in (reference, result)]

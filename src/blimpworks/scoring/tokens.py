@@ -99,7 +99,6 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     spans = _spans(text, ends)
     if not spans:
         return []
-
     word_ends = np.array([end for _, end in spans])
     token_ends = np.asarray(ends, np.int64)
     starts = token_starts(token_ends)
@@ -111,7 +110,6 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     next_word = np.searchsorted(word_ends, token_ends, side="right")
     word_of_token: Offsets = np.where(starts == token_ends, next_word, ending_word)
     word_of_token = np.minimum(word_of_token, len(spans) - 1)
-
     values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
     has_end_token = len(ends) > 1 and ends[-1] == ends[-2] == len(text)
     in_words = slice(None, -1) if has_end_token else slice(None)

@@ -110,7 +110,6 @@ class Decoder:
             added["attention_mask"] = mask.masked_fill_(~sees, torch.finfo(dtype).min)[:, None]
             added["position_ids"] = self._on_device(batch.depth)
         output = self._decoder(input_ids=self._on_device(batch.ids), **self._options, **added)
-
         cells = self._on_device(np.flatnonzero(batch.read))
         hidden = (output.last_hidden_state if self._head else output.logits).flatten(0, 1)[cells]
         parent = torch.from_numpy(batch.parent)
@@ -163,7 +162,6 @@ class Decoder:
         lengths = np.array([3, 3, 3, 2, 3, 1]) * third
         flat = ids[np.arange(3 * third) < lengths[:, None]]
         trie = build_trie(flat, lengths)
-
         passes = packed_passes(trie, plan_rows(trie, 5 * third), 1 << 10)
         plain, _ = self.run(padded_passes(flat, lengths, 1 << 10), len(flat))
         try:
@@ -224,7 +222,6 @@ class TransformersEngine(StartedEngine, HubEngine):
             )
         checks["causality"] = "no token depends on what follows it"
         decisions = super()._examine(rows, checks)
-
         if self._sharing == "never":
             return decisions
         reason = self._decoder.why_not_shared(ids, min(longest, self._longest_packed))
@@ -269,7 +266,6 @@ class TransformersEngine(StartedEngine, HubEngine):
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
         lead = len(prefix)
         lengths = np.array([lead + len(encoded.ids) for encoded in batch], dtype=np.int64)
-
         values, ran_out = nothing_scored(len(flat)), np.zeros(len(flat), dtype=bool)
         # Long sequences are not put in the tree, since all its rows would be as long.
         short = lengths <= self._longest_shared
@@ -277,6 +273,5 @@ class TransformersEngine(StartedEngine, HubEngine):
             if chosen.any():
                 where = np.repeat(chosen, lengths)
                 values[where], ran_out[where] = score(flat[where], lengths[chosen])
-
         edges = pairwise([0, *np.cumsum(lengths).tolist()])
         return ["out_of_memory" if ran_out[a:b].any() else values[a + lead : b] for a, b in edges]

@@ -94,7 +94,6 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     unsorted_rows, is_unsorted_token = rectangle(flat, lengths)
     rows, is_token = unsorted_rows[order], is_unsorted_token[order]
     columns = np.arange(rows.shape[1])
-
     # The length of the common prefix of each row and the row before is its first difference.
     differs = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
     differs[1:, :-1] = (rows[1:] != rows[:-1]) | ~is_token[1:] | ~is_token[:-1]
@@ -105,7 +104,6 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
         # length ``np.roll`` moves here. (For the first row this is wrong, but it shares nothing.)
         counts = is_token.sum(axis=1)
         shared[shared < np.maximum(counts, np.roll(counts, 1))] = 0
-
     # A node is new in one row, and is repeated in the rows below with the same prefix.
     is_new = is_token & (columns >= shared[:, None])
     node = np.where(is_new, np.cumsum(is_new).reshape(is_new.shape) - 1, -1)
@@ -183,14 +181,12 @@ def plan_rows(trie: Trie, width: int) -> RowPlan:
     width = max(width, int(depth.max(initial=0)) + 1)
     parent_nodes = trie.parent[is_inner]
     parent = np.where(parent_nodes >= 0, number[parent_nodes], -1).tolist()
-
     first, rows = [0], []
     while first[-1] < len(depth):
         first.append(_cut(depth, first[-1], width))
         rows.append(_row(parent, *first[-2:]))
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     cells, is_node = rectangle(np.array([n for row in rows for n in row], dtype=np.int64), lengths)
-
     edges = with_parent[np.argsort(trie.parent[with_parent], kind="stable")]
     return RowPlan(
         token=trie.token[is_inner],

@@ -157,7 +157,6 @@ class Served(Generic[P, R]):
                 self._deaths_in_a_row, self._answered = 0, batch[:1]
         if "lost" not in outcomes and "stray" not in outcomes:
             return outcomes
-
         # The server died. If several batches were in flight, the cause is unknown: they are sent
         # again one by one, and the first that is lost then is the cause.
         server.await_end(SHUTDOWN_TIMEOUT)
@@ -174,7 +173,6 @@ class Served(Generic[P, R]):
         self._in_flight = 1
         if ran_full:
             self._usual_in_flight = 1
-
         # After an answer, requests are fine, so it must be the machine that ends the server.
         error_class = TransientError if self._answered else UserError
         error = server.failure(f"failed, {self._deaths_in_a_row} times in a row", error_class)
