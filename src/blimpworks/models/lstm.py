@@ -19,17 +19,9 @@ from torch.nn.functional import cross_entropy
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, write_text
+from blimpworks.models import checkpoint as checkpoints
 from blimpworks.models import corpus as corpora
 from blimpworks.models import fitting
-from blimpworks.models.checkpoint import (
-    NGRAM_FILES,
-    Checkpoint,
-    Trained,
-    clear,
-    read_checkpoint,
-    seal,
-    trained_checkpoint,
-)
 from blimpworks.models.text import split_at_spaces, split_words
 from blimpworks.strict import Strict
 from blimpworks.tables import PERPLEXITIES, write_table
@@ -37,7 +29,7 @@ from blimpworks.tables import PERPLEXITIES, write_table
 log = logging.getLogger(__name__)
 
 UNKNOWN_ID, END_ID = corpora.SPECIALS.index(corpora.UNKNOWN), corpora.SPECIALS.index(corpora.END)
-WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", NGRAM_FILES[1]
+WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", checkpoints.NGRAM_FILES[1]
 INITIAL = 0.1
 """Bound of the uniform distribution of initial embeddings and output weights."""
 ANNEALING = 4.0
@@ -243,7 +235,7 @@ def _save(model: LstmModel, vocabulary: list[str], settings: LstmSettings, direc
 class TrainedLstm(NamedTuple):
     """Result of training an LSTM."""
 
-    checkpoint: Checkpoint
+    checkpoint: checkpoints.Checkpoint
     perplexity: float
     """Perplexity on the corpus's test text."""
     device: str
@@ -284,7 +276,7 @@ def train_lstm(
         )
     texts = [columns(flat[0], recipe.batch), *map(evaluation_columns, flat[1:])]
     directory = checkpoint.parent
-    clear(directory)
+    checkpoints.clear(directory)
     source = fitting.training_of(recipe_name, recipe, seed, corpus)
     shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
     settings = LstmSettings(words=rule, vocabulary=len(vocabulary), **shape)
@@ -297,8 +289,9 @@ def train_lstm(
         fitting.fit(course, source, fitting.scratch_of(directory), recipe.checkpoint_steps)
         perplexity = float(np.exp(mean_loss(model, test, recipe.bptt)))
     _save(model, vocabulary, settings, directory)
-    described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
-    trained = TrainedLstm(seal(checkpoint, described), perplexity, fitting.device_name(device))
+    described = checkpoints.trained_checkpoint(name, scope, "lstm", source, first_token="eos")
+    sealed = checkpoints.seal(checkpoint, described)
+    trained = TrainedLstm(sealed, perplexity, fitting.device_name(device))
     shutil.rmtree(fitting.scratch_of(directory), ignore_errors=True)
     log.info("%s: %d words, test perplexity %.2f", directory, len(vocabulary), perplexity)
     return trained
@@ -316,8 +309,8 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     al. 2020, Table 1). Raises UserError if a file is missing or altered, the model is no LSTM
     trained here, or its rule for words is not the corpus's.
     """
-    described = read_checkpoint(checkpoint)
-    if described.architecture != "lstm" or not isinstance(described.source, Trained):
+    described = checkpoints.read_checkpoint(checkpoint)
+    if described.architecture != "lstm" or not isinstance(described.source, checkpoints.Trained):
         raise UserError(
             f"{checkpoint}: is of architecture {described.architecture!r}; perplexity is measured "
             "of LSTMs that are trained here: give one's checkpoint.json."

@@ -22,21 +22,13 @@ from typing import IO, cast
 from blimpworks.campaign.settings.training import NgramRecipe
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
-from blimpworks.models.checkpoint import (
-    NGRAM_FILES,
-    SCRATCH,
-    Checkpoint,
-    Trained,
-    clear,
-    seal,
-    trained_checkpoint,
-)
+from blimpworks.models import checkpoint as checkpoints
 from blimpworks.models.text import read_sentences, split_words
 from blimpworks.records.job import REPOSITORY
 
 log = logging.getLogger(__name__)
 
-MODEL, VOCABULARY = NGRAM_FILES
+MODEL, VOCABULARY = checkpoints.NGRAM_FILES
 UNKNOWN, END = "<unk>", "</s>"
 MEMORY = "1G"
 PROGRAMS = ("lmplz", "build_binary")
@@ -73,7 +65,7 @@ def _run(name: str, *arguments: str) -> None:
 
 def train_ngram(
     text: Path, checkpoint: Path, *, name: str, scope: str, recipe_name: str, recipe: NgramRecipe
-) -> Checkpoint:
+) -> checkpoints.Checkpoint:
     """Estimate an n-gram model on ``text``, one sentence per line, and replace an earlier model.
 
     The smoothing is modified Kneser-Ney, with constants for discounts that a small text does not
@@ -83,8 +75,8 @@ def train_ngram(
     installed or fails, the text is empty, or the directory has other files.
     """
     directory = checkpoint.parent
-    clear(directory)
-    with tempfile.TemporaryDirectory(dir=directory, prefix=SCRATCH) as folder:
+    checkpoints.clear(directory)
+    with tempfile.TemporaryDirectory(dir=directory, prefix=checkpoints.SCRATCH) as folder:
         corpus, arpa = Path(folder, "corpus.txt"), Path(folder, "model.arpa")
         seen_words: set[str] = set()
         with corpus.open("w", encoding="utf-8", newline="\n") as handle:
@@ -101,10 +93,11 @@ def train_ngram(
         with atomic(directory / MODEL) as temporary:
             _run("build_binary", "-T", folder, "trie", str(arpa), str(temporary))
     log.info("%s: %d-gram model of %s", directory, recipe.order, text)
-    source = Trained(
+    source = checkpoints.Trained(
         recipe=recipe_name, settings=recipe.model_dump(), seed=None, text_sha256=sha256_of(text)
     )
-    return seal(checkpoint, trained_checkpoint(name, scope, "ngram", source))
+    described = checkpoints.trained_checkpoint(name, scope, "ngram", source)
+    return checkpoints.seal(checkpoint, described)
 
 
 GZIP = b"\x1f\x8b"

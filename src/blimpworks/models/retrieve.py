@@ -21,6 +21,7 @@ from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.campaign.table_files import named_row, read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
+from blimpworks.models import hub
 from blimpworks.models.checkpoint import (
     FILE_NAME,
     NGRAM_FILES,
@@ -34,16 +35,6 @@ from blimpworks.models.checkpoint import (
 )
 from blimpworks.models.converted import as_folder, origin_of, packaged_model
 from blimpworks.models.facts import facts_of
-from blimpworks.models.hub import (
-    HubAddress,
-    code_folder,
-    commit_of,
-    complete_files,
-    explained_errors,
-    shared_snapshot,
-    snapshot_of,
-    tip_of,
-)
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
 from blimpworks.models.own_code import check_code
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
@@ -52,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class HubModel(HubAddress):
+class HubModel(hub.HubAddress):
     """Model to retrieve, with the fields of its checkpoint (``checkpoint.Checkpoint``)."""
 
     name: str
@@ -82,13 +73,14 @@ def retrieve_model(
                 return _take(model, Path(model.hf_id), checkpoint)
             folder = packaged_model(model.hf_id, model.revision)
             return _take(model, folder, checkpoint, model.hf_id)
-    with explained_errors(model.hf_id, model.revision, model.name):
-        commit = commit_of(model.hf_id, model.revision, tables, model.name)
-        cached = shared_snapshot(model, shared, commit) if shared else None
-        snapshot = cached or snapshot_of(model, commit)
-        with_code = code_folder(model.hf_id, commit) if model.trusted and not cached else snapshot
+    with hub.explained_errors(model.hf_id, model.revision, model.name):
+        commit = hub.commit_of(model.hf_id, model.revision, tables, model.name)
+        cached = hub.shared_snapshot(model, shared, commit) if shared else None
+        snapshot = cached or hub.snapshot_of(model, commit)
+        needs_code = model.trusted and not cached
+        with_code = hub.code_folder(model.hf_id, commit) if needs_code else snapshot
 
-    files = complete_files(snapshot, model)
+    files = hub.complete_files(snapshot, model)
     for path in files:
         # The cache names large files after the SHA-256 that the hub announces, and small ones after
         # git's id.
@@ -264,8 +256,8 @@ def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[table_files.L
             old = locked.get((hf_id, row.revision))
             if old and not names:
                 continue
-            with explained_errors(hf_id, row.revision, row.name):
-                commit = tip_of(hf_id, row.revision)
+            with hub.explained_errors(hf_id, row.revision, row.name):
+                commit = hub.tip_of(hf_id, row.revision)
             replaces = old.commit if old else ""
             if replaces != commit:
                 new = table_files.LockedModel(
