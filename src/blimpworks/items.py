@@ -35,7 +35,7 @@ def evenly(pairs: Sequence[Element], most: int | None) -> Sequence[Element]:
 
 
 class Regions(NamedTuple):
-    """Character spans in which two sentences differ; an end is the offset after the last one."""
+    """Character spans in which two sentences differ; an end is the offset after the last."""
 
     good_start: int
     good_end: int
@@ -67,5 +67,4 @@ def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def _width(segment: Sequence[str]) -> int:
-    """Return the number of characters of words, each with the space after it."""
     return sum(map(len, segment)) + len(segment)

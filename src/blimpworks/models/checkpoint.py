@@ -37,8 +37,7 @@ CONFIGURATIONS = (
     "video_preprocessor_config.json",
 )  # fmt: skip
 """Files in which transformers looks up the class of a model, tokenizer or processor.
-``config.*.json`` is a configuration for one version of transformers. Other files are not
-checked."""
+``config.*.json`` is a configuration for one version of transformers."""
 PROGRAMS = ("*.py", "custom_generate/*.py")
 """Patterns of files that transformers would import."""
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -235,10 +234,9 @@ def quantisation_of(folder: Path) -> str:
 
 
 def refuse_quantised(quantisation: str, where: str) -> None:
-    """Raise UserError for quantised weights (``quantisation`` is a text of ``quantisation_of``).
+    """Raise UserError for quantised weights, in engines that do not run them.
 
-    Called for engines that do not run them. transformers lacks some methods of quantisation, and
-    only some machines run others.
+    ``quantisation`` is a text of ``quantisation_of``, and ``where`` the model's name in messages.
     """
     if quantisation:
         able = " or ".join(name for name, engine in engines().items() if engine.quantised)

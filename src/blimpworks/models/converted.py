@@ -63,7 +63,7 @@ OTHER_MODEL = f"N{ORIGINAL[1:]}"
 def cached_folder(key: str) -> Path:
     """Return the cache folder for the model with digests ``key``, by transformers' version."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    # The folder "converted" has models of earlier versions, which vLLM cannot read.
+    # Not "converted", which has models of earlier versions that vLLM cannot read.
     name = f"{key}-transformers-{version('transformers')}"
     return caches / "blimpworks" / "converted_models" / name
 
@@ -194,7 +194,7 @@ def convert_gguf(path: Path) -> Path:
     format_counts = Counter[str]()
     for tensor in file.tensors:
         format_counts[tensor.tensor_type.name] += int(tensor.n_elements)
-    format_names = {kind.value: kind.name.partition("_")[2] for kind in gguf.LlamaFileType}
+    format_names = {item.value: item.name.partition("_")[2] for item in gguf.LlamaFileType}
     file_type: Any = fields.get("general.file_type")
     stated_format = format_names.get(file_type)
     note = f"GGUF, weights in {stated_format or format_counts.most_common(1)[0][0]}"

@@ -24,17 +24,8 @@ from blimpworks.campaign.settings.training import CorpusOptions, CorpusShares
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.items import evenly
+from blimpworks.models import text as texts
 from blimpworks.models.checkpoint import verify_files
-from blimpworks.models.text import (
-    item_texts,
-    keep_distinct,
-    origins,
-    plain_sentences,
-    split_at_spaces,
-    split_words,
-    treebank_sentences,
-    treebank_words,
-)
 from blimpworks.strict import Strict, Within
 
 UNKNOWN, END = "<unk>", "<eos>"
@@ -147,7 +138,7 @@ def count_words(sentences: Iterable[Sequence[str]]) -> SplitCounts:
 
 
 def begin(corpus: Path) -> Path:
-    """Remove an earlier ``corpus.json``, since files are written now; return its directory."""
+    """Remove an earlier ``corpus.json`` before its files change; return its directory."""
     corpus.unlink(missing_ok=True)
     return corpus.parent
 
@@ -259,10 +250,6 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
     return seal(joined, described[0].words, None)
 
 
-SHARED = ("valid.txt", "test.txt", VOCABULARY)
-"""Files that a sample has in common with its corpus."""
-
-
 def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     """Draw random sentences until they have ``tokens`` words; return their numbers, sorted.
 
@@ -296,7 +283,7 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
     sentences = list(sentences_of(text))
     drawn = draw_sentences(list(map(len, sentences)), tokens, seed)
     write_sentences(directory / "train.txt", (sentences[number] for number in drawn))
-    for name in SHARED:
+    for name in ("valid.txt", "test.txt", VOCABULARY):
         with atomic(directory / name) as temporary:
             shutil.copyfile(corpus.parent / name, temporary)
     return seal(sample, original.words, original.options)
@@ -313,8 +300,8 @@ def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -
 
 
 def _key(text: str) -> str:
-    """Return a sentence without final full stop and extra spaces; similar ones have equal keys."""
-    text_words = [word for word, _ in split_words(text)]
+    """Return a text by which sentences are compared: without final full stop and extra spaces."""
+    text_words = [word for word, _ in texts.split_words(text)]
     return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
 
 
@@ -344,35 +331,35 @@ def build_corpus(
     The sources are plain text files and, with ``treebank_text``, the treebank of ``tokens`` and
     ``sentences``. At most ``options.max_sentences`` sentences are taken, evenly from all sources,
     then shuffled and divided by tokens. The vocabulary is the most frequent words of train and
-    valid. Last, sentences with too many unknown words are left out. Writes the files beside
-    ``corpus``, then ``corpus`` itself, the ``corpus.json``.
-
-    Left out are repetitions, sentences of items, however they are spaced, and treebank sentences
-    that items were made from. Raises UserError if a file is missing or malformed, or no sentence
-    remains.
+    valid. Left out are repetitions, sentences of items, treebank sentences that items were made
+    from, and last, sentences with too many unknown words. Writes the files beside ``corpus``, then
+    ``corpus`` itself, the ``corpus.json``. Raises UserError if a file is missing or malformed, or
+    no sentence remains.
     """
-    forbidden = {_key(text) for text in item_texts(list(items))}
+    forbidden = {_key(text) for text in texts.item_texts(list(items))}
     tokenised = options.words == "whitespace"
-    split = split_at_spaces if tokenised else split_words
+    split = texts.split_at_spaces if tokenised else texts.split_words
     # Pairs of a text as in its source, and the text that is split into words.
     candidates = [
-        (text, text) for path in text_files for text in plain_sentences(path, tokenised=tokenised)
+        (text, text)
+        for path in text_files
+        for text in texts.plain_sentences(path, tokenised=tokenised)
     ]
     if tokens is not None and sentences is not None:
-        forbidden |= {_key(text) for text in origins(tokens, sentences, list(items))}
+        forbidden |= {_key(text) for text in texts.origins(tokens, sentences, list(items))}
         if treebank_text:
-            texts = treebank_sentences(tokens)
+            originals = texts.treebank_sentences(tokens)
             # A token with a space inside counts as several words, as when a corpus is read.
             syntactic = lang in options.segmented
-            divided = treebank_words(tokens, syntactic=syntactic) if tokenised else texts
-            candidates += [(texts[number], text) for number, text in divided.items()]
+            divided = texts.treebank_words(tokens, syntactic=syntactic) if tokenised else originals
+            candidates += [(originals[number], text) for number, text in divided.items()]
 
     marked = []
     for original, text in candidates:
         sentence = tuple(word for word, _ in split(text))
         is_forbidden = not forbidden.isdisjoint((_key(original), _key(" ".join(sentence))))
         marked.append((sentence, is_forbidden))
-    distinct, counts = keep_distinct(marked, f"{corpus}: no sentence")
+    distinct, counts = texts.keep_distinct(marked, f"{corpus}: no sentence")
     kept = evenly(distinct, options.max_sentences)
     dropped = {**counts, "beyond": len(distinct) - len(kept), "unknown": 0}
 
@@ -382,7 +369,7 @@ def build_corpus(
     vocabulary = make_vocabulary(known_text, options.vocabulary, options.min_count)
     directory, frequent = begin(corpus), {*vocabulary}
     for name, shuffled in splits.items():
-        replaced = [tuple(w if w in frequent else UNKNOWN for w in words) for words in shuffled]
+        replaced = [tuple(w if w in frequent else UNKNOWN for w in s) for s in shuffled]
         written = [s for s in replaced if s.count(UNKNOWN) <= options.unknown_share * len(s)]
         dropped["unknown"] += len(replaced) - len(written)
         write_sentences(directory / f"{name}.txt", written)

@@ -36,14 +36,8 @@ from blimpworks.items import evenly
 
 BOS, EOS = "<s>", "</s>"
 BOS_ID, EOS_ID = 0, 1
-BERT = {
-    "pad_token": "[PAD]",
-    "unk_token": "[UNK]",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-}
-"""Special tokens of masked models, in order of ids."""
+BERT = {f"{role}_token": f"[{role.upper()}]" for role in ("pad", "unk", "cls", "sep", "mask")}
+"""Special tokens of masked models in order of ids, such as ``"pad_token": "[PAD]"``."""
 T5 = {"pad_token": "<pad>", "eos_token": EOS, "unk_token": "<unk>"}
 """Special tokens of encoder-decoders, in order of ids; the sentinels follow."""
 SENTINELS = [f"<extra_id_{number}>" for number in range(100)]
@@ -188,8 +182,7 @@ def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) 
     order = order[np.argsort(lengths[order], kind="stable")]
     batches, start = [], 0
     for end in range(1, len(order) + 1):
-        full = end == len(order) or (end + 1 - start) * lengths[order[end]] > most
-        if full:
+        if end == len(order) or (end + 1 - start) * lengths[order[end]] > most:
             batches.append(order[start:end])
             start = end
     return [batches[i] for i in draw.permutation(len(batches))]
@@ -204,8 +197,8 @@ def padded(rows: list[Ids], filler: int, side: Literal["right", "left"] = "right
 PAD, CLS, SEP, MASK = (list(BERT).index(f"{role}_token") for role in ("pad", "cls", "sep", "mask"))
 """Ids of special tokens of masked models; encoder-decoders have the same padding."""
 KEPT, REPLACED = 0.1, 0.1
-"""Of the tokens to predict, the share that stays and the share that becomes a random token. All
-others are masked (Devlin et al. 2019, section 3.1)."""
+"""Shares of the tokens to predict that stay, and that become random tokens. All others are masked
+(Devlin et al. 2019, section 3.1)."""
 
 
 def encode_between(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
@@ -255,9 +248,9 @@ def _cuts(total: int, count: int, rng: np.random.Generator) -> Ids:
 def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> tuple[Ids, Ids]:
     """Cut spans out of a sentence; return input and target (Raffel et al. 2020, section 3.1.4).
 
-    For ``the dog barks at me``, these may be ``the <0> at <1> </s>`` and ``<0> dog barks <1> me <2>
-    </s>``, where <0> is a sentinel. About ``share`` of the tokens, at least one, are in spans with
-    a mean length of ``mean``.
+    ``the dog barks at me`` may become the input ``the <0> at <1> </s>`` and the target ``<0> dog
+    barks <1> me <2> </s>``; <0> is a sentinel. About ``share`` of the tokens, at least one, are in
+    spans with a mean length of ``mean``.
     """
     cut_count = min(len(row), max(1, round(share * len(row))))
     kept_count = len(row) - cut_count

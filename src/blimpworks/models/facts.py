@@ -88,7 +88,7 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
 
 
 def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
-    """Return the ids that a policy puts before each text; ``likeliest`` has none before its choice.
+    """Return the ids that a policy puts before each text; none for ``likeliest``, as yet unknown.
 
     Messages call the model ``where``. Raises UserError if the tokenizer has no such token, adds
     nothing before a text (``tokenizer``), or cannot encode the string.
@@ -323,11 +323,8 @@ def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
     """Return the facts of a directory with a checkpoint.json. Raises UserError for code in it."""
     checkpoint.refuse_own_code(folder)
     described = checkpoint.read_description(folder / checkpoint.FILE_NAME)
-    files = [
-        path
-        for path in checkpoint.model_files(folder.iterdir(), str(folder))
-        if checkpoint.is_weights(path)
-    ]
+    model_files = checkpoint.model_files(folder.iterdir(), str(folder))
+    files = [path for path in model_files if checkpoint.is_weights(path)]
     model = folder / checkpoint.NGRAM_FILES[0]
     first_token, start_note = described.first_token, ""
     if start:

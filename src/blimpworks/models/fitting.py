@@ -53,7 +53,6 @@ def device_name(device: torch.device) -> str:
 
 
 def _optimiser_states(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
-    """Return what the optimisers keep of each parameter, such as its momentum."""
     return {
         parameter: optimiser.state[parameter]
         for optimiser in optimisers

@@ -332,9 +332,9 @@ def hub_facts(
 
     Only small files and the heads of weights are downloaded. Offline the facts come from a complete
     copy in the cache, or in the ``shared`` cache. ``architecture``, ``start`` and ``trusted`` are
-    as in ``facts_of``. Raises UserError for a model that is missing, gated, incomplete, an adapter
-    or no language model. The same for one without safetensors or with other code of its own, for a
-    hub that cannot be reached, and for an incomplete copy offline.
+    as in ``facts_of``. Raises UserError for a model that is missing, gated, incomplete, an adapter,
+    without safetensors or no language model; for other code of its own; and for a hub that cannot
+    be reached.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:
@@ -355,8 +355,8 @@ def hub_facts(
         if trusted:
             code_folder(hf_id, commit)
 
-    on_top = (folder / name for name in size_of_file if "/" not in name)
-    paths = checkpoint.model_files(on_top, hf_id)
+    top_level = (folder / name for name in size_of_file if "/" not in name)
+    paths = checkpoint.model_files(top_level, hf_id)
     weights = [path.name for path in paths if checkpoint.is_weights(path)]
     size = sum(size_of_file[name] for name in weights)
     counts = (
@@ -389,11 +389,11 @@ def _cached_facts(
 
 def _check_weights(files: Iterable[str], hf_id: str) -> None:
     """Raise UserError for an adapter, and for a model without safetensors."""
-    on_top = [name for name in files if "/" not in name]
-    checkpoint.refuse_adapter(on_top, hf_id)
-    if any(fnmatch(name, WEIGHTS) and not fnmatch(name, checkpoint.REPEATED) for name in on_top):
+    top_level = [name for name in files if "/" not in name]
+    checkpoint.refuse_adapter(top_level, hf_id)
+    if any(fnmatch(name, WEIGHTS) and not fnmatch(name, checkpoint.REPEATED) for name in top_level):
         return
-    pickled = next((name for name in on_top if name.endswith(checkpoint.PICKLED)), None)
+    pickled = next((name for name in top_level if name.endswith(checkpoint.PICKLED)), None)
     if gguf_files := [name for name in files if name.endswith(".gguf")]:
         raise UserError(
             f"model {hf_id!r} has GGUF files in place of *.safetensors; name one of them, such as "

@@ -112,11 +112,10 @@ def plain_sentences(text: Path, *, tokenised: bool = False) -> Iterator[str]:
     """Yield the sentences of a plain text file with one sentence or paragraph per line.
 
     A file with headings of the form ``= Title =`` is WikiText. Headings and sentences with
-    ``<unk>`` are left out, and spaces around punctuation are removed.
-
-    A ``tokenised`` file has one sentence per line. A tokenised WikiText keeps its spaces and
-    ``<unk>``, which are unknown words; only ``@-@``, ``@,@`` and ``@.@`` join two words.
-    Raises UserError if the file is missing or not UTF-8.
+    ``<unk>`` are left out, and spaces around punctuation are removed. A ``tokenised`` file has one
+    sentence per line. A tokenised WikiText keeps its spaces and ``<unk>``, which are unknown words;
+    only ``@-@``, ``@,@`` and ``@.@`` join two words. Raises UserError if the file is missing or not
+    UTF-8.
     """
     lines = read_sentences(text)
     wikitext = any(map(HEADING.match, lines))
@@ -260,13 +259,11 @@ def build_text(
     """Write training text for one model to ``output``: UTF-8, one sentence per line.
 
     The sources are plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
-    and ``sentences``. A language pack ``language`` states a spelling for the text.
-
-    Left out are the good and bad sentences of items, treebank sentences that items were made from,
-    and repetitions. At most ``options.max_sentences`` are kept, evenly from all sources.
-
-    Returns counts: ``kept``, ``available``, ``held_out``, ``repeated``. Raises UserError if a file
-    is missing or malformed, or no sentence remains.
+    and ``sentences``. A language pack ``language`` states a spelling for the text. Repetitions are
+    left out, and sentences of items, or that items were made from. At most
+    ``options.max_sentences`` are kept, evenly from all sources. Returns counts: ``kept``,
+    ``available``, ``held_out``, ``repeated``. Raises UserError if a file is missing or malformed,
+    or no sentence remains.
     """
     forbidden = item_texts(items)
     candidates = [s for path in text_files for s in plain_sentences(path)]

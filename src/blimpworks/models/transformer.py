@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 import torch
@@ -79,8 +79,7 @@ def new_model(
         tie_word_embeddings=True,
         dtype="float32",
     )
-    model: PreTrainedModel = transformers.LlamaForCausalLM(settings)
-    return model
+    return cast(PreTrainedModel, transformers.LlamaForCausalLM(settings))
 
 
 def _next_tokens(
@@ -140,14 +139,7 @@ def _new_bert(recipe: recipes.MaskedRecipe, vocabulary: int) -> PreTrainedModel:
         pad_token_id=PAD,
         dtype="float32",
     )
-    model: PreTrainedModel = transformers.BertForMaskedLM(settings)
-    return model
-
-
-def _masked_tokens(
-    rows: list[Ids], recipe: recipes.MaskedRecipe, vocabulary: int, draw: np.random.Generator
-) -> Batch:
-    return _pairs([encoding.mask_tokens(row, recipe.masked, vocabulary, draw) for row in rows])
+    return cast(PreTrainedModel, transformers.BertForMaskedLM(settings))
 
 
 def _pairs(pairs: list[tuple[Ids, Ids]]) -> Batch:
@@ -165,7 +157,9 @@ MASKED: Kind[recipes.MaskedRecipe] = Kind(
     specials=encoding.BERT,
     model=_new_bert,
     encode=encoding.encode_between,
-    batch=_masked_tokens,
+    batch=lambda rows, recipe, vocabulary, draw: _pairs(
+        [encoding.mask_tokens(row, recipe.masked, vocabulary, draw) for row in rows]
+    ),
 )
 
 
@@ -184,14 +178,7 @@ def _new_t5(recipe: recipes.EncoderDecoderRecipe, vocabulary: int) -> PreTrained
         decoder_start_token_id=PAD,
         dtype="float32",
     )
-    model: PreTrainedModel = transformers.MT5ForConditionalGeneration(settings)
-    return model
-
-
-def _spans(
-    rows: list[Ids], recipe: recipes.EncoderDecoderRecipe, vocabulary: int, rng: np.random.Generator
-) -> Batch:
-    return _pairs([encoding.cut_spans(row, recipe.corrupted, recipe.span, rng) for row in rows])
+    return cast(PreTrainedModel, transformers.MT5ForConditionalGeneration(settings))
 
 
 ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
@@ -200,7 +187,9 @@ ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
     specials=encoding.T5,
     model=_new_t5,
     encode=encoding.encode_alone,
-    batch=_spans,
+    batch=lambda rows, recipe, vocabulary, draw: _pairs(
+        [encoding.cut_spans(row, recipe.corrupted, recipe.span, draw) for row in rows]
+    ),
 )
 
 
@@ -252,8 +241,8 @@ def optimisers_of(
     """Return the optimisers of a model: AdamW, or Muon for matrices and AdamW for the others."""
     matrices = hidden_matrices(model) if recipe.optimiser == "muon" else []
     matrix_ids = {id(parameter) for parameter in matrices}
-    others = [parameter for parameter in model.parameters() if id(parameter) not in matrix_ids]
-    adamw = torch.optim.AdamW(others, betas=BETAS, weight_decay=WEIGHT_DECAY)
+    other_parameters = [p for p in model.parameters() if id(p) not in matrix_ids]
+    adamw = torch.optim.AdamW(other_parameters, betas=BETAS, weight_decay=WEIGHT_DECAY)
     return [Muon(matrices, weight_decay=WEIGHT_DECAY), adamw] if matrices else [adamw]
 
 
@@ -308,11 +297,11 @@ def train_kind(
     """Train a tokenizer and a model by ``functions`` on ``text``.
 
     An earlier model is removed. A model in Hugging Face's layout is written beside ``checkpoint``,
-    the checkpoint.json, which comes last and states ``name``, ``scope`` (a language or ``multi``),
-    recipe and ``seed``. Every ``recipe.checkpoint_steps`` steps, a snapshot is written into the
-    hidden folder ``.<directory>.training``, which is removed at the end. A killed run continues
-    from it and ends with the same bytes. Raises UserError if the text is missing or empty, the
-    directory has other files, or the training diverges.
+    the checkpoint.json, which comes last. ``scope`` is a language or ``multi``. A snapshot is
+    written every ``recipe.checkpoint_steps`` steps into the hidden folder
+    ``.<directory>.training``, which is removed at the end. A killed run continues from it and ends
+    with the same bytes. Raises UserError if the text is missing or empty, the directory has other
+    files, or the training diverges.
     """
     sentences = functions.sentences(text)
     directory = checkpoint.parent

@@ -14,17 +14,9 @@ import torch
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.items import APART
+from blimpworks.models import lstm
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.fitting import device_name, single_thread
-from blimpworks.models.lstm import (
-    END_ID,
-    UNKNOWN_ID,
-    LstmModel,
-    LstmSettings,
-    State,
-    load_lstm,
-    words_of,
-)
 from blimpworks.scoring.engine import (
     Encoded,
     Engine,
@@ -78,21 +70,21 @@ class LstmEngine(Engine):
         self.key = engine_key(LstmEngine, name, checkpoint, described)
 
     @once
-    def _loaded(self) -> tuple[LstmModel, dict[str, int], LstmSettings]:
+    def _loaded(self) -> tuple[lstm.LstmModel, dict[str, int], lstm.LstmSettings]:
         with loading(self._directory):
-            model, vocabulary, settings = load_lstm(self._directory)
+            model, vocabulary, settings = lstm.load_lstm(self._directory)
         ids = {word: number for number, word in enumerate(vocabulary)}
         return model.to(self._device), ids, settings
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return words as tokens; ids are line numbers of ``vocabulary.txt``, from 0."""
         _, numbers, settings = self._loaded
-        word_lists = (words_of(text.replace(APART, " "), settings.words) for text in texts)
-        return [encode_words(word_list, numbers, UNKNOWN_ID, END_ID) for word_list in word_lists]
+        word_lists = (lstm.words_of(text.replace(APART, " "), settings.words) for text in texts)
+        return [encode_words(pairs, numbers, lstm.UNKNOWN_ID, lstm.END_ID) for pairs in word_lists]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return natural log-probabilities; NaN for the first word under ``skip``."""
-        lead = np.array([] if self._skip else [END_ID], dtype=np.int32)
+        lead = np.array([] if self._skip else [lstm.END_ID], dtype=np.int32)
         pieces = [piece for encoded in batch for piece in (lead, encoded.ids)]
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
         lengths = np.array([len(lead) + len(encoded.ids) for encoded in batch], dtype=np.int64)
@@ -139,7 +131,7 @@ class LstmEngine(Engine):
         if group:
             yield group, torch.cat(outputs)
 
-    def _step(self, run: PathRun, state: State) -> tuple[torch.Tensor, State]:
+    def _step(self, run: PathRun, state: lstm.State) -> tuple[torch.Tensor, lstm.State]:
         """Return the hidden states of a run [steps, nodes, hidden], and the state after it.
 
         ``state`` is the state after the run before. A wide run is computed in slices of its nodes.
