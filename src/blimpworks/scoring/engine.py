@@ -70,8 +70,7 @@ class Encoded:
     """Whether to score each token [tokens]; None for all. Engines that are not ``regional`` score
     all tokens anyway."""
     steps: tuple["Encoded", ...] = ()
-    """Texts that are scored in place of this one, one for each of its tokens to score; usually
-    none. Each has one token to score."""
+    """Texts that are scored in place of this one, each for one token; usually none."""
 
 
 class Engine(ABC):
@@ -80,7 +79,7 @@ class Engine(ABC):
     key: str
     """Text that states all that decides log-probabilities, apart from the texts to score."""
     regional: bool = False
-    """Whether the work grows with the number of tokens to score, not with that of all tokens."""
+    """Whether the engine takes less time for fewer tokens to score in a text of the same length."""
     shares_prefixes: bool = False
     """Whether texts with a common prefix take less time in one batch."""
     encodes_apart: bool = False

@@ -1,12 +1,10 @@
 """Score with masked models and encoder-decoders through transformers.
 
-To score one token, the model reads one *row*: the sentence with a mask in the token's place. For
-"the dog barks", a masked model reads three rows::
+To score one token, the model reads one *row*: the sentence with a mask in the token's place. A pass
+has rows of several sentences, and a long sentence is spread over several passes, so that it needs
+no more memory than others. For "the dog barks", a masked model reads three rows::
 
     [CLS] [MASK] dog barks [SEP]    [CLS] the [MASK] barks [SEP]    [CLS] the dog [MASK] [SEP]
-
-A pass has rows of several sentences, and a long sentence is spread over several passes, so that it
-needs no more memory than others.
 """
 
 import hashlib
@@ -79,7 +77,7 @@ class FramedEngine(HubEngine):
         """Return the log-probabilities of each row's targets, from one pass."""
 
     def _filled(self, rows: Sequence[Sequence[int] | Ids]) -> tuple[torch.Tensor, ...]:
-        """Pad rows of ids; return the table, and 1 for each id or 0 for padding [rows, longest]."""
+        """Pad rows of ids; return them, and 1 for each id, 0 for padding [rows, longest row]."""
         ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
         is_id = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
         filler = self.tokenizer.hub.pad_token_id or 0
@@ -110,7 +108,7 @@ class FramedEngine(HubEngine):
         Texts with equal rows share one: those of a pair that differs only in the predicted token.
         If a row is too large for the memory, all its texts fail.
         """
-        # The length of each distinct row, and its uses: numbers of texts and tokens' positions.
+        # Length and uses of each distinct row; a use is a text's number and a token's position.
         lengths: dict[bytes, int] = {}
         uses_by_row: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
@@ -252,8 +250,8 @@ class MaskedEngine(FramedEngine):
     @torch.inference_mode()
     def _score_rows(self, rows: list[Prediction]) -> list[LogProbs]:
         base, head, _ = self._parts
-        ids, real = self._filled([self._input_ids(row.encoded, row.token) for row in rows])
-        hidden = base(input_ids=ids, attention_mask=real)[0]
+        ids, is_id = self._filled([self._input_ids(row.encoded, row.token) for row in rows])
+        hidden = base(input_ids=ids, attention_mask=is_id)[0]
         at = torch.tensor([self._shift + row.token for row in rows])
         return self._targets(rows, hidden[torch.arange(len(rows)), at], head)
 
@@ -275,21 +273,19 @@ class _Parts(NamedTuple):
 class Seq2seqEngine(FramedEngine):
     """Score tokens by the decoder of an encoder-decoder.
 
-    The setting ``scoring.seq2seq.form`` says what encoder and decoder read. To score ``barks``::
+    The setting ``scoring.seq2seq.form`` says what encoder and decoder read to score ``barks``:
 
-        form                encoder                 decoder, up to the token to score
-        masked              the dog <extra_id_0>    START <extra_id_0>
-        target              (an empty text)         START the dog
-        copy                the dog barks           START the dog
-        masked_after_bos    the dog MASK            BOS MASK
-        continued           the dog MASK            BOS MASK
+    - ``masked``: ``the dog <extra_id_0>``, and ``START <extra_id_0>``. This is like a masked
+      model's pseudo-log-likelihood, with a sentinel as in training (Raffel et al. 2020, section
+      3.1.4). A tokenizer without sentinels (BART, Marian, …) gets ``target`` in its place.
+    - ``target``: an empty text, and ``START the dog``;
+    - ``copy``: ``the dog barks``, and ``START the dog``;
+    - ``masked_after_bos``: ``the dog MASK``, and ``BOS MASK``;
+    - ``continued``: the same, but several tokens follow the mask, each given those before it.
 
-    ``masked`` is like a masked model's pseudo-log-likelihood, with a sentinel as in training
-    (Raffel et al. 2020, section 3.1.4). A tokenizer without sentinels (BART, Marian, …) gets
-    ``target`` in its place. ``continued`` scores several tokens after the mask, each given the
-    tokens before it. MASK is the tokenizer's mask, else the sentinel; without a token BOS, another
-    mask begins ``continued``. Ids that a tokenizer puts before a text, such as a language code, are
-    put before it in the decoder too.
+    MASK is the tokenizer's mask, else the sentinel; without a token BOS, another mask begins
+    ``continued``. Ids that a tokenizer puts before a text, such as a language code, are put before
+    it in the decoder too.
     """
 
     architecture = "encoder-decoder"
@@ -387,18 +383,18 @@ class Seq2seqEngine(FramedEngine):
         ``source`` are the encoder's ids of each row, ``target`` [rows, width] the decoder's. The
         states are those of the ids where ``read`` [rows, width] is true.
         """
-        parts = self._parts
+        model_parts = self._parts
         ids, is_id = self._filled(source)
-        states = parts.encoder(input_ids=ids, attention_mask=is_id)
-        if parts.head:
-            hidden = parts.decoder(
+        states = model_parts.encoder(input_ids=ids, attention_mask=is_id)
+        if model_parts.head:
+            hidden = model_parts.decoder(
                 input_ids=target,
                 encoder_hidden_states=states[0],
                 encoder_attention_mask=is_id,
                 use_cache=False,
             )[0]
         else:
-            hidden = parts.decoder(
+            hidden = model_parts.decoder(
                 encoder_outputs=states,
                 attention_mask=is_id,
                 decoder_input_ids=target,

@@ -131,8 +131,8 @@ def _filled(
     loaded_ids = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
     learned = {name for name, tensor in tensors.items() if isinstance(tensor, torch.nn.Parameter)}
     missing = [name for name in missing if name in learned and id(tensors[name]) not in loaded_ids]
-    found = {"missing_keys": missing, "unexpected_keys": unexpected}
-    return model, found | {"mismatched_keys": [], "error_msgs": []}
+    loading_info = {"missing_keys": missing, "unexpected_keys": unexpected}
+    return model, loading_info | {"mismatched_keys": [], "error_msgs": []}
 
 
 def check_names(directory: Path) -> str:
@@ -348,9 +348,8 @@ def target_logprobs(
 
     ``hidden`` [rows, width] are hidden states; without ``head`` they are logits. ``parent``
     [targets] is the row of each target, never falling and on the CPU; by default each row has one
-    target. The computation is in float32, and for some rows at a time, so that there is never a
-    table of all rows by vocabulary. On a CPU, a linear layer to a large vocabulary is computed in
-    blocks of ids.
+    target. Logits are computed in float32, and for some rows at a time, which takes less memory.
+    On a CPU, a linear layer to a large vocabulary is computed in blocks of ids.
     """
     if parent is None:
         parent = torch.arange(len(target))
@@ -421,14 +420,12 @@ def split_model(
 ) -> Head | None:
     """Split a model before its head and return the head; None if the model cannot be split.
 
-    The head is a function from hidden states [rows, width] to logits [rows, vocabulary]. It runs
-    all code of the model after its module ``inner``, such as scaling or soft capping: ``inner`` is
-    replaced by a module that returns the hidden states it gets as embeddings. Where the last layer
-    gives the same bits, the head is only that layer.
-
+    The head is a function from hidden states [rows, width] to logits [rows, vocabulary]. It is the
+    last layer if that gives the same bits. Otherwise it is the model itself, in which a module that
+    returns its embeddings replaces the module ``inner``: all code after ``inner`` is run, such as
+    soft capping. ``arguments`` makes the model's arguments from hidden states [1, rows, width].
     ``run`` returns the hidden states of a test input, and ``logits`` are the model's logits for it,
-    which the head must reproduce. ``arguments`` makes the model's arguments from hidden states
-    [1, rows, width].
+    which the head must reproduce.
     """
 
     def head(hidden: torch.Tensor) -> torch.Tensor:
@@ -441,8 +438,10 @@ def split_model(
     try:
         hidden = run()
         model.set_submodule(name, _EmbeddingsReturner(inner))
-        again = head(hidden)
-        same = again.shape == logits.shape and torch.allclose(again, logits, rtol=1e-2, atol=1e-2)
+        split_logits = head(hidden)
+        same = split_logits.shape == logits.shape and torch.allclose(
+            split_logits, logits, rtol=1e-2, atol=1e-2
+        )
     except FOREIGN:
         same = False
     if not same:
@@ -450,6 +449,6 @@ def split_model(
         return None
     with suppress(*FOREIGN):
         last = model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        if type(last) is torch.nn.Linear and torch.equal(last(hidden[None])[0], again):
+        if type(last) is torch.nn.Linear and torch.equal(last(hidden[None])[0], split_logits):
             return last
     return head

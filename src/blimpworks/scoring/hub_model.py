@@ -46,7 +46,7 @@ from blimpworks.scoring.selftest import (
 from blimpworks.scoring.trie import Rows, Workers, once, pass_size
 
 SMALL = 3e7
-"""Below this number of parameters and buffers, the self-test reads longer sequences."""
+"""Number of parameters and buffers below which the self-test reads longer sequences."""
 T = TypeVar("T")
 V = TypeVar("V")
 
@@ -86,11 +86,11 @@ class Loaded(NamedTuple):
 
     model: PreTrainedModel
     weights: str
-    """What the check of the weights found, in words."""
+    """Finding of the check of weights, in words."""
     embeddings: int
     """Number of ids that the model can read."""
     modules: list[torch.nn.Module]
-    """All modules of the model, before it is split and loses some."""
+    """Modules of the model before it is split, which takes some out."""
 
 
 class HubEngine(Engine):
@@ -164,8 +164,7 @@ class HubEngine(Engine):
 
     @once
     def _vocabulary(self) -> int:
-        """Number of ids that the model can both read and predict."""
-        return min(self._loaded.embeddings, self._width())
+        return min(self._loaded.embeddings, self._width())  # ids to read, ids to predict
 
     @abstractmethod
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
@@ -178,8 +177,7 @@ class HubEngine(Engine):
         return [next(results) if fit else "refused" for fit in fits]
 
     def _frame(self) -> list[int]:
-        """Return the ids that are put around each text."""
-        return self.tokenizer.prefix
+        return self.tokenizer.prefix  # subclasses have more ids around a text
 
     @contextmanager
     def _foreign_code(self) -> Iterator[None]:
@@ -218,8 +216,7 @@ class HubEngine(Engine):
             sides = (self.tokenizer.before, self.tokenizer.after)
             frame = ("".join(self.tokenizer.hub.convert_ids_to_tokens(ids)) for ids in sides)
             checks["first token"] = " … ".join(frame).strip()
-        # Random sequences of ordinary tokens. Longer ones show more, and cost little if the model
-        # is small.
+        # Random sequences of ordinary tokens. Longer ones show more, and small models are fast.
         special = self.tokenizer.hub.all_special_ids
         all_ids = np.arange(size, dtype=np.int32)
         ids = np.setdiff1d(all_ids, special)

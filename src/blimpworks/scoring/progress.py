@@ -1,7 +1,7 @@
 """Follow a job while it scores: watches, which may end it, and a file with its progress.
 
 ``run`` and ``generation`` call a ``Watch`` before and after each shard (a file of the job's rows).
-``Progress`` is the watch that writes, for ``blimpworks status``::
+The watch ``Progress`` writes for ``blimpworks status``::
 
     {"attempt": "5f2c…", "updated": "2026-11-02T10:15:00Z", "sentences": 4000, "done": 1500,
      "languages": {"eng": {"sentences": 4000, "done": 1500}}, …}

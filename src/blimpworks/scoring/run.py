@@ -130,11 +130,11 @@ def score_items(
         sentences: dict[str, set[Request]] = {}
         for tables, only_regions in ((items, False), (regions, opened.regional)):
             for path in tables:
-                found = requests_of([path], regions=only_regions)
-                sentences.setdefault(path.stem, set()).update(found)
-        requests = set[Request]().union(*sentences.values())
-        findings = run_self_test(opened, store, sorted({request.text for request in requests}))
-        prefixes = by_prefix(requests, opened, options)
+                requests = requests_of([path], regions=only_regions)
+                sentences.setdefault(path.stem, set()).update(requests)
+        all_requests = set[Request]().union(*sentences.values())
+        findings = run_self_test(opened, store, sorted({request.text for request in all_requests}))
+        prefixes = by_prefix(all_requests, opened, options)
         return fill_store(
             Store(store),
             sentences,

@@ -30,13 +30,13 @@ if TYPE_CHECKING:  # transformers, which jobs without models lack
 log = logging.getLogger(__name__)
 
 SAMPLE = 100
-"""Number of texts on which the promising starts are measured."""
+"""Number of texts on which starts are measured."""
 FAR = 0.3
-"""A start this much worse than the best on an eighth of the texts is ruled out [nats per token]."""
+"""Starts that are worse by this on an eighth of the texts are ruled out [nats per token]."""
 WORSE = 0.1
-"""The chosen start is reported if another start is better by more than this [nats per token]."""
+"""Another start is reported if it is better by more than this [nats per token]."""
 TIE = 0.01
-"""Starts that differ by no more than this count as equally good [nats per token]."""
+"""Starts that differ by no more than this are equally good [nats per token]."""
 
 
 class StartedEngine(Engine):

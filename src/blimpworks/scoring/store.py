@@ -1,13 +1,12 @@
 """Score sentences into a store: requests in, one row of token log-probabilities for each.
 
-A row's key is a hash of the engine's key and the request, so a score is used again only if nothing
-that decides it has changed. For example (``ends`` are character offsets of tokens)::
+A row's key is a hash of the engine's key and the request: a score is used again only if nothing
+that decides it has changed. Sentences of languages that are added later are in other batches than
+if all were scored together; some engines give other last digits in other batches. For example
+(``ends`` are character offsets of tokens)::
 
     Request("The dog barks.")  ->  ids [464, 3290, 21405, 13], ends [3, 7, 13, 14],
                                    logprobs [-3.1, -8.2, -6.0, -1.2], status "ok"
-
-Sentences of languages that are added later are in other batches than if all were scored together.
-With engines for which batches change the last digits, these may then differ.
 """
 
 import math

@@ -7,8 +7,8 @@ A tokenizer may divide "the dogs" into three tokens, with these character offset
     end       3      7   8      (the next token's start)
 
 Engines return float32 numbers. The rounding error of a token's log-probability v is at most
-``roundings`` x 2^-24 x max(1, |v|) nats, where ``roundings`` counts the engine's float32 operations
-for v. Two sentences are a tie if their sums differ by no more than the sum of all their tokens'
+``roundings`` x 2^-24 x max(1, |v|) nats; ``roundings`` counts the engine's float32 operations for
+v. Two sentences are a tie if their sums differ by no more than the sum of all their tokens'
 errors. For example, a 5-gram model can give reordered words the same probability, and only rounding
 makes one sum larger. docs/scoring.md derives the bound and describes its tests.
 """

@@ -5,8 +5,6 @@ share its computation: they form a prefix tree, and the model reads rows of this
 ``trie``). Where that saves too little, or the model cannot do it, it reads one padded row for each
 sentence. The choice depends only on the shard's sentences and the options, so that a run that was
 interrupted makes the same choice again.
-
-In comments on shapes, a *cell* is one position in a table of rows, a *result* one log-probability.
 """
 
 import re
@@ -198,7 +196,6 @@ class TransformersEngine(StartedEngine, HubEngine):
 
     @property
     def _longest_shared(self) -> int:
-        """Largest number of ids of a sequence that is put in a tree now."""
         return 0 if self._sharing == "never" or self._testing else self._longest_packed
 
     @property
@@ -242,15 +239,14 @@ class TransformersEngine(StartedEngine, HubEngine):
             self._sharing = "never"
         super().follow({name: value for name, value in decisions.items() if value != "none"})
 
-    # In the methods below, ``flat`` [tokens] has the ids of all sequences one after the other,
-    # and ``lengths`` [sequences] says where they end.
-
     def _padded(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        """Score sequences in padded rows; return values and lost ones as ``Decoder.run`` does."""
         return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        """Score sequences in rows of their prefix tree, if that is less work, else as padded."""
+        """Score sequences in rows of their prefix tree, or in padded rows if that is less work.
+
+        ``flat`` [tokens] and ``lengths`` [sequences] are as in ``trie``.
+        """
         trie = build_trie(flat, lengths)
         plan = plan_rows(trie, min(ROW_TOKENS[self._device.type], self._longest_shared))
         padded_cells = np.maximum(lengths - 1, 0).sum()

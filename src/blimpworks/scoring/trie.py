@@ -1,25 +1,22 @@
 """Plan a model's forward passes over many token sequences, so that common prefixes cost less.
 
 Engines give the ids of sequences and get ``Pass`` objects: tables of ids for the model, and the
-places where log-probabilities are read. ``padded_passes`` has a row for each sequence. For
-``packed_passes``, ``build_trie`` joins sequences in a prefix tree. For example, ``a b c``,
-``a b d`` and ``a e`` make one tree of five nodes, numbered in depth-first order::
+cells of these tables at which log-probabilities are read. ``padded_passes`` has a row for each
+sequence. For ``packed_passes``, ``build_trie`` joins sequences in a prefix tree. A row of it has
+the ancestors of a node, then that node and the next ones in depth-first order. Each node attends to
+itself and its ancestors; its position is its depth. ``runs`` gives the tree level by level, for
+LSTMs. ``Workers`` are the threads that compute passes.
+
+An *edge* is a node with its parent, and so one log-probability to read. ``flat`` [tokens] has the
+ids of all sequences one after the other; ``lengths`` [sequences] has their numbers of tokens.
+
+The tree below is that of ``a b c``, ``a b d`` and ``a e``; ``end`` is the first node after a node's
+subtree. A model predicts ``c`` and ``d`` from its state at ``b``, so nodes without children need
+not be computed: two tokens are computed in place of eight::
 
     node   0 a   1 b   2 c   3 d   4 e
     parent -1    0     1     1     0
-    end    5     4     3     4     5     (first node after the node's subtree)
-
-A model predicts ``c`` and ``d`` from its state at ``b``: the log-probability of a token is read at
-its parent, so nodes without children need not be computed. Here only ``a`` and ``b`` are computed,
-in place of the eight tokens of the sequences.
-
-A row of a tree has the ancestors of a node, then that node and the next ones in depth-first order.
-Each node attends to itself and its ancestors; its position is its depth. ``runs`` gives the tree
-level by level, for LSTMs. ``Workers`` are the threads that compute passes.
-
-Shapes are in brackets. A *cell* is one place in a table of rows. An *edge* is a node with its
-parent, and so one log-probability to read. ``flat`` [tokens] has the ids of all sequences one after
-the other; ``lengths`` [sequences] has their numbers of tokens.
+    end    5     4     3     4     5
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

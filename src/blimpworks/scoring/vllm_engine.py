@@ -275,7 +275,7 @@ class Loaded(Generic[P, R]):
 
 
 ALIKE = 1e-3
-"""If random tokens' log-probabilities differ by less, the weights were not loaded [nats]."""
+"""Random tokens' log-probabilities differ by less if the weights were not loaded [nats]."""
 LOWEST = -9999.0
 """Value that vLLM's server sends for the logarithm of zero."""
 # vLLM must generate one token, which is not used.

@@ -134,9 +134,9 @@ class Setup:
     def environment(self) -> dict[str, str]:
         """Return environment variables for vLLM: no network and no telemetry.
 
-        On a CPU, the number of threads is fixed, and they are bound to no core, because two jobs on
-        one core would wait for each other. Models are not compiled, which would take a minute to
-        save microseconds. On a GPU, FlashInfer's sampling kernels are off: they are compiled at the
+        On a CPU, the number of threads is fixed. They are bound to no core, because two jobs on one
+        core would wait for each other. Models are not compiled, which would take a minute to save
+        microseconds. On a GPU, FlashInfer's sampling kernels are off: they are compiled at the
         start, and greedy decoding does not use them.
         """
         environment = {
