@@ -97,10 +97,9 @@ def refuse_own_code(folder: Path) -> None:
 
 
 class _Index(BaseModel):
-    """Index of the files of a model's weights, with the one field that is read."""
+    """Index of a model's weights, with the one field that is read: the file of each tensor."""
 
     weight_map: dict[str, str]
-    """File of each tensor."""
 
 
 def is_transformers_file(path: Path) -> bool:
@@ -234,10 +233,7 @@ def quantisation_of(folder: Path) -> str:
 
 
 def refuse_quantised(quantisation: str, where: str) -> None:
-    """Raise UserError for quantised weights, in engines that do not run them.
-
-    ``quantisation`` is a text of ``quantisation_of``, and ``where`` the model's name in messages.
-    """
+    """Raise UserError for quantised weights; ``quantisation`` is from ``quantisation_of``."""
     if quantisation:
         able = " or ".join(name for name, engine in engines().items() if engine.quantised)
         raise UserError(
@@ -259,7 +255,6 @@ class Trained(Strict):
     kind: Literal["trained"] = "trained"
     recipe: str
     settings: dict[str, Any]
-    """Settings of the recipe."""
     seed: int | None
     """Seed of initialisation and batch order; None where nothing is random."""
     text_sha256: Sha256
@@ -291,7 +286,6 @@ class Converted(Strict):
     address: str
     """Address of the file on the hub or in packages; the name of a local file."""
     file: str
-    """Name of the file or the adapter."""
     sha256: Sha256
     """SHA-256 of the file, or of the adapter's weights."""
     note: str

@@ -69,10 +69,7 @@ def cached_folder(key: str) -> Path:
 
 
 def as_folder(path: Path) -> Path:
-    """Convert a GGUF file or an adapter, and return the new folder; return other paths unchanged.
-
-    Raises UserError for a GGUF file or an adapter that cannot be converted.
-    """
+    """Convert a GGUF file or adapter, and return its folder; else ``path``. Raises UserError."""
     if path.suffix.lower() == GGUF and path.is_file():
         return convert_gguf(path)
     if (path / ADAPTER).is_file() and not (path / "config.json").exists():
@@ -454,8 +451,7 @@ def _read_pickled(path: Path) -> "dict[str, torch.Tensor]":
 def convert_weights(folder: Path, output: Path) -> int:
     """Copy a model with pickled weights to ``output``, with safetensors; return their number.
 
-    Raises UserError if ``folder`` has no pickled weights, or they are incomplete or contain more
-    than tensors, and if ``output`` exists.
+    Raises UserError for missing or incomplete weights, other content, or an existing ``output``.
     """
     from safetensors.torch import save_file
 

@@ -13,7 +13,7 @@ import shutil
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Literal
 
@@ -49,7 +49,6 @@ class SplitCounts(Strict):
     types: int
     """Number of different words, without ``<unk>``."""
     unknown: int
-    """Number of tokens that are ``<unk>``."""
     unknown_share: float
     """Share of the tokens that are ``<unk>``, from 0 to 1."""
 
@@ -198,9 +197,9 @@ def write_vocabulary(directory: Path, entries: Iterable[str]) -> None:
 def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
     """Copy a released corpus, which is tokenised, split and has ``<unk>`` for unknown words.
 
-    ``files`` are train, valid, test and vocab; ``corpus`` is the ``corpus.json`` to write. The
-    vocabulary must have every word; ``<unk>`` and ``<eos>`` are added to it.
-    Raises UserError if a file is missing, or has a word that is not in the vocabulary.
+    ``files`` are train, valid, test and vocab, and ``corpus`` the ``corpus.json`` to write.
+    ``<unk>`` and ``<eos>`` are added to the vocabulary. Raises UserError if a file is missing, or
+    has a word that is not in the vocabulary.
     """
     lacking = [name for name in (*SPLITS, "vocab") if name not in files]
     if lacking:
@@ -229,8 +228,7 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
     """Concatenate corpora (paths of ``corpus.json``), with the union of their vocabularies.
 
-    See Mueller et al. 2020, section 5.2. Raises UserError for an altered corpus, or different rules
-    for words.
+    See Mueller et al. 2020, section 5.2. Raises UserError for altered or differently split corpora.
     """
     described = [read_corpus(corpus) for corpus in corpora]
     rules = sorted({corpus.words for corpus in described})
@@ -340,11 +338,8 @@ def build_corpus(
     tokenised = options.words == "whitespace"
     split = texts.split_at_spaces if tokenised else texts.split_words
     # Pairs of a text as in its source, and the text that is split into words.
-    candidates = [
-        (text, text)
-        for path in text_files
-        for text in texts.plain_sentences(path, tokenised=tokenised)
-    ]
+    by_file = (texts.plain_sentences(path, tokenised=tokenised) for path in text_files)
+    candidates = [(text, text) for text in chain.from_iterable(by_file)]
     if tokens is not None and sentences is not None:
         forbidden |= {_key(text) for text in texts.origins(tokens, sentences, list(items))}
         if treebank_text:

@@ -131,11 +131,8 @@ def word_tokenizer(vocabulary: list[str], rule: Literal["split", "whitespace"]) 
     """
     ids = {word: number for number, word in enumerate(vocabulary)}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=vocabulary[0]))
-    tokenizer.pre_tokenizer = (
-        pre_tokenizers.Split(Regex(WORD), "removed", invert=True)
-        if rule == "split"
-        else pre_tokenizers.WhitespaceSplit()
-    )
+    split = pre_tokenizers.Split(Regex(WORD), "removed", invert=True)
+    tokenizer.pre_tokenizer = split if rule == "split" else pre_tokenizers.WhitespaceSplit()
     tokenizer.add_special_tokens(vocabulary[:2])
     return tokenizer
 
@@ -283,7 +280,6 @@ UNIT = r"\p{L}[\p{L}\p{M}]*|\p{N}|[^\p{L}\p{N}]"
 """Units that are split into tokens one by one: words, digits, and other single characters. A word
 thus has the same tokens in every context, so that models can copy it."""
 MOST_DIALOGUES = 50_000
-"""Largest number of dialogues for training a tokenizer."""
 ENCODED_AT_ONCE = 2048
 """Dialogues are encoded in groups of this number, because results take more memory than ids."""
 

@@ -35,7 +35,6 @@ PROBE = "a b अ 一 1."
 CONTENT = "§§§"
 """Message that no chat template contains itself, so that it is found in a rendered dialogue."""
 MOST_STARTS = 12
-"""Largest number of candidates for the start of a text."""
 DOCUMENT = re.compile(
     r"\W*(s|bos|eos|eod|eop|sop|cls|sep"
     r"|(begin|start|end)[\W_]*of[\W_]*(text|doc(ument)?|sent(ence)?|seq(uence)?|file|story))\W*",
@@ -172,7 +171,7 @@ def _policies(tokenizer: Any) -> Iterator[str]:
 
 
 def candidates(tokenizer: Any) -> dict[str, list[int]]:
-    """Return the ids of at most a dozen different starts of a text, keyed by policy."""
+    """Return the ids of different starts of a text by policy, at most ``MOST_STARTS``."""
     policy_of_start: dict[tuple[int, ...], str] = {}
     for policy in _policies(tokenizer):
         try:
@@ -233,8 +232,7 @@ class ModelFacts:
 def architecture_of(config: Mapping[str, Any], where: str, default: str | None = None) -> str:
     """Return the architecture of the class that a configuration names, else ``default``.
 
-    Messages call the configuration ``where``. Raises UserError for a model that is no language
-    model.
+    Messages call the configuration ``where``. Raises UserError if this is no language model.
     """
     classes = config.get("architectures") or []
     # Models of images and text are called ForConditionalGeneration, but contain a causal model.
@@ -258,9 +256,8 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
 def _policy_of(tokenizer: Any) -> FirstToken:
     """Return the policy that suits a tokenizer, if the user names none.
 
-    For a chat model that adds nothing before a text, or only the opener of a role, it is
-    ``likeliest``. Otherwise it is the tokens that the tokenizer adds, else ``bos``, ``eos`` or
-    ``skip``.
+    For chat models that add nothing before a text, or only the opener of a role: ``likeliest``.
+    Otherwise it is the tokens that the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):

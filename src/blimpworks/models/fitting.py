@@ -73,7 +73,6 @@ def save_snapshot(
 
     ``run`` is a digest of all that decides the weights, and ``state`` is that of the ``Course``.
     """
-    metadata = {"run": run, "step": str(step)}
     with atomic(directory / SNAPSHOT) as temporary:
         tensors = {"rng": torch.get_rng_state()}
         if any(parameter.is_cuda for parameter in model.parameters()):
@@ -84,7 +83,7 @@ def save_snapshot(
             tensors[f"model.{name}"] = parameter.data
             for key, value in optimiser_states[parameter].items():
                 tensors[f"optimiser.{key}.{name}"] = value
-        save_file(tensors, temporary, metadata=metadata)
+        save_file(tensors, temporary, metadata={"run": run, "step": str(step)})
 
 
 def load_snapshot(

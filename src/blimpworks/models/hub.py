@@ -359,11 +359,8 @@ def hub_facts(
     paths = checkpoint.model_files(top_level, hf_id)
     weights = [path.name for path in paths if checkpoint.is_weights(path)]
     size = sum(size_of_file[name] for name in weights)
-    counts = (
-        _announced_counts(info, size)
-        or _count_by_heads(hf_id, commit, weights)
-        or _estimate_counts(size, folder)
-    )
+    counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
+    counts = counts or _estimate_counts(size, folder)
     facts = described_facts(folder, counts, hf_id, architecture, size / 1e9, start, trusted)
     return facts, commit, bool(info.gated)
 

@@ -158,10 +158,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
 
 
 def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:
-    """Compare a tokenizer's pieces with those of the library sentencepiece; return the finding.
-
-    Slow tokenizers, and tokenizers without a sentencepiece model, are not compared.
-    """
+    """Compare a fast tokenizer's pieces with its sentencepiece model's; return the finding."""
     path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
     if path is None or not tokenizer.is_fast:
         return "made by transformers from its vocabulary; there is no other file to compare with"

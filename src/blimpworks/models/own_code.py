@@ -32,8 +32,7 @@ FILE = "model_code.json"
 """File of a checkpoint with its model's own code; its SHA-256 is the digest of the code."""
 PACKAGE = "model_code_"
 """Beginning of the names of packages that models' own code is imported as."""
-CLASS = re.compile(r"\w[\w-]*\.\w+")
-"""Module and class, as in ``modeling_mine.MyModel``."""
+CLASS = re.compile(r"\w[\w-]*\.\w+")  # modeling_mine.MyModel
 SHOW = "`blimpworks evaluate MODEL --run-model-code show`"
 
 

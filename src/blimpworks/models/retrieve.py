@@ -52,7 +52,6 @@ class HubModel(hub.HubAddress):
     dtype: str
     first_token: FirstToken
     trusted: Collection[str] = ()
-    """Digests of own code that may run."""
 
 
 def retrieve_model(

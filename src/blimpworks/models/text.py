@@ -193,11 +193,7 @@ def _keys(table: pa.Table) -> pa.Array:
 
 
 def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
-    """Return the treebank sentences that items were made from.
-
-    Each is given twice: as the treebank prints it (table ``sentences``), and joined from its tokens
-    (table ``tokens``).
-    """
+    """Return the treebank sentences that items were made from, as printed and as detokenised."""
     columns = ["sentence", "treebank", "file", "sent_id", "text"]
     table = read_table(SENTENCES, sentences, columns)
     used: set[str | None] = set()
@@ -226,9 +222,8 @@ def keep_distinct(
 ) -> tuple[list[Sentence], dict[str, int]]:
     """Return the candidates that are not forbidden, each once, and counts of the omitted ones.
 
-    A candidate is a pair of a sentence and whether it is forbidden. The counts are ``held_out``
-    (forbidden) and ``repeated``. Raises UserError, with a message that begins with ``lack``, if no
-    sentence remains.
+    A candidate is a sentence, and whether it is forbidden. The counts are ``held_out`` (forbidden)
+    and ``repeated``. Raises UserError, which begins with ``lack``, if no sentence remains.
     """
     counts = {"held_out": 0, "repeated": 0}
     distinct: dict[Sentence, None] = {}

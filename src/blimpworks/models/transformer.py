@@ -36,8 +36,7 @@ WARM_UP = 0.05
 BETAS = (0.9, 0.95)
 WEIGHT_DECAY = 0.1
 CLIP = 1.0
-Batch = dict[str, torch.Tensor | int]
-"""Arguments of the model, with labels."""
+Batch = dict[str, torch.Tensor | int]  # arguments of the model, with labels
 R = TypeVar("R", bound=recipes.NetworkRecipe)
 
 
@@ -57,7 +56,6 @@ class Kind(Generic[R]):
     batch: Callable[[list[Ids], R, int, np.random.Generator], Batch]
     """Makes a batch from ids of sentences, recipe and number of tokens; masks at random."""
     sentences: Callable[[Path], list[str]] = training_sentences
-    """Reads the sentences of a text."""
     chat: str | None = None
     """Chat template of models that follow instructions."""
 

@@ -107,15 +107,13 @@ class Engine(ABC):
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return the natural log-probabilities of each text's ids, NaN for unscored ids.
 
-        The results are one array per text, as long as its ids, or a failure. They do not depend on
-        the order of the batch.
+        A result is as long as a text's ids, or a failure. It does not depend on the texts' order.
         """
 
     def close(self) -> None:  # noqa: B027
         """Release all resources, such as a server; the engine cannot be used afterwards.
 
-        May be called repeatedly, and while batches are scored, which then end soon, perhaps with
-        an error.
+        May be called again, and while batches are scored: they end soon, perhaps with an error.
         """
 
 

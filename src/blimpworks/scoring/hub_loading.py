@@ -38,7 +38,6 @@ CLASSES = {
 """Classes of transformers by architecture; the first with the configuration loads a model."""
 WHOLE = "the files have each weight of the model"
 HALVES = (torch.bfloat16, torch.float16)
-"""Number formats of half precision."""
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
 """Prefixes that training programs write before the names of weights."""
 
@@ -138,8 +137,7 @@ def _filled(
 def check_names(directory: Path) -> str:
     """Compare the names of a causal model's weights with its files; return the finding in words.
 
-    Used for engines that load weights themselves, and may read random memory for a missing weight.
-    Raises UserError for missing weights.
+    Engines that load weights themselves may read random memory for a missing one. Raises UserError.
     """
     settings = read_settings(directory)
     with loading(directory), torch.device("meta"):
@@ -221,9 +219,8 @@ def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
 def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     """Return the number of complete characters after each token, from its offsets [tokens].
 
-    ``lengths`` [texts] are the texts' numbers of tokens. Where several tokens divide a character,
-    the tokenizer's offsets of each include it. Here all but the last end before the character, so
-    that tokens do not overlap.
+    ``lengths`` [texts] are the texts' numbers of tokens. If several tokens divide a character, the
+    tokenizer's offsets of each include it. Here all but the last token end before the character.
     """
     if len(ends) == 0:
         return ends
@@ -285,8 +282,7 @@ class HubTokenizer:
         """Encode a word apart from its context, with one step to score each of its tokens.
 
         For a word of the tokens ``bark`` and ``ing``, the first step reads the context and scores
-        ``bark``. The second encodes the text of the context and ``bark`` again, and scores the
-        first token of the text ``ing``.
+        ``bark``. The second encodes the context and ``bark`` as a new text, and scores ``ing``.
         """
         before, after = self.encode([context, word])
         steps, text_before = [], context

@@ -132,10 +132,8 @@ class LstmEngine(Engine):
             yield group, torch.cat(outputs)
 
     def _step(self, run: PathRun, state: lstm.State) -> tuple[torch.Tensor, lstm.State]:
-        """Return the hidden states of a run [steps, nodes, hidden], and the state after it.
-
-        ``state`` is the state after the run before. A wide run is computed in slices of its nodes.
-        """
+        """Return a run's hidden states [steps, nodes, hidden], from ``state``, and the new state."""
+        # A wide run is computed in slices of its nodes.
         width = max(1, self._batch_tokens // len(run.token))
         states = []
         for start in range(0, len(run.parent), width):

@@ -112,7 +112,6 @@ class Manifest(Strict):
     """Content of a manifest: a model's scores of sentences, or its answers to prompts."""
 
     engine: str
-    """Key of the engine."""
     checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """SHA-256 of the model's checkpoint.json."""
     sentences: int
@@ -146,4 +145,3 @@ class Failed(Strict):
     failed: str
     """Reason in one sentence."""
     log: str
-    """Path of the log."""

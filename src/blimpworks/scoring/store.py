@@ -166,9 +166,8 @@ def scored(
 ) -> Iterator[tuple[Shard, pa.Table]]:
     """Score shards in order, ``engine.abreast`` at a time; yield the requests and rows of each.
 
-    ``keys`` has the key of each request. If ``watch`` ends the run, the shards that have begun are
-    finished. Any other exception, such as an interrupt, closes ``engine``, so that no time is spent
-    on shards that will not be written.
+    If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
+    an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
     begun = deque[tuple[Shard, Callable[[], pa.Table]]]()
     ending: Exception | None = None
@@ -223,10 +222,9 @@ def _status(row: LogProbs, to_score: Mask | None) -> str:
 def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encoded]) -> pa.Table:
     """Score requests, whose tokens are ``encoded``, and return one row for each (``SCHEMA``).
 
-    ``keys`` has the key of each request. ``status`` is ``ok``, ``too_long`` (for the model's
-    context), ``empty`` (no token can be scored), ``not_finite`` (a token's score is no number), or
-    an ``engine.Failure``. The lists ids, logprobs and ends have equal lengths; logprobs is NaN for
-    an unscored token.
+    ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty`` (no token can be
+    scored), ``not_finite`` (a token's score is no number), or an ``engine.Failure``. The lists ids,
+    logprobs and ends have equal lengths; logprobs is NaN for an unscored token.
     """
     # A text with steps is scored by these (see ``Encoded.steps``), any other text by itself.
     limit = engine.limit

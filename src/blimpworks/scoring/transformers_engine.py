@@ -243,10 +243,7 @@ class TransformersEngine(StartedEngine, HubEngine):
         return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        """Score sequences in rows of their prefix tree, or in padded rows if that is less work.
-
-        ``flat`` [tokens] and ``lengths`` [sequences] are as in ``trie``.
-        """
+        """Score sequences in rows of their prefix tree, or in padded rows if that is less work."""
         trie = build_trie(flat, lengths)
         plan = plan_rows(trie, min(ROW_TOKENS[self._device.type], self._longest_shared))
         padded_cells = np.maximum(lengths - 1, 0).sum()

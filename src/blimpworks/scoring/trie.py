@@ -121,8 +121,7 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
 class RowPlan(NamedTuple):
     """The rows in which a model computes a tree, and where log-probabilities are read.
 
-    Only inner nodes, which have children, are computed. They have numbers of their own, in
-    depth-first order.
+    Only inner nodes, which have children, are computed. They are numbered among themselves.
     """
 
     token: Numbers
@@ -262,10 +261,7 @@ def pass_size(requested: int, device: torch.device) -> int:
 
 
 class Pass(NamedTuple):
-    """One forward pass over rows of tokens, and the log-probabilities that it computes.
-
-    Only passes over rows of a tree have ``depth``, ``number`` and ``end``.
-    """
+    """One forward pass over rows; only rows of a tree have ``depth``, ``number`` and ``end``."""
 
     ids: Numbers
     """Ids for the model [rows, width]."""
@@ -313,8 +309,7 @@ def make_batches(
 ) -> Iterator[list[int]]:
     """Divide sequences into batches of at most ``most`` tokens, padding included.
 
-    ``order`` has the numbers of sequences, sorted by length. A sequence that is longer than
-    ``most`` has a batch of its own.
+    ``order`` has the numbers of sequences, sorted by length. A longer sequence has its own batch.
     """
     batch: list[int] = []
     for number in order:
@@ -331,9 +326,8 @@ def make_batches(
 def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded") -> Iterator[Pass]:
     """Put sequences into rows that are padded on the right.
 
-    Sequences of similar length share a pass of at most ``most`` cells; a longer sequence has its
-    own. A token's result has the token's index in ``flat``; a first token has none. The passes do
-    not depend on the order of sequences.
+    Passes have at most ``most`` cells, or one longer sequence, and do not depend on the order of
+    sequences. A token's result has the token's index in ``flat``; a first token has none.
     """
     starts = np.cumsum(lengths) - lengths
     by_ids = sorted_numbers(flat, lengths)

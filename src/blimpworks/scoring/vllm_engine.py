@@ -29,10 +29,8 @@ from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.vllm_server import MODEL, Setup, VllmServer, is_full, make_setup
 
 Prompt = list[int]
-P = TypeVar("P")
-"""Request to vLLM, such as a prompt."""
-R = TypeVar("R")
-"""Result for a request, such as log-probabilities."""
+P = TypeVar("P")  # a request to vLLM, such as a prompt
+R = TypeVar("R")  # its result, such as log-probabilities
 Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
 """Reasons why a batch has no results. ``lost``: the server is gone, perhaps because of another
 batch; ``deadly``: the batch killed the server; ``stray``: another server answered."""
@@ -49,9 +47,9 @@ def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
 def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> list[R | Failure]:
     """Run requests in batches of ``size`` and return the result or failure of each request.
 
-    A batch that is refused or too large is halved, until the request that causes this is the only
-    one. The requests of a deadly batch are run one by one. ``attempt`` must raise an exception when
-    no further attempt can succeed, or this would not end.
+    A batch that is refused or too large is halved, until only the request that causes this is left.
+    The requests of a deadly batch are run one by one. ``attempt`` must raise an exception when no
+    further attempt can succeed, or this would not end.
     """
     results: list[R | Failure | None] = [None] * len(requests)
     pending = cut(range(len(requests)), size)

@@ -105,8 +105,7 @@ class Setup:
         """Return the arguments of vLLM, by their names in its offline API.
 
         It reads only safetensors, runs no code of the checkpoint, returns raw log-probabilities,
-        and does not share prefixes of scored texts. It has no tokenizer, because it gets and
-        returns ids.
+        and does not share prefixes of scored texts. It needs no tokenizer, since it gets ids.
         """
         arguments: dict[str, str | int | float | bool] = {
             "model": str(self.model.resolve()),
@@ -290,8 +289,7 @@ class VllmServer:
     def start(self) -> None:
         """Start the server and wait until it answers.
 
-        Raises UserError, with the best line of its log, if it dies before, and TransientError if it
-        takes too long.
+        Raises UserError, with a line of its log, if it dies; TransientError if it takes too long.
         """
         for tries_left in (2, 1, 0):
             self.port = free_port(self.address)
