@@ -105,8 +105,8 @@ class FramedEngine(HubEngine):
     def _score_texts(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return the log-probabilities of each text's tokens to score, NaN for the others.
 
-        Texts of which only the predicted token differs share a row. If a row is too large for the
-        memory, all its texts fail.
+        Equal rows, as of a pair that differs only in the predicted token, are computed once. If a
+        row is too large for the memory, all its texts fail.
         """
         # Length and uses of each distinct row; a use is a text's number and a token's position.
         lengths: dict[bytes, int] = {}

@@ -101,7 +101,7 @@ class LstmEngine(Engine):
 
         @torch.inference_mode()
         def normalise(step: tuple[list[PathRun], torch.Tensor]) -> None:
-            """Write the log-probabilities that follow from the hidden states of a group."""
+            """Compute the log-probabilities of the words that follow the cells of a group."""
             group, hidden = step
             widths = [run.token.size for run in group]
             first_rows = np.cumsum([0, *widths[:-1]])
@@ -117,7 +117,7 @@ class LstmEngine(Engine):
         return logprobs
 
     def _groups(self, all_runs: Iterable[PathRun]) -> Iterator[tuple[list[PathRun], torch.Tensor]]:
-        """Yield groups of runs and the hidden states of their cells, a group for each thread."""
+        """Yield groups of runs, with the hidden states of their cells; a thread takes a group."""
         group, outputs, cells = list[PathRun](), list[torch.Tensor](), 0
         state = self._loaded[0].fresh(1)
         for run in all_runs:
@@ -132,7 +132,7 @@ class LstmEngine(Engine):
             yield group, torch.cat(outputs)
 
     def _step(self, run: PathRun, state: lstm.State) -> tuple[torch.Tensor, lstm.State]:
-        """Return a run's hidden states [steps, nodes, hidden], from ``state``, and the new state."""
+        """Return a run's hidden states [steps, nodes, hidden] after ``state``, and a new state."""
         # A wide run is computed in slices of its nodes.
         width = max(1, self._batch_tokens // len(run.token))
         states = []

@@ -2,7 +2,7 @@
 
 Engines give the ids of sequences and get ``Pass`` objects: tables of ids for the model, and the
 cells of these tables at which log-probabilities are read. ``padded_passes`` has a row for each
-sequence. For ``packed_passes``, ``build_trie`` joins sequences in a prefix tree. A row of it has
+sequence. For ``packed_passes``, ``build_trie`` joins sequences in a prefix tree. A row has
 the ancestors of a node, then that node and the next ones in depth-first order. Each node attends to
 itself and its ancestors; its position is its depth. ``runs`` gives the tree level by level, for
 LSTMs. ``Workers`` are the threads that compute passes.
@@ -70,8 +70,8 @@ def sorted_numbers(flat: Ids, lengths: Numbers) -> Numbers:
 
 
 def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
-    """Return the first node after each subtree [nodes], from the tables of ``build_trie``."""
-    # A node is in the last of its sequences if the next sequence has another node, or none, there.
+    """Return the ends of nodes, from the tables node, is_token and is_new of ``build_trie``."""
+    # A row is the last with a node if the next row has a new node, or none, in that column.
     is_last = real.copy()
     is_last[:-1] &= new[1:] | ~real[1:]
     rows, columns = np.nonzero(is_last)
@@ -86,12 +86,12 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     No id is negative; sequences may be equal or empty. The nodes do not depend on the order of
     sequences. Without ``merge``, only equal sequences have a common path.
     """
-    # A table with a sequence in each row, sorted: a row's prefix may be that of the row before.
+    # Each row of a sorted table is a sequence, so that rows with a common prefix are neighbours.
     order = sorted_numbers(flat, lengths)
     unsorted_rows, is_unsorted_token = rectangle(flat, lengths)
     rows, is_token = unsorted_rows[order], is_unsorted_token[order]
     columns = np.arange(rows.shape[1])
-    # The length of the common prefix of each row and the row before is its first difference.
+    # The first column in which a row differs from the row before: the length of what they share.
     differs = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
     differs[1:, :-1] = (rows[1:] != rows[:-1]) | ~is_token[1:] | ~is_token[:-1]
     differs[:1, 0] = True
@@ -106,7 +106,7 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     node = np.where(is_new, np.cumsum(is_new).reshape(is_new.shape) - 1, -1)
     node = np.maximum.accumulate(node, axis=0)
     node_before = np.column_stack([np.full(len(node), -1, dtype=np.int64), node])[:, :-1]
-
+    # ``paths`` has the order of ``flat``.
     row_of_sequence = np.empty_like(order)
     row_of_sequence[order] = np.arange(len(order))
     return Trie(
@@ -129,7 +129,7 @@ class RowPlan(NamedTuple):
     depth: Numbers
     """Number of each inner node's ancestors [inner nodes]."""
     end: Numbers
-    """Number of the first inner node after each one's subtree [inner nodes]."""
+    """First inner node after each inner node's subtree [inner nodes]."""
     cells: Numbers
     """Number of the inner node in each cell, -1 for padding [rows, width]."""
     first: Numbers
@@ -138,7 +138,7 @@ class RowPlan(NamedTuple):
     edge_node: Numbers
     """Nodes of the tree with a parent, in the order of parents [edges]."""
     edge_parent: Numbers
-    """Number of each one's parent as an inner node, never falling [edges]."""
+    """Number of the inner node that is its parent, never falling [edges]."""
 
 
 def _cut(depth: Numbers, start: int, width: int) -> int:
