@@ -35,7 +35,7 @@ def evenly(pairs: Sequence[Element], most: int | None) -> Sequence[Element]:
 
 
 class Regions(NamedTuple):
-    """Character spans in which two sentences differ; an end is the offset after the last character."""
+    """Character spans in which two sentences differ; an end is the offset after the span."""
 
     good_start: int
     good_end: int
