@@ -262,7 +262,7 @@ def _check_settings(config: dict[str, Any], fields: dict[str, Any], path: Path) 
 def _check_tensors(
     file: Any, fields: dict[str, Any], model: Any, missing: set[str], path: Path
 ) -> None:
-    """Compare a model's parameters with its file's tensors; convert those that have 16 bits there.
+    """Compare a model's parameters with its file's tensors; give them 16 bits if the file does.
 
     Raises UserError for a tensor that transformers ignored, did not find or changed.
     """
@@ -449,7 +449,7 @@ def _read_pickled(path: Path) -> "dict[str, torch.Tensor]":
 
 
 def convert_weights(folder: Path, output: Path) -> int:
-    """Copy a model with pickled weights to ``output``, with safetensors; return their number.
+    """Copy a model with pickled weights to ``output``, as safetensors; return how many tensors.
 
     Raises UserError for missing or incomplete weights, other content, or an existing ``output``.
     """

@@ -87,7 +87,7 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
 
 
 def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
-    """Return the ids that a policy puts before each text; none for ``likeliest``, as yet unknown.
+    """Return the ids that a policy puts before each text; none for ``likeliest``, chosen later.
 
     Messages call the model ``where``. Raises UserError if the tokenizer has no such token, adds
     nothing before a text (``tokenizer``), or cannot encode the string.

@@ -37,7 +37,7 @@ SHOW = "`blimpworks evaluate MODEL --run-model-code show`"
 
 
 class ModelCode(Strict):
-    """Content of ``model_code.json``: a model's own code, of which all is in the digest."""
+    """Content of ``model_code.json``: a model's own code, all of which the digest covers."""
 
     classes: dict[str, str]
     """Module and class for each class of transformers that they replace (``auto_map``)."""
