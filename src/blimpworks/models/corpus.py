@@ -1,9 +1,11 @@
 """Build, read, join and sample corpora for training (Warstadt et al. 2020, sections 4 and 6.3).
 
-A corpus is a directory with ``train.txt``, ``valid.txt`` and ``test.txt``: one sentence per line,
-words separated by single spaces, ``<unk>`` for unknown words. The ids of words are their line
-numbers in ``vocabulary.txt``, from 0. ``corpus.json`` is written last and lists each file with its
-SHA-256.
+A corpus is a directory with these files, of which ``corpus.json`` is written last:
+
+- ``train.txt``, ``valid.txt`` and ``test.txt``, the *splits*: one sentence per line, words
+  separated by single spaces, ``<unk>`` for words that are not in the vocabulary
+- ``vocabulary.txt``: one word per line; a word's id is its line number, from 0
+- ``corpus.json``: counts, options, and each file's SHA-256
 """
 
 import json
@@ -11,7 +13,7 @@ import shutil
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Literal
 
@@ -22,17 +24,8 @@ from blimpworks.campaign.settings.training import CorpusOptions, CorpusShares
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.items import evenly
+from blimpworks.models import text as texts
 from blimpworks.models.checkpoint import verify_files
-from blimpworks.models.text import (
-    item_texts,
-    keep_distinct,
-    origins,
-    plain_sentences,
-    split_at_spaces,
-    split_words,
-    treebank_sentences,
-    treebank_words,
-)
 from blimpworks.strict import Strict, Within
 
 UNKNOWN, END = "<unk>", "<eos>"
@@ -56,7 +49,6 @@ class SplitCounts(Strict):
     types: int
     """Number of different words, without ``<unk>``."""
     unknown: int
-    """Number of tokens that are ``<unk>``."""
     unknown_share: float
     """Share of the tokens that are ``<unk>``, from 0 to 1."""
 
@@ -72,17 +64,14 @@ class Corpus(Strict):
     """Number of words in the vocabulary, with ``<unk>`` and ``<eos>``."""
     splits: dict[Split, SplitCounts]
     dropped: dict[str, int]
-    """Number of omitted sentences by reason.
-
-    ``held_out``: sentences of items; ``beyond``: more than ``max_sentences``; ``unknown``: too many
-    unknown words; and ``repeated``.
-    """
+    """Number of omitted sentences by reason. ``held_out``: sentences of items; ``beyond``: more
+    than ``max_sentences``; ``unknown``: too many unknown words; and ``repeated``."""
     files: dict[Within, str]
     """SHA-256 of each file."""
 
     @property
     def counts(self) -> dict[str, object]:
-        """Counts of the corpus, for the record of a job."""
+        """Counts of the corpus, for the provenance record of its job."""
         splits = {str(name): counts.model_dump() for name, counts in self.splits.items()}
         return {"vocabulary": self.vocabulary, **splits, "dropped": self.dropped}
 
@@ -106,20 +95,19 @@ def sentences_of(path: Path) -> Iterator[list[str]]:
 
 
 def read_words(path: Path) -> list[str]:
-    """Read the words of a vocabulary file by id. Raises UserError for a malformed file."""
-    word_list = list(read_lines(path))
-    if tuple(word_list[: len(SPECIALS)]) != SPECIALS:
+    """Read the words of a vocabulary file in the order of ids. Raises UserError for a bad file."""
+    vocabulary = list(read_lines(path))
+    if tuple(vocabulary[: len(SPECIALS)]) != SPECIALS:
         raise UserError(
-            f"{path}:1: starts with {word_list[:2]}, expected the words {', '.join(SPECIALS)}; "
+            f"{path}:1: starts with {vocabulary[:2]}, expected the words {', '.join(SPECIALS)}; "
             "build the corpus again."
         )
-    odd = next(
-        (n for n, word in enumerate(word_list, 1) if word.strip("\0").split() != [word]), None
-    )
-    if odd or len({*word_list}) < len(word_list):
-        fault = f"line {odd} is no single word" if odd else "a word stands there twice"
+    lines = enumerate(vocabulary, start=1)
+    bad_line = next((n for n, word in lines if word.strip("\0").split() != [word]), None)
+    if bad_line or len({*vocabulary}) < len(vocabulary):
+        fault = f"line {bad_line} is no single word" if bad_line else "a word stands there twice"
         raise UserError(f"{path}: {fault}; expected a word a line. Build the corpus again.")
-    return word_list
+    return vocabulary
 
 
 def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
@@ -134,24 +122,22 @@ def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
 
 def count_words(sentences: Iterable[Sequence[str]]) -> SplitCounts:
     """Count the sentences, words and unknown words of a split."""
-    word_counts: Counter[str] = Counter()
-    number = 0
+    word_counts, number = Counter[str](), 0
     for sentence in sentences:
         word_counts.update(sentence)
         number += 1
     tokens, unknown = word_counts.total(), word_counts.pop(UNKNOWN, 0)
-    share = round(unknown / tokens, 6) if tokens else 0.0
     return SplitCounts(
         sentences=number,
         tokens=tokens,
         types=len(word_counts),
         unknown=unknown,
-        unknown_share=share,
+        unknown_share=round(unknown / tokens, 6) if tokens else 0.0,
     )
 
 
 def begin(corpus: Path) -> Path:
-    """Remove an earlier ``corpus.json`` before a corpus is written, and return its directory."""
+    """Remove an earlier ``corpus.json`` before its files change; return its directory."""
     corpus.unlink(missing_ok=True)
     return corpus.parent
 
@@ -162,10 +148,7 @@ def seal(
     options: CorpusOptions | None,
     dropped: dict[str, int] | None = None,
 ) -> Corpus:
-    """Write ``corpus``, the ``corpus.json`` of a directory with all other files.
-
-    Raises UserError for a split without sentences.
-    """
+    """Write ``corpus``, a directory's ``corpus.json``. Raises UserError for an empty split."""
     directory = corpus.parent
     splits = {split: count_words(sentences_of(directory / f"{split}.txt")) for split in SPLITS}
     for split, counts in splits.items():
@@ -214,10 +197,9 @@ def write_vocabulary(directory: Path, entries: Iterable[str]) -> None:
 def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
     """Copy a released corpus, which is tokenised, split and has ``<unk>`` for unknown words.
 
-    ``files`` are train, valid, test and vocab; ``corpus`` is the ``corpus.json`` to write. The
-    vocabulary must have every word; ``<unk>`` and ``<eos>`` are added to it.
-
-    Raises UserError if a file is missing, or has a word that is not in the vocabulary.
+    ``files`` are train, valid, test and vocab, and ``corpus`` the ``corpus.json`` to write.
+    ``<unk>`` and ``<eos>`` are added to the vocabulary. Raises UserError if a file is missing, or
+    has a word that is not in the vocabulary.
     """
     lacking = [name for name in (*SPLITS, "vocab") if name not in files]
     if lacking:
@@ -244,10 +226,9 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 
 
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
-    """Concatenate corpora (``corpus.json``) in order, with the union of their vocabularies.
+    """Concatenate corpora (paths of ``corpus.json``), with the union of their vocabularies.
 
-    See Mueller et al. 2020, section 5.2. Raises UserError for an altered corpus, or different rules
-    for words.
+    See Mueller et al. 2020, section 5.2. Raises UserError for altered or differently split corpora.
     """
     described = [read_corpus(corpus) for corpus in corpora]
     rules = sorted({corpus.words for corpus in described})
@@ -265,10 +246,6 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
     all_words = (word for c in corpora for word in read_words(c.parent / VOCABULARY))
     write_vocabulary(directory, all_words)
     return seal(joined, described[0].words, None)
-
-
-SHARED = ("valid.txt", "test.txt", VOCABULARY)
-"""Files that a sample has in common with its corpus."""
 
 
 def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
@@ -304,17 +281,14 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
     sentences = list(sentences_of(text))
     drawn = draw_sentences(list(map(len, sentences)), tokens, seed)
     write_sentences(directory / "train.txt", (sentences[number] for number in drawn))
-    for name in SHARED:
+    for name in ("valid.txt", "test.txt", VOCABULARY):
         with atomic(directory / name) as temporary:
             shutil.copyfile(corpus.parent / name, temporary)
     return seal(sample, original.words, original.options)
 
 
 def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
-    """Return ``<unk>``, ``<eos>`` and the most frequent words, at most ``most`` in all.
-
-    Words that occur fewer than ``least`` times are left out.
-    """
+    """Return ``<unk>``, ``<eos>`` and words with ``least`` occurrences; at most ``most`` in all."""
     counts = Counter(word for sentence in sentences for word in sentence)
     for special in SPECIALS:
         counts.pop(special, None)
@@ -324,16 +298,13 @@ def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -
 
 
 def _key(text: str) -> str:
-    """Return a sentence with single spaces between words, and without a final full stop."""
-    text_words = [word for word, _ in split_words(text)]
+    """Return a text by which sentences are compared: without final full stop and extra spaces."""
+    text_words = [word for word, _ in texts.split_words(text)]
     return " ".join(text_words[:-1] if text_words[-1:] == ["."] else text_words)
 
 
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
-    """Divide sentences into train, valid and test by shares of tokens.
-
-    A sentence belongs to the split of its first token.
-    """
+    """Divide sentences into splits by shares of tokens; a sentence counts by its first token."""
     starts = [0, *accumulate(map(len, sentences))]
     total = starts.pop()
     bounds = [shares.train * total, (shares.train + shares.valid) * total]
@@ -358,49 +329,42 @@ def build_corpus(
     The sources are plain text files and, with ``treebank_text``, the treebank of ``tokens`` and
     ``sentences``. At most ``options.max_sentences`` sentences are taken, evenly from all sources,
     then shuffled and divided by tokens. The vocabulary is the most frequent words of train and
-    valid. Last, sentences with too many unknown words are left out. Writes the files beside
-    ``corpus``, then ``corpus`` itself, the ``corpus.json``.
-
-    Left out are repetitions, sentences of items, however they are spaced, and treebank sentences
-    that items were made from. Raises UserError if a file is missing or malformed, or no sentence
-    remains.
+    valid. Left out are repetitions, sentences of items, treebank sentences that items were made
+    from, and last, sentences with too many unknown words. Writes the files beside ``corpus``, then
+    ``corpus`` itself, the ``corpus.json``. Raises UserError if a file is missing or malformed, or
+    no sentence remains.
     """
-    forbidden = {_key(text) for text in item_texts(list(items))}
+    forbidden = {_key(text) for text in texts.item_texts(list(items))}
     tokenised = options.words == "whitespace"
-    split = split_at_spaces if tokenised else split_words
+    split = texts.split_at_spaces if tokenised else texts.split_words
     # Pairs of a text as in its source, and the text that is split into words.
-    candidates = [
-        (text, text) for path in text_files for text in plain_sentences(path, tokenised=tokenised)
-    ]
+    by_file = (texts.plain_sentences(path, tokenised=tokenised) for path in text_files)
+    candidates = [(text, text) for text in chain.from_iterable(by_file)]
     if tokens is not None and sentences is not None:
-        forbidden |= {_key(text) for text in origins(tokens, sentences, list(items))}
+        forbidden |= {_key(text) for text in texts.origins(tokens, sentences, list(items))}
         if treebank_text:
-            texts = treebank_sentences(tokens)
+            originals = texts.treebank_sentences(tokens)
             # A token with a space inside counts as several words, as when a corpus is read.
             syntactic = lang in options.segmented
-            divided = treebank_words(tokens, syntactic=syntactic) if tokenised else texts
-            candidates += [(texts[number], text) for number, text in divided.items()]
-    judged = []
+            divided = texts.treebank_words(tokens, syntactic=syntactic) if tokenised else originals
+            candidates += [(originals[number], text) for number, text in divided.items()]
+
+    marked = []
     for original, text in candidates:
         sentence = tuple(word for word, _ in split(text))
-        judged.append(
-            (sentence, not forbidden.isdisjoint((_key(original), _key(" ".join(sentence)))))
-        )
-    gathered, counts = keep_distinct(judged, f"{corpus}: no sentence")
-    dropped = {**counts, "beyond": 0, "unknown": 0}
-    kept = evenly(gathered, options.max_sentences)
-    dropped["beyond"] = len(gathered) - len(kept)
+        is_forbidden = not forbidden.isdisjoint((_key(original), _key(" ".join(sentence))))
+        marked.append((sentence, is_forbidden))
+    distinct, counts = texts.keep_distinct(marked, f"{corpus}: no sentence")
+    kept = evenly(distinct, options.max_sentences)
+    dropped = {**counts, "beyond": len(distinct) - len(kept), "unknown": 0}
+
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
     splits = split_corpus([kept[number] for number in order], options.shares)
-    vocabulary = make_vocabulary(
-        (*splits["train"], *splits["valid"]), options.vocabulary, options.min_count
-    )
+    known_text = (*splits["train"], *splits["valid"])
+    vocabulary = make_vocabulary(known_text, options.vocabulary, options.min_count)
     directory, frequent = begin(corpus), {*vocabulary}
     for name, shuffled in splits.items():
-        replaced = [
-            tuple(word if word in frequent else UNKNOWN for word in sentence_words)
-            for sentence_words in shuffled
-        ]
+        replaced = [tuple(w if w in frequent else UNKNOWN for w in s) for s in shuffled]
         written = [s for s in replaced if s.count(UNKNOWN) <= options.unknown_share * len(s)]
         dropped["unknown"] += len(replaced) - len(written)
         write_sentences(directory / f"{name}.txt", written)

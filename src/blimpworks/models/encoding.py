@@ -1,7 +1,11 @@
 """Train tokenizers, save them in Hugging Face's layout, and encode texts for training.
 
-All learn byte pair encoding, whose training always gives the same vocabulary. The tokenizers
-library's trainers of WordPiece and Unigram give another vocabulary each time.
+There are four types of models to train: causal (``<s> tokens </s>``), masked (BERT's format),
+encoder-decoders (T5's format) and causal models of dialogues. Each has a tokenizer, a function that
+encodes sentences, and one that makes *labels*, the ids to predict. ``transformer`` calls these.
+
+All tokenizers learn byte pair encoding, whose training always gives the same vocabulary. The
+tokenizers library's trainers of WordPiece and Unigram give another vocabulary each time.
 """
 
 import json
@@ -32,14 +36,8 @@ from blimpworks.items import evenly
 
 BOS, EOS = "<s>", "</s>"
 BOS_ID, EOS_ID = 0, 1
-BERT = {
-    "pad_token": "[PAD]",
-    "unk_token": "[UNK]",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-}
-"""Special tokens of masked models, in order of ids."""
+BERT = {f"{role}_token": f"[{role.upper()}]" for role in ("pad", "unk", "cls", "sep", "mask")}
+"""Special tokens of masked models in order of ids, such as ``"pad_token": "[PAD]"``."""
 T5 = {"pad_token": "<pad>", "eos_token": EOS, "unk_token": "<unk>"}
 """Special tokens of encoder-decoders, in order of ids; the sentinels follow."""
 SENTINELS = [f"<extra_id_{number}>" for number in range(100)]
@@ -92,6 +90,7 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
     learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), marked])
     train_bpe(learner, sentences, vocabulary - len(BERT), [])
+    # BPE marks the start of a word (▁the, ing), WordPiece its continuation (the, ##ing).
     learnt = learner.get_vocab()
     tokens = [_wordpiece(token) for token in sorted(learnt, key=learnt.__getitem__)]
     letters = sorted(token for token in learnt if len(token) == 1 and token != SPACE)
@@ -114,10 +113,7 @@ def _wordpiece(token: str) -> str:
 
 
 def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
-    """Train a tokenizer like T5's, of ``vocabulary`` tokens.
-
-    ``▁`` starts each word, and ``</s>`` ends each text.
-    """
+    """Train a tokenizer like T5's: ``▁`` starts each word, and ``</s>`` ends each text."""
     tokenizer = Tokenizer(models.BPE(unk_token=T5["unk_token"], fuse_unk=True))
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([marked, pre_tokenizers.Punctuation()])
@@ -135,11 +131,8 @@ def word_tokenizer(vocabulary: list[str], rule: Literal["split", "whitespace"]) 
     """
     ids = {word: number for number, word in enumerate(vocabulary)}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=vocabulary[0]))
-    tokenizer.pre_tokenizer = (
-        pre_tokenizers.Split(Regex(WORD), "removed", invert=True)
-        if rule == "split"
-        else pre_tokenizers.WhitespaceSplit()
-    )
+    split = pre_tokenizers.Split(Regex(WORD), "removed", invert=True)
+    tokenizer.pre_tokenizer = split if rule == "split" else pre_tokenizers.WhitespaceSplit()
     tokenizer.add_special_tokens(vocabulary[:2])
     return tokenizer
 
@@ -165,6 +158,7 @@ def save_tokenizer(
 
 
 IGNORED = -100
+"""Label of a token that is not predicted; torch's losses leave it out."""
 Ids = NDArray[np.integer[Any]]
 
 
@@ -185,8 +179,7 @@ def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) 
     order = order[np.argsort(lengths[order], kind="stable")]
     batches, start = [], 0
     for end in range(1, len(order) + 1):
-        full = end == len(order) or (end + 1 - start) * lengths[order[end]] > most
-        if full:
+        if end == len(order) or (end + 1 - start) * lengths[order[end]] > most:
             batches.append(order[start:end])
             start = end
     return [batches[i] for i in draw.permutation(len(batches))]
@@ -201,7 +194,8 @@ def padded(rows: list[Ids], filler: int, side: Literal["right", "left"] = "right
 PAD, CLS, SEP, MASK = (list(BERT).index(f"{role}_token") for role in ("pad", "cls", "sep", "mask"))
 """Ids of special tokens of masked models; encoder-decoders have the same padding."""
 KEPT, REPLACED = 0.1, 0.1
-"""Shares of drawn tokens that are kept, and replaced (Devlin et al. 2019, section 3.1)."""
+"""Shares of the tokens to predict that stay, and that become random tokens. All others are masked
+(Devlin et al. 2019, section 3.1)."""
 
 
 def encode_between(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
@@ -217,7 +211,7 @@ def mask_tokens(
     """Mask random tokens of a sentence; return its ids [tokens] and labels [tokens].
 
     A ``share`` of the tokens between ``[CLS]`` and ``[SEP]`` is drawn, at least one. 80 % of them
-    are masked, 10 % become a random token, 10 % stay. All other labels are ``IGNORED``.
+    are masked, 10 % become a random token, 10 % stay. The other tokens' labels are ``IGNORED``.
     """
     inner = len(row) - 2
     count = min(inner, max(1, round(share * inner)))
@@ -237,7 +231,7 @@ SENTINEL = len(T5)
 
 
 def encode_alone(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
-    """Return the ids of each sentence that has any, cut to ``context - 1``, without specials."""
+    """Return the ids of each sentence with tokens, cut to ``context - 1``; ``</s>`` comes later."""
     encoded = tokenizer.encode_batch_fast(sentences, add_special_tokens=False)
     return [np.array(e.ids[: context - 1], dtype=np.int64) for e in encoded if e.ids]
 
@@ -251,22 +245,22 @@ def _cuts(total: int, count: int, rng: np.random.Generator) -> Ids:
 def cut_spans(row: Ids, share: float, mean: float, rng: np.random.Generator) -> tuple[Ids, Ids]:
     """Cut spans out of a sentence; return input and target (Raffel et al. 2020, section 3.1.4).
 
-    About ``share`` of the tokens, at least one, are in spans with a mean length of ``mean``. In the
-    input a sentinel replaces each span. In the target each span follows its sentinel, and one more
-    sentinel comes last. Both end with ``</s>``.
+    ``the dog barks at me`` may become the input ``the <0> at <1> </s>`` and the target ``<0> dog
+    barks <1> me <2> </s>``; <0> is a sentinel. About ``share`` of the tokens, at least one, are in
+    spans with a mean length of ``mean``.
     """
-    noise = min(len(row), max(1, round(share * len(row))))
-    kept = len(row) - noise
-    spans = min(max(1, round(noise / mean)), kept + 1, len(SENTINELS) - 1)
+    cut_count = min(len(row), max(1, round(share * len(row))))
+    kept_count = len(row) - cut_count
+    spans = min(max(1, round(cut_count / mean)), kept_count + 1, len(SENTINELS) - 1)
     # The first and last gap may be empty, but _cuts returns 1 at least: add a token, then subtract.
-    gaps = _cuts(kept + 2, spans + 1, rng)
+    gaps = _cuts(kept_count + 2, spans + 1, rng)
     gaps[[0, -1]] -= 1
-    lengths = _cuts(noise, spans, rng)
+    lengths = _cuts(cut_count, spans, rng)
     # Pieces are in turn: tokens that are kept, a span, tokens that are kept, and so on.
     pieces = np.split(row, np.cumsum(np.column_stack([gaps[:-1], lengths])))
-    marks, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
-    source = chain.from_iterable(zip(pieces[::2], [*marks[:-1], end], strict=True))
-    target = chain.from_iterable(zip(marks, [*pieces[1::2], end], strict=True))
+    sentinels, end = [[SENTINEL + number] for number in range(spans + 1)], [EOS_ID]
+    source = chain.from_iterable(zip(pieces[::2], [*sentinels[:-1], end], strict=True))
+    target = chain.from_iterable(zip(sentinels, [*pieces[1::2], end], strict=True))
     return np.concatenate([*source]), np.concatenate([*target])
 
 
@@ -283,14 +277,11 @@ TEMPLATE = (
 )
 """Chat template for messages of the roles in any order; answers end with ``</s>``."""
 UNIT = r"\p{L}[\p{L}\p{M}]*|\p{N}|[^\p{L}\p{N}]"
-"""Units that are split into tokens one by one: words, digits, and other single characters.
-
-A word thus has the same tokens in every context, so that models can copy it.
-"""
+"""Units that are split into tokens one by one: words, digits, and other single characters. A word
+thus has the same tokens in every context, so that models can copy it."""
 MOST_DIALOGUES = 50_000
-"""Largest number of dialogues for training a tokenizer."""
 ENCODED_AT_ONCE = 2048
-"""Number of dialogues that are encoded together."""
+"""Dialogues are encoded in groups of this number, because results take more memory than ids."""
 
 
 def dialogue_text(system: str, prompt: str, answer: str) -> str:
@@ -343,7 +334,6 @@ def encode_dialogues(
     order = np.random.default_rng((seed, len(dialogues))).permutation(len(dialogues))
     fitting: dict[int, Ids] = {}
     tokens = 0
-    # Not all at once, because the tokenizer's results take far more memory than the ids.
     for start in range(0, len(order), ENCODED_AT_ONCE):
         chosen = order[start : start + ENCODED_AT_ONCE].tolist()
         texts = [dialogues[i] for i in chosen]

@@ -1,9 +1,13 @@
 """Find the facts of a model from its files: architecture, number format, size, start of texts.
 
-A policy names the tokens before a text's first token. It is a token's role (``bos``, ``eos``) or
-``token:TEXT``; ``tokenizer`` for the tokens that the tokenizer adds, and ``encoded`` for them or
-none; ``likeliest`` for the start with the best scores; ``skip`` for no tokens. No code of a model
-is run.
+``facts_of`` and ``described_facts`` return a ``ModelFacts``. No code of a model is run.
+
+Before a text's first token, a model reads a *start*: some tokens, or none. A *policy* names it:
+
+- ``bos``, ``eos``: the token that begins or ends sentences; ``token:TEXT``: a token or string
+- ``tokenizer``: the tokens that the tokenizer adds; ``encoded``: the same, and none if it adds none
+- ``likeliest``: the start with the best scores, chosen by ``scoring.selftest``
+- ``skip``: no tokens, and the text's first token is not scored
 """
 
 import logging
@@ -27,19 +31,20 @@ TOKEN = "token:"
 ESCAPES = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 """White space that cells of tables cannot contain, and its spelling in a policy."""
 PROBE = "a b अ 一 1."
+"""Text of which most tokenizers make some token."""
 CONTENT = "§§§"
+"""Message that no chat template contains itself, so that it is found in a rendered dialogue."""
 MOST_STARTS = 12
-"""Largest number of candidates for the start of a text."""
 DOCUMENT = re.compile(
     r"\W*(s|bos|eos|eod|eop|sop|cls|sep"
     r"|(begin|start|end)[\W_]*of[\W_]*(text|doc(ument)?|sent(ence)?|seq(uence)?|file|story))\W*",
     re.IGNORECASE,
 )
-"""Names of special tokens that begin or end documents, in brackets of any form."""
+"""Matches special tokens that begin or end documents, such as ``<s>`` and ``[begin of text]``."""
 
 
 def policy_of(text: str) -> str:
-    """Return the policy for a user's text: a policy's name, ``none``, a token, or any string."""
+    """Return the policy for what a user wrote: a policy's name, ``none``, a token or a string."""
     if text in POLICIES or text.startswith(TOKEN):
         return text
     for character, escape in ESCAPES.items():
@@ -66,7 +71,7 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
     ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     names = [token.content for token in tokenizer.added_tokens_decoder.values()]
     unknown = tokenizer.unk_token_id in ids and tokenizer.unk_token not in text
-    # A misspelt name of a token is not meant as a string.
+    # A text that looks like a token's name, such as ``<eos>`` or ``bso``, is no string to encode.
     misspelt = re.fullmatch(r"\w+|[<\[{].*[>\]}]", text) and not (
         {*ids} <= {*tokenizer.added_tokens_decoder}
     )
@@ -82,12 +87,10 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
 
 
 def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
-    """Return the ids that a policy puts before each text.
+    """Return the ids that a policy puts before each text; none for ``likeliest``, chosen later.
 
-    There are none for ``skip``, for ``likeliest`` before a start is chosen, and for ``encoded`` if
-    the tokenizer adds nothing before a text. Messages call the
-    model ``where``. Raises UserError if the tokenizer has no such token, adds nothing before a text
-    (``tokenizer``), or cannot encode the string.
+    Messages call the model ``where``. Raises UserError if the tokenizer has no such token, adds
+    nothing before a text (``tokenizer``), or cannot encode the string.
     """
     if policy in ("skip", "likeliest"):
         return []
@@ -112,7 +115,7 @@ def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
 
 
 def start_text(tokenizer: Any, policy: str, ids: list[int]) -> str:
-    """Say what the first token is scored after: ``after '<s>' (bos)``, or ``not counted``."""
+    """Describe a policy with its ids, such as ``after '<s>' (bos)``; ``not counted`` for none."""
     if not ids:
         return "after the likeliest start" if policy == "likeliest" else "not counted"
     text = tokenizer.decode(ids, clean_up_tokenization_spaces=False)
@@ -124,7 +127,8 @@ def start_text(tokenizer: Any, policy: str, ids: list[int]) -> str:
 def _rendered(tokenizer: Any) -> list[str]:
     """Render a dialogue by the chat template, and split it at special tokens and contents.
 
-    Texts and separators alternate. Returns one empty text if the template renders no dialogue.
+    The texts between are at even places, such as ``["", "<|user|>", "", "§§§", "", "<|end|>", …]``.
+    Returns one empty text if the template renders no dialogue.
     """
     for wrap in (str, lambda text: [{"type": "text", "text": text}]):
         roles = ("user", "assistant") * 2
@@ -143,40 +147,43 @@ def _rendered(tokenizer: Any) -> list[str]:
 
 
 def role_openers(tokenizer: Any) -> set[int]:
-    """Return the ids that the chat template puts directly before a role's name or a content."""
+    """Return the ids that the chat template puts right before a role or content (``<|user|>``)."""
     pieces = _rendered(tokenizer)
-    ends = (tokenizer.bos_token, tokenizer.eos_token)
+    sentence_ends = (tokenizer.bos_token, tokenizer.eos_token)
     openers = set[str]()
-    for token, after, behind in zip(pieces[1::2], pieces[2::2], [*pieces[3::2], ""], strict=False):
-        named = re.fullmatch(r"[^\W\d_]+\s*", after)
-        if named or (behind == CONTENT and not after.strip() and token not in ends):
+    next_tokens = [*pieces[3::2], ""]
+    for token, text, next_token in zip(pieces[1::2], pieces[2::2], next_tokens, strict=False):
+        before_role = re.fullmatch(r"[^\W\d_]+\s*", text)
+        before_content = next_token == CONTENT and not text.strip()
+        if before_role or (before_content and token not in sentence_ends):
             openers.add(token)
     return {tokenizer.convert_tokens_to_ids(token) for token in openers - {CONTENT}}
 
 
 def _policies(tokenizer: Any) -> Iterator[str]:
+    """Yield policies to try; special tokens inside a dialogue are not among them."""
     yield from ("tokenizer", "bos", "eos", policy_of("\n"), "skip")
     pieces = _rendered(tokenizer)
-    turns = {*pieces[pieces.index(CONTENT) :]} if CONTENT in pieces else set()
+    dialogue_tokens = {*pieces[pieces.index(CONTENT) :]} if CONTENT in pieces else set()
     for _, token in sorted(tokenizer.added_tokens_decoder.items()):
-        if DOCUMENT.fullmatch(token.content) and token.content not in turns:
+        if DOCUMENT.fullmatch(token.content) and token.content not in dialogue_tokens:
             yield TOKEN + token.content
 
 
 def candidates(tokenizer: Any) -> dict[str, list[int]]:
-    """Return the ids of at most a dozen possible starts of a text, by policy, without repeats."""
-    starts: dict[tuple[int, ...], str] = {}
+    """Return the ids of different starts of a text by policy, at most ``MOST_STARTS``."""
+    policy_of_start: dict[tuple[int, ...], str] = {}
     for policy in _policies(tokenizer):
         try:
-            ids = tuple(start_ids(tokenizer, policy, ""))
+            start = tuple(start_ids(tokenizer, policy, ""))
         except UserError:
             continue
-        # If the tokenizer adds just the bos token, the start is called bos.
-        if (starts.get(ids), policy) == ("tokenizer", "bos"):
-            starts[ids] = policy
-        elif len(starts) < MOST_STARTS:
-            starts.setdefault(ids, policy)
-    return {policy: [*ids] for ids, policy in starts.items()}
+        # If the tokenizer adds just the bos token, the policy is called bos.
+        if policy == "bos" and policy_of_start.get(start) == "tokenizer":
+            policy_of_start[start] = policy
+        elif len(policy_of_start) < MOST_STARTS:
+            policy_of_start.setdefault(start, policy)
+    return {policy: [*start] for start, policy in policy_of_start.items()}
 
 
 ARCHITECTURE_BY_SUFFIX = {
@@ -225,8 +232,7 @@ class ModelFacts:
 def architecture_of(config: Mapping[str, Any], where: str, default: str | None = None) -> str:
     """Return the architecture of the class that a configuration names, else ``default``.
 
-    Messages call the configuration ``where``. Raises UserError for a model that is no language
-    model.
+    Messages call the configuration ``where``. Raises UserError if this is no language model.
     """
     classes = config.get("architectures") or []
     # Models of images and text are called ForConditionalGeneration, but contain a causal model.
@@ -248,11 +254,10 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
 
 
 def _policy_of(tokenizer: Any) -> FirstToken:
-    """Return the first-token policy that suits a tokenizer.
+    """Return the policy that suits a tokenizer, if the user names none.
 
-    It is the tokens that the tokenizer adds before a text. For a model with a chat template that
-    adds none, or only the opener of a role, it is the likeliest start. Other models that add none
-    have the token that begins sentences, else the token that ends them.
+    For chat models that add nothing before a text, or only the opener of a role: ``likeliest``.
+    Otherwise it is the tokens that the tokenizer adds, else ``bos``, ``eos`` or ``skip``.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):
@@ -267,9 +272,10 @@ def _policy_of(tokenizer: Any) -> FirstToken:
 def first_token_of(
     folder: Path, architecture: str, where: str, requested: FirstToken | None = None
 ) -> tuple[FirstToken, str]:
-    """Return the first-token policy (``requested``, if given) and a description of the start.
+    """Return the policy of a model, and a description of its start; ``requested`` takes precedence.
 
-    Raises UserError if a causal model, called ``where``, has no usable tokenizer.
+    Models that are not causal have one start only. Raises UserError if a causal model, called
+    ``where``, has no usable tokenizer.
     """
     if architecture != "causal":
         return "bos", ""
@@ -311,14 +317,11 @@ def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | Non
 
 
 def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
-    """Return the facts of a checkpoint that was sealed here. Raises UserError for code in it."""
+    """Return the facts of a directory with a checkpoint.json. Raises UserError for code in it."""
     checkpoint.refuse_own_code(folder)
     described = checkpoint.read_description(folder / checkpoint.FILE_NAME)
-    files = [
-        path
-        for path in checkpoint.model_files(folder.iterdir(), str(folder))
-        if checkpoint.is_weights(path)
-    ]
+    model_files = checkpoint.model_files(folder.iterdir(), str(folder))
+    files = [path for path in model_files if checkpoint.is_weights(path)]
     model = folder / checkpoint.NGRAM_FILES[0]
     first_token, start_note = described.first_token, ""
     if start:
@@ -349,11 +352,11 @@ def described_facts(
 ) -> ModelFacts:
     """Return the facts of a model from its configuration and tokenizer in Hugging Face's layout.
 
-    ``counts`` are the weights' numbers of each format, and ``file_gb`` is their size [GB]; their
-    files need not be in ``folder``. Messages call the model ``where``. ``default`` is the
-    architecture if the configuration names none, and ``start`` a first-token policy that replaces
-    the tokenizer's. ``trusted`` are digests of own code that may run. Raises UserError as
-    ``architecture_of``, ``check_code`` and ``first_token_of`` do.
+    ``counts`` has how many numbers the weights have in each format (``{"BF16": 124000000}``), and
+    ``file_gb`` is their size [GB]; their files need not be in ``folder``. Messages call the model
+    ``where``. ``default`` is the architecture if the configuration names none, and ``start`` a
+    policy that replaces the tokenizer's. ``trusted`` are digests of models' own code that may run.
+    Raises UserError as ``architecture_of``, ``check_code`` and ``first_token_of`` do.
     """
     code = own_code.check_code(folder, where, trusted)
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
@@ -382,9 +385,9 @@ def facts_of(
     """Return the facts of a local model: a directory, a GGUF file, an adapter or an n-gram file.
 
     ``architecture`` is used if the configuration names none; ``start`` replaces the tokenizer's
-    first-token policy. A GGUF file is converted first, and an adapter is merged into its base.
-    ``trusted`` are digests of own code that may run; a checkpoint's is checked by whoever uses it.
-    Raises UserError for pickled weights, an incomplete model, one with other code, and anything
+    policy. A GGUF file is converted first, and an adapter is merged into its base. ``trusted`` are
+    digests of models' own code that may run (the code in a checkpoint is checked when it is run).
+    Raises UserError for pickled weights, an incomplete model, a model with other code, and anything
     that is no language model.
     """
     path = as_folder(model)
@@ -402,7 +405,5 @@ def facts_of(
         checkpoint.refuse_own_code(path)
     architecture_of(config, f"{path / 'config.json'}", architecture)
     files = checkpoint.weight_files(path)
-    counts = checkpoint.count_numbers(files)
-    return described_facts(
-        path, counts, str(path), architecture, checkpoint.gigabytes(files), start, trusted
-    )
+    counts, size = checkpoint.count_numbers(files), checkpoint.gigabytes(files)
+    return described_facts(path, counts, str(path), architecture, size, start, trusted)

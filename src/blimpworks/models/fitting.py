@@ -1,4 +1,8 @@
-"""Train networks by one loop, which continues from snapshots and ends with the same bytes."""
+"""Train networks by one loop, which continues from snapshots and ends with the same bytes.
+
+``fit`` is the loop. A ``Course`` says what happens in each step; ``lstm`` and ``transformer`` have
+one each. A *snapshot* is a file with all that a killed run needs to continue.
+"""
 
 import hashlib
 import json
@@ -8,7 +12,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -66,38 +69,37 @@ def save_snapshot(
     optimisers: Optimisers,
     state: Tensors,
 ) -> None:
-    """Write the state after ``step`` steps of ``run``, a digest, into ``directory``."""
-    metadata = {"run": run, "step": str(step)}
+    """Write all that decides the steps after ``step`` into ``directory``.
+
+    ``run`` is a digest of all that decides the weights, and ``state`` is that of the ``Course``.
+    """
     with atomic(directory / SNAPSHOT) as temporary:
         tensors = {"rng": torch.get_rng_state()}
         if any(parameter.is_cuda for parameter in model.parameters()):
             tensors["rng_cuda"] = torch.cuda.get_rng_state()
         tensors |= {f"state.{name}": value for name, value in state.items()}
-        kept = _optimiser_states(optimisers)
+        optimiser_states = _optimiser_states(optimisers)
         for name, parameter in model.named_parameters():
             tensors[f"model.{name}"] = parameter.data
-            for key, value in kept[parameter].items():
+            for key, value in optimiser_states[parameter].items():
                 tensors[f"optimiser.{key}.{name}"] = value
-        save_file(tensors, temporary, metadata=metadata)
+        save_file(tensors, temporary, metadata={"run": run, "step": str(step)})
 
 
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore the snapshot of ``run``, and return its step and state.
-
-    Without a complete snapshot of that run, the step is 0 and the state is empty.
-    """
+    """Restore the snapshot of ``run``, and return its step and state; 0 and none without it."""
     path = directory / SNAPSHOT
     if not path.exists():
         return 0, {}
     try:
-        with safe_open(path, framework="pt") as stored:
-            metadata = stored.metadata()
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata()
             if metadata["run"] != run:
                 log.info("%s is of another run (recipe, seed or text changed): from scratch", path)
                 return 0, {}
-            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         log.warning("%s is unreadable (%s): training starts from scratch", path, error)
         return 0, {}
@@ -106,12 +108,12 @@ def load_snapshot(
         for name, parameter in model.named_parameters():
             parameter.copy_(weights[name])
     # Plain SGD has no state for its parameters, so nothing is restored there.
-    parameters, kept = dict(model.named_parameters()), _optimiser_states(optimisers)
+    parameters, optimiser_states = dict(model.named_parameters()), _optimiser_states(optimisers)
     for key, tensor in moments.items():
         field, _, name = key.partition(".")
         # Tensors without a dimension are counts of steps, which stay on the CPU.
         device = parameters[name].device if tensor.dim() else tensor.device
-        kept[parameters[name]][field] = tensor.to(device)
+        optimiser_states[parameters[name]][field] = tensor.to(device)
     torch.set_rng_state(tensors["rng"])
     if "rng_cuda" in tensors:
         torch.cuda.set_rng_state(tensors["rng_cuda"])
@@ -126,6 +128,7 @@ def _with_prefix(prefix: str, tensors: Tensors) -> Tensors:
     }
 
 
+# As in torch.optim.Muon.
 MOMENTUM = 0.95
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 ITERATIONS = 5
@@ -181,11 +184,12 @@ class DivergedError(ArithmeticError):
 
 
 class Course(ABC):
-    """Training of one network, step by step."""
+    """Training of one network, step by step, for ``fit``."""
 
     model: torch.nn.Module
     optimisers: Optimisers
     steps: int
+    """Number of steps of the complete training."""
     clip: float
     """Largest norm of the gradient."""
 
@@ -213,10 +217,7 @@ class Course(ABC):
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Run torch with a seed, deterministic kernels and one CPU thread, so that results repeat.
-
-    On GPUs, results repeat on the same model of GPU.
-    """
+    """Run torch with a seed, deterministic kernels and one CPU thread, so that results repeat."""
     # CUDA's libraries read it at their start. LSTMs repeat with this value or :4096:2.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     before = torch.get_deterministic_debug_mode()
@@ -263,21 +264,19 @@ def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     versions = f"torch {torch.__version__} on {device_name(next(model.parameters()).device)}"
     settings = json.dumps(source.model_dump(), sort_keys=True)
     run = hashlib.sha256(f"{versions}\n{settings}".encode()).hexdigest()
-    done, state = load_snapshot(scratch, run, model, optimisers)
-    if done:
+    first_step, state = load_snapshot(scratch, run, model, optimisers)
+    if first_step:
         course.restore(state)
+
     model.train()
-    bar = tqdm(
-        total=course.steps, initial=done, unit="step", desc="training", mininterval=5, leave=True
-    )
+    bar = tqdm(total=course.steps, initial=first_step, unit="step", desc="training", mininterval=5)
     try:
         with bar:
-            for step in range(done, course.steps):
+            for step in range(first_step, course.steps):
                 rate = course.rate(step)
-                for group in chain.from_iterable(
-                    optimiser.param_groups for optimiser in optimisers
-                ):
-                    group["lr"] = rate
+                for optimiser in optimisers:
+                    for group in optimiser.param_groups:
+                        group["lr"] = rate
                 loss = course.loss(step)
                 model.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]

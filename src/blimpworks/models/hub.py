@@ -1,4 +1,9 @@
-"""Find, download and describe models of the Hugging Face hub, and explain its errors."""
+"""Find, download and describe models of the Hugging Face hub, and explain its errors.
+
+``hub_facts`` tells what a model is without its weights. ``commit_of``, ``snapshot_of`` and
+``complete_files`` download it: from a branch or tag to a commit, to a folder in the cache, to the
+files that form the model. ``with explained_errors(…)`` around them gives users a message.
+"""
 
 import json
 import logging
@@ -38,7 +43,7 @@ _ERRORS = cast(
     tuple[type[Exception], ...],
     (errors.HFValidationError, OSError, *errors.HfHubHTTPError.__bases__),
 )
-_TEMPORARY = {408, 425, 429, 500, 502, 503, 504}
+_TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 _BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
 
 
@@ -63,6 +68,7 @@ def _requested_pause(error: BaseException) -> float | None:
     headers = error.response.headers if isinstance(error, errors.HfHubHTTPError) else {}
     seconds = headers.get("Retry-After", "").strip()
     if not seconds.isdigit():
+        # Such as ``"api";r=0;t=120``: no requests remain for 120 seconds.
         rate = re.search(r"\br=0\b.*\bt=(\d+)", headers.get("RateLimit", ""))
         if rate is None:
             return None
@@ -79,7 +85,7 @@ def with_retries(ask: Callable[[], Answer]) -> Answer:
         except _ERRORS as error:
             reason = _network_error(error)
             if isinstance(reason, errors.HfHubHTTPError):
-                is_temporary = reason.response.status_code in _TEMPORARY
+                is_temporary = reason.response.status_code in _TEMPORARY_STATUSES
             else:
                 # The library reports a broken transfer as a file of another size than announced.
                 is_broken = "Consistency check failed" in str(reason)
@@ -105,7 +111,7 @@ def explained_errors(hf_id: str, revision: str, name: str = "") -> Iterator[None
 
 
 def _fault(error: BaseException, hf_id: str, revision: str) -> str:
-    """Say in words what the hub or its library answered about a model, with a remedy."""
+    """Return what the hub or its library answered about a model, as the rest of a sentence."""
     hub, variable = shown(constants.ENDPOINT), offline_variable()
     if variable or isinstance(error, errors.LocalEntryNotFoundError | errors.OfflineModeIsEnabled):
         return (
@@ -171,8 +177,8 @@ def _reason(error: BaseException) -> str:
     return text[:200] or type(error).__name__
 
 
-# Subfolders contain other formats (onnx, original).
 LEFT_OUT = ["*/*", checkpoint.REPEATED]
+"""Patterns of files that are not downloaded. Subfolders have other formats (onnx, original)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +202,7 @@ class HubAddress:
 
 
 def shared_snapshot(model: HubAddress, shared: Path, commit: str) -> Path | None:
-    """Return the folder of a commit, branch or tag in a shared cache; None if incomplete."""
+    """Return the folder of a commit, branch or tag in the cache ``shared``; None if incomplete."""
     try:
         folder = _download(model, commit, offline=True, cache=shared)
         complete_files(folder, model)
@@ -275,7 +281,6 @@ def complete_files(snapshot: Path, model: HubAddress) -> list[Path]:
     return files
 
 
-# Revisions
 def tip_of(hf_id: str, revision: str) -> str:
     """Ask the hub for the present commit of a revision. Raises errors of the hub's library."""
     repository = hf_id.partition(":")[0]
@@ -286,12 +291,12 @@ def tip_of(hf_id: str, revision: str) -> str:
 
 
 def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str = "") -> str:
-    """Return the commit of a revision, for a model called ``name`` in ``tables``.
+    """Return the commit of a branch, tag or commit ``revision``.
 
-    The hub is asked about branches and tags. The commit must be the locked one if lock files of
-    ``tables`` have the revision. Offline it is the locked commit, else the revision itself.
-
-    Raises UserError for a revision that has moved since, and errors of the hub's library.
+    The hub is asked about branches and tags. If lock files beside ``tables`` have the revision, the
+    commit must be the locked one. Offline it is the locked commit, else the revision itself. Raises
+    UserError, which calls the model ``name``, for a revision that has moved since it was locked,
+    and errors of the hub's library.
     """
     if is_commit(revision):
         return revision
@@ -306,8 +311,10 @@ def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str 
 
 WEIGHTS = "*.safetensors"
 MOST_HEADS = 8
-"""Largest number of weight files from which heads are read; more files are only estimated."""
+"""Largest number of weight files from which heads are read; with more, the numbers are estimated. A
+head is the JSON text at the start of a safetensors file, with the shape of each tensor."""
 LARGEST_HEAD = 50_000_000
+"""Size above which a head cannot be right [bytes]."""
 TIMEOUT = 20.0
 """Longest wait for a head [s]."""
 
@@ -325,11 +332,9 @@ def hub_facts(
 
     Only small files and the heads of weights are downloaded. Offline the facts come from a complete
     copy in the cache, or in the ``shared`` cache. ``architecture``, ``start`` and ``trusted`` are
-    as in ``facts_of``.
-
-    Raises UserError for a model that is missing, gated, incomplete, an adapter or no language
-    model. The same for one without safetensors or with other code of its own, for a hub that cannot
-    be reached, and for an incomplete copy offline.
+    as in ``facts_of``. Raises UserError for a model that is missing, gated, incomplete, an adapter,
+    without safetensors or no language model; for other code of its own; and for a hub that cannot
+    be reached.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:
@@ -337,26 +342,25 @@ def hub_facts(
     with explained_errors(model.hf_id, model.revision):
         ask = partial(HfApi().model_info, model.repository, revision=revision, files_metadata=True)
         info = with_retries(ask)
-        files = {file.rfilename: file.size or 0 for file in info.siblings or []}
+        size_of_file = {file.rfilename: file.size or 0 for file in info.siblings or []}
         commit = info.sha or revision
         if model.file:
             (file,) = complete_files(snapshot_of(model, commit), model)
             return facts_of(file, architecture, start), commit, bool(info.gated)
-        _check_weights(files, hf_id)
+        _check_weights(size_of_file, hf_id)
         small = [pattern for pattern in checkpoint.TRANSFORMERS_FILES if pattern != WEIGHTS]
         patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
         download = partial(snapshot_download, hf_id, revision=commit, **patterns)
         folder = Path(with_retries(download))
         if trusted:
             code_folder(hf_id, commit)
-    paths = checkpoint.model_files((folder / name for name in files if "/" not in name), hf_id)
+
+    top_level = (folder / name for name in size_of_file if "/" not in name)
+    paths = checkpoint.model_files(top_level, hf_id)
     weights = [path.name for path in paths if checkpoint.is_weights(path)]
-    size = sum(files[name] for name in weights)
-    counts = (
-        _announced_counts(info, size)
-        or _count_by_heads(hf_id, commit, weights)
-        or _estimate_counts(size, folder)
-    )
+    size = sum(size_of_file[name] for name in weights)
+    counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
+    counts = counts or _estimate_counts(size, folder)
     facts = described_facts(folder, counts, hf_id, architecture, size / 1e9, start, trusted)
     return facts, commit, bool(info.gated)
 
@@ -375,24 +379,22 @@ def _cached_facts(
         (file,) = complete_files(folder, model)
         return facts_of(file, architecture, start), folder.name, False
     weights = [path for path in complete_files(folder, model) if checkpoint.is_weights(path)]
-    size = checkpoint.gigabytes(weights)
-    facts = described_facts(
-        folder, checkpoint.count_numbers(weights), model.hf_id, architecture, size, start, trusted
-    )
+    counts, size = checkpoint.count_numbers(weights), checkpoint.gigabytes(weights)
+    facts = described_facts(folder, counts, model.hf_id, architecture, size, start, trusted)
     return facts, folder.name, False
 
 
 def _check_weights(files: Iterable[str], hf_id: str) -> None:
     """Raise UserError for an adapter, and for a model without safetensors."""
-    top = [name for name in files if "/" not in name]
-    checkpoint.refuse_adapter(top, hf_id)
-    if any(fnmatch(name, WEIGHTS) and not fnmatch(name, checkpoint.REPEATED) for name in top):
+    top_level = [name for name in files if "/" not in name]
+    checkpoint.refuse_adapter(top_level, hf_id)
+    if any(fnmatch(name, WEIGHTS) and not fnmatch(name, checkpoint.REPEATED) for name in top_level):
         return
-    pickled = next((name for name in top if name.endswith(checkpoint.PICKLED)), None)
-    if quantised := [name for name in files if name.endswith(".gguf")]:
+    pickled = next((name for name in top_level if name.endswith(checkpoint.PICKLED)), None)
+    if gguf_files := [name for name in files if name.endswith(".gguf")]:
         raise UserError(
             f"model {hf_id!r} has GGUF files in place of *.safetensors; name one of them, such as "
-            f"{hf_id}:{quantised[0]}."
+            f"{hf_id}:{gguf_files[0]}."
         )
     if pickled is None:
         raise UserError(
@@ -451,7 +453,8 @@ def _read_range(url: str, start: int, size: int) -> bytes:
 
 
 def _estimate_counts(size: int, folder: Path) -> Counter[str]:
+    """Estimate the count of numbers from the size of the weights and the configured format."""
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
     dtype = format_of({}, config)
-    short = next(name for name, long in FORMATS.items() if long == dtype)
-    return Counter({short: size // BYTES[dtype]})
+    safetensors_name = next(name for name, long in FORMATS.items() if long == dtype)
+    return Counter({safetensors_name: size // BYTES[dtype]})

@@ -1,4 +1,8 @@
-"""Load tokenizers in Hugging Face's layout, and check their ids by the model's files."""
+"""Load tokenizers in Hugging Face's layout, and check their ids by the model's files.
+
+transformers may make a tokenizer that gives a text other ids than ``tokenizer.json`` does, and so
+than the model was trained with. ``load_tokenizer`` compares the two on ``sample_texts``.
+"""
 
 import json
 import random
@@ -41,21 +45,21 @@ def sample_texts(count: int = 120) -> list[str]:
 
 
 def _settings(state: bytes | None) -> Any:
-    """Parse a component, without empty settings and ``trim_offsets``, which change no ids."""
+    """Parse the JSON of a component, such as the normalizer; leave out what changes no ids."""
 
-    def plain(value: Any) -> Any:
+    def effective(value: Any) -> Any:
         if isinstance(value, dict):
             kept = (
-                (key, plain(setting)) for key, setting in value.items() if key != "trim_offsets"
+                (key, effective(field)) for key, field in value.items() if key != "trim_offsets"
             )
-            return {key: setting for key, setting in kept if setting not in (None, False, "")}
-        return [plain(setting) for setting in value] if isinstance(value, list) else value
+            return {key: field for key, field in kept if field not in (None, False, "")}
+        return [effective(field) for field in value] if isinstance(value, list) else value
 
-    return plain(json.loads(state)) if state else None
+    return effective(json.loads(state)) if state else None
 
 
 def differing_components(tokenizer: Tokenizer, original: Tokenizer) -> list[str]:
-    """Return the names of components of ``original`` that differ in ``tokenizer``."""
+    """Return the names of components, such as ``normalizer``, in which two tokenizers differ."""
     names = []
     for name in ("normalizer", "pre_tokenizer", "model"):
         states = [
@@ -78,10 +82,8 @@ class LoadedTokenizer(NamedTuple):
     source: str
     """Sentence about the file that the ids come from."""
     variant: str = ""
-    """Name of the file that was loaded because transformers' version of it has other ids.
-
-    It is part of the key of results.
-    """
+    """`` tokenizer.json`` if that was loaded, because transformers' tokenizer has other ids. It is
+    part of the key of results."""
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:
@@ -90,7 +92,7 @@ def _frame(tokenizer: Tokenizer) -> list[int]:
 
 
 def _load(folder: Path) -> Any:
-    """Load a tokenizer by its class, or that of the model's type."""
+    """Load the tokenizer that transformers makes, by its class or that of the model's type."""
     config, path = None, folder / "config.json"
     if path.exists():
         name = json.loads(path.read_text(encoding="utf-8")).get("model_type")
@@ -105,10 +107,9 @@ def _load(folder: Path) -> Any:
 def load_tokenizer(folder: Path) -> LoadedTokenizer:
     """Load the tokenizer beside a model.
 
-    transformers makes many tokenizers from vocabulary and merges, without other components of
-    ``tokenizer.json``. If a component is lost, the file itself is loaded.
-
-    Raises UserError if the tokenizer's ids differ from those of its files.
+    transformers makes many tokenizers only from vocabulary and merges. If another component of
+    ``tokenizer.json`` is lost in this way, the file itself is loaded. Raises UserError if the
+    tokenizer's ids differ from those of its files.
     """
     path = folder / FILE
     if not path.exists():
@@ -157,10 +158,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
 
 
 def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:
-    """Compare a tokenizer's pieces with the sentencepiece library's, and say so in words.
-
-    Slow tokenizers, and those without a sentencepiece model, are not compared.
-    """
+    """Compare a fast tokenizer's pieces with its sentencepiece model's; return the finding."""
     path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
     if path is None or not tokenizer.is_fast:
         return "made by transformers from its vocabulary; there is no other file to compare with"

@@ -1,4 +1,8 @@
-"""Train word-level LSTMs and measure their perplexity (Mueller et al. 2020, section 5.2)."""
+"""Train word-level LSTMs and measure their perplexity (Mueller et al. 2020, section 5.2).
+
+A training text is one long array of word ids, cut into columns that the LSTM reads side by side;
+each column's state is carried on, from one stretch of ``recipe.bptt`` words to the next.
+"""
 
 import json
 import logging
@@ -15,17 +19,9 @@ from torch.nn.functional import cross_entropy
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, write_text
+from blimpworks.models import checkpoint as checkpoints
 from blimpworks.models import corpus as corpora
 from blimpworks.models import fitting
-from blimpworks.models.checkpoint import (
-    NGRAM_FILES,
-    Checkpoint,
-    Trained,
-    clear,
-    read_checkpoint,
-    seal,
-    trained_checkpoint,
-)
 from blimpworks.models.text import split_at_spaces, split_words
 from blimpworks.strict import Strict
 from blimpworks.tables import PERPLEXITIES, write_table
@@ -33,7 +29,7 @@ from blimpworks.tables import PERPLEXITIES, write_table
 log = logging.getLogger(__name__)
 
 UNKNOWN_ID, END_ID = corpora.SPECIALS.index(corpora.UNKNOWN), corpora.SPECIALS.index(corpora.END)
-WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", NGRAM_FILES[1]
+WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", checkpoints.NGRAM_FILES[1]
 INITIAL = 0.1
 """Bound of the uniform distribution of initial embeddings and output weights."""
 ANNEALING = 4.0
@@ -95,10 +91,7 @@ def words_of(text: str, rule: Literal["split", "whitespace"]) -> list[tuple[str,
 
 
 def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
-    """Load an LSTM in float32, its words by id, and its settings.
-
-    Raises UserError if their numbers of words differ.
-    """
+    """Load an LSTM, its words by id, and its settings. Raises UserError if these disagree."""
     settings = LstmSettings.model_validate_json((directory / SETTINGS).read_bytes())
     vocabulary = (directory / VOCABULARY).read_text(encoding="utf-8").rstrip("\n").split("\n")
     if len(vocabulary) != settings.vocabulary:
@@ -126,7 +119,7 @@ def evaluation_columns(flat: corpora.Ids) -> torch.Tensor:
 def _loss_of_words(
     model: LstmModel, text: torch.Tensor, start: int, end: int, state: State | None
 ) -> tuple[torch.Tensor, State]:
-    """Return the mean loss [] of the words after ``text[start:end]``, and the state after them."""
+    """Return the mean loss of the words after those of ``text[start:end]``, and the next state."""
     output, after = model(text[start:end], state)
     logits = model.head(output).flatten(0, 1)
     return cross_entropy(logits, text[start + 1 : end + 1].flatten().long()), after
@@ -159,30 +152,31 @@ class _Course(fitting.Course):
         self,
         model: LstmModel,
         text: torch.Tensor,
-        held: torch.Tensor,
+        validation_text: torch.Tensor,
         recipe: LstmRecipe,
         seed: int,
     ) -> None:
         self.model, self.clip = model, recipe.clip
         self.optimisers = [torch.optim.SGD(model.parameters(), lr=recipe.learning_rate)]
-        self._text, self._held, self._recipe = text, held, recipe
+        self._text, self._validation_text, self._recipe = text, validation_text, recipe
+        # Each step starts at another row of the text; an epoch has all starts.
         starts = np.arange(0, len(text) - 1, recipe.bptt)
         orders = [starts] * recipe.epochs
         if recipe.order == "shuffled":
             draws = (np.random.default_rng((seed, epoch)) for epoch in range(recipe.epochs))
             orders = [draw.permutation(starts) for draw in draws]
         self._starts: list[int] = np.concatenate(orders).tolist()
-        self.steps, self._epoch = len(self._starts), len(starts)
+        self.steps, self._steps_per_epoch = len(self._starts), len(starts)
         self._hidden: State | None = None
         # Learning rate and best validation loss, which snapshots contain.
         self._progress = torch.tensor([recipe.learning_rate, np.inf], dtype=torch.float64)
         self._best: dict[str, torch.Tensor] = {}
 
     def rate(self, step: int) -> float:
-        """Return the learning rate; start an epoch by annealing (not the first) and a new state."""
-        if step % self._epoch == 0:
+        """Return the learning rate; a new epoch is begun by annealing and a state of zeros."""
+        if step % self._steps_per_epoch == 0:
             if step:
-                self._anneal(step // self._epoch)
+                self._anneal(step // self._steps_per_epoch)
             self._hidden = None
         return float(self._progress[0])
 
@@ -200,7 +194,7 @@ class _Course(fitting.Course):
         log.info("validation perplexity %.1f, learning rate %g", np.exp(loss), rate)
 
     def validation_loss(self) -> float:
-        return mean_loss(self.model, self._held, self._recipe.bptt)
+        return mean_loss(self.model, self._validation_text, self._recipe.bptt)
 
     def loss(self, step: int) -> torch.Tensor:
         start = self._starts[step]
@@ -241,7 +235,7 @@ def _save(model: LstmModel, vocabulary: list[str], settings: LstmSettings, direc
 class TrainedLstm(NamedTuple):
     """Result of training an LSTM."""
 
-    checkpoint: Checkpoint
+    checkpoint: checkpoints.Checkpoint
     perplexity: float
     """Perplexity on the corpus's test text."""
     device: str
@@ -257,16 +251,14 @@ def train_lstm(
     recipe: LstmRecipe,
     seed: int,
 ) -> TrainedLstm:
-    """Train an LSTM on the corpus that ``corpus``, a ``corpus.json``, describes.
+    """Train an LSTM on a corpus; ``corpus`` is its ``corpus.json``.
 
     After each epoch without a lower loss on ``valid.txt``, the learning rate falls to a quarter.
     The weights with the lowest loss are kept. ``recipe.order`` says if epochs shuffle the text.
     Writes ``model.safetensors``, ``vocabulary.txt`` (of the corpus) and ``config.json`` beside
     ``checkpoint``, then ``checkpoint``. As in ``transformer.train_kind``, a run can be resumed and
-    repeated with the same result, on a GPU of the same model.
-
-    Raises UserError if the corpus is missing, altered or too short, the directory has other files,
-    or the training diverges.
+    repeated with the same result, on a GPU of the same model. Raises UserError if the corpus is
+    missing, altered or too short, the directory has other files, or the training diverges.
     """
     rule = corpora.read_corpus(corpus).words
     vocabulary = corpora.read_words(corpus.parent / corpora.VOCABULARY)
@@ -284,7 +276,7 @@ def train_lstm(
         )
     texts = [columns(flat[0], recipe.batch), *map(evaluation_columns, flat[1:])]
     directory = checkpoint.parent
-    clear(directory)
+    checkpoints.clear(directory)
     source = fitting.training_of(recipe_name, recipe, seed, corpus)
     shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
     settings = LstmSettings(words=rule, vocabulary=len(vocabulary), **shape)
@@ -297,8 +289,9 @@ def train_lstm(
         fitting.fit(course, source, fitting.scratch_of(directory), recipe.checkpoint_steps)
         perplexity = float(np.exp(mean_loss(model, test, recipe.bptt)))
     _save(model, vocabulary, settings, directory)
-    described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
-    trained = TrainedLstm(seal(checkpoint, described), perplexity, fitting.device_name(device))
+    described = checkpoints.trained_checkpoint(name, scope, "lstm", source, first_token="eos")
+    sealed = checkpoints.seal(checkpoint, described)
+    trained = TrainedLstm(sealed, perplexity, fitting.device_name(device))
     shutil.rmtree(fitting.scratch_of(directory), ignore_errors=True)
     log.info("%s: %d words, test perplexity %.2f", directory, len(vocabulary), perplexity)
     return trained
@@ -312,14 +305,12 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     """Measure the perplexity of an LSTM on ``test.txt`` of a corpus; write it as a table's one row.
 
     As in training, the loss is that of ``mean_loss`` over the sentences, each with ``<eos>``, in
-    ten columns. A multilingual model is thus measured on the test text of each language (Mueller
-    et al. 2020, Table 1).
-
-    Raises UserError if a file is missing or altered, the model is no LSTM trained here, or its
-    rule for words is not the corpus's.
+    ten columns. A multilingual model is thus measured on the test text of each language (Mueller et
+    al. 2020, Table 1). Raises UserError if a file is missing or altered, the model is no LSTM
+    trained here, or its rule for words is not the corpus's.
     """
-    described = read_checkpoint(checkpoint)
-    if described.architecture != "lstm" or not isinstance(described.source, Trained):
+    described = checkpoints.read_checkpoint(checkpoint)
+    if described.architecture != "lstm" or not isinstance(described.source, checkpoints.Trained):
         raise UserError(
             f"{checkpoint}: is of architecture {described.architecture!r}; perplexity is measured "
             "of LSTMs that are trained here: give one's checkpoint.json."

@@ -1,4 +1,8 @@
-"""Train n-gram models by KenLM's programs, and read the words of n-gram files."""
+"""Train n-gram models by KenLM's programs, and read the words of n-gram files.
+
+An n-gram file is text in the format ARPA, perhaps compressed, or a binary of KenLM. A line of ARPA
+has a log10 probability, an n-gram and a back-off weight: ``-1.2 the dog -0.3``.
+"""
 
 import gzip
 import logging
@@ -18,21 +22,13 @@ from typing import IO, cast
 from blimpworks.campaign.settings.training import NgramRecipe
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
-from blimpworks.models.checkpoint import (
-    NGRAM_FILES,
-    SCRATCH,
-    Checkpoint,
-    Trained,
-    clear,
-    seal,
-    trained_checkpoint,
-)
+from blimpworks.models import checkpoint as checkpoints
 from blimpworks.models.text import read_sentences, split_words
 from blimpworks.records.job import REPOSITORY
 
 log = logging.getLogger(__name__)
 
-MODEL, VOCABULARY = NGRAM_FILES
+MODEL, VOCABULARY = checkpoints.NGRAM_FILES
 UNKNOWN, END = "<unk>", "</s>"
 MEMORY = "1G"
 PROGRAMS = ("lmplz", "build_binary")
@@ -57,31 +53,30 @@ def program_digests() -> dict[str, str]:
 
 
 def _run(name: str, *arguments: str) -> None:
-    done = subprocess.run([tool(name), *arguments], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        reason = next((x for x in reversed(done.stderr.splitlines()) if x.strip()), "no message")
+    process = subprocess.run([tool(name), *arguments], capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        lines = [line.strip() for line in process.stderr.splitlines() if line.strip()]
+        reason = lines[-1] if lines else "no message"
         raise UserError(
-            f"{name} {' '.join(arguments)} failed with exit code {done.returncode}: "
-            f"{reason.strip()}. Check that the training text is not almost empty."
+            f"{name} {' '.join(arguments)} failed with exit code {process.returncode}: "
+            f"{reason}. Check that the training text is not almost empty."
         )
 
 
 def train_ngram(
     text: Path, checkpoint: Path, *, name: str, scope: str, recipe_name: str, recipe: NgramRecipe
-) -> Checkpoint:
+) -> checkpoints.Checkpoint:
     """Estimate an n-gram model on ``text``, one sentence per line, and replace an earlier model.
 
     The smoothing is modified Kneser-Ney, with constants for discounts that a small text does not
     determine. Writes the KenLM trie ``model.bin`` and ``vocabulary.txt`` beside ``checkpoint``,
     then ``checkpoint``. The vocabulary's line numbers from 0 are ids: ``<unk>``, ``</s>``, then
-    words by code point. Another run writes the same bytes.
-
-    Raises UserError if KenLM is not installed or fails, the text is empty, or the directory has
-    other files.
+    words by code point. Another run writes the same bytes. Raises UserError if KenLM is not
+    installed or fails, the text is empty, or the directory has other files.
     """
     directory = checkpoint.parent
-    clear(directory)
-    with tempfile.TemporaryDirectory(dir=directory, prefix=SCRATCH) as folder:
+    checkpoints.clear(directory)
+    with tempfile.TemporaryDirectory(dir=directory, prefix=checkpoints.SCRATCH) as folder:
         corpus, arpa = Path(folder, "corpus.txt"), Path(folder, "model.arpa")
         seen_words: set[str] = set()
         with corpus.open("w", encoding="utf-8", newline="\n") as handle:
@@ -98,10 +93,11 @@ def train_ngram(
         with atomic(directory / MODEL) as temporary:
             _run("build_binary", "-T", folder, "trie", str(arpa), str(temporary))
     log.info("%s: %d-gram model of %s", directory, recipe.order, text)
-    source = Trained(
+    source = checkpoints.Trained(
         recipe=recipe_name, settings=recipe.model_dump(), seed=None, text_sha256=sha256_of(text)
     )
-    return seal(checkpoint, trained_checkpoint(name, scope, "ngram", source))
+    described = checkpoints.trained_checkpoint(name, scope, "ngram", source)
+    return checkpoints.seal(checkpoint, described)
 
 
 GZIP = b"\x1f\x8b"
@@ -193,10 +189,7 @@ def _binary_words(path: Path) -> list[str]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Read the words of an n-gram file: ``<unk>``, ``</s>``, then by code point.
-
-    Raises UserError for any other file.
-    """
+    """Read an n-gram file's words: ``<unk>``, ``</s>``, then by code point. Raises UserError."""
     vocabulary = {*(_binary_words(path) if is_binary(path) else _arpa_words(path))}
     if END not in vocabulary:
         raise UserError(f"{path} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")

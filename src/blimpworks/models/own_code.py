@@ -1,8 +1,12 @@
-"""Code that a model brings along: read it, digest it, and import what the user consented to.
+"""Read, digest and import the Python code that some models bring along, with the user's consent.
 
-``config.json`` names the classes (``auto_map``). A checkpoint has the code as data, in
+Such a model's ``config.json`` names its classes, and Python files beside it define them::
+
+    "auto_map": {"AutoModelForCausalLM": "modeling_mine.MyModel"}
+
+A user consents to a digest of these names and files. A checkpoint has the code as data, in
 ``model_code.json``, and neither Python files nor ``auto_map``. transformers is never told to trust
-code: the modules are imported here, from the text in memory that has the digest.
+code: modules are imported here, from the text in memory that has the digest.
 """
 
 import hashlib
@@ -28,16 +32,15 @@ FILE = "model_code.json"
 """File of a checkpoint with its model's own code; its SHA-256 is the digest of the code."""
 PACKAGE = "model_code_"
 """Beginning of the names of packages that models' own code is imported as."""
-CLASS = re.compile(r"\w[\w-]*\.\w+")
-"""Module and class, as in ``modeling_mine.MyModel``."""
+CLASS = re.compile(r"\w[\w-]*\.\w+")  # modeling_mine.MyModel
 SHOW = "`blimpworks evaluate MODEL --run-model-code show`"
 
 
 class ModelCode(Strict):
-    """A model's own code, by what decides its digest."""
+    """Content of ``model_code.json``: a model's own code, all of which the digest covers."""
 
     classes: dict[str, str]
-    """Module and class by the class of transformers that they stand for (``auto_map``)."""
+    """Module and class for each class of transformers that they replace (``auto_map``)."""
     files: dict[Within, str]
     """Text of each Python file by relative path."""
 
@@ -68,7 +71,7 @@ class ModelCode(Strict):
         return "\n".join([*lines, f"Digest of all: {self.digest}"])
 
     def place(self, folder: Path) -> None:
-        """Write the code into a checkpoint's folder, whose configuration then names none."""
+        """Write the code into a checkpoint's folder, and take it out of the configuration."""
         path = folder / "config.json"
         config = checkpoint.read_json(path, "a model's configuration")
         for target in (path, folder / FILE):
@@ -188,7 +191,7 @@ class _Importer(MetaPathFinder, ExecutionLoader):
         self.package = PACKAGE + code.digest
 
     def _file(self, fullname: str) -> str | None:
-        """Return the path of a module's code; empty for a package without, None for no module."""
+        """Return the path of a module's code; empty for a package without code, None if unknown."""
         name = fullname.removeprefix(self.package).removeprefix(".").replace(".", "/")
         if not name:
             return ""  # as in transformers, __init__.py beside the weights is not run
@@ -240,7 +243,7 @@ def admit_code(folder: Path, trusted: Collection[str]) -> None:
 
 
 def own_class(folder: Path, name: str) -> Any:
-    """Import the own class of an admitted checkpoint for a class of transformers; None if none."""
+    """Import a checkpoint's own class for transformers' class ``name``; None if it has none."""
     importer = _admitted.get(folder.resolve())
     if importer is None or name not in importer.code.classes:
         return None

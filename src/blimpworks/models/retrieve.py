@@ -1,4 +1,9 @@
-"""Retrieve models as sealed checkpoints, and lock branches and tags of the hub to commits."""
+"""Retrieve models as sealed checkpoints, and lock branches and tags of the hub to commits.
+
+A checkpoint is a directory with a model's files and a ``checkpoint.json``, which lists them with
+their SHA-256. A *lock* beside a table of models says which commit a branch was when it was first
+retrieved: ``gpt2 at main -> 607a30d7…``.
+"""
 
 import hashlib
 import logging
@@ -16,6 +21,7 @@ from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.campaign.table_files import named_row, read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
+from blimpworks.models import hub
 from blimpworks.models.checkpoint import (
     FILE_NAME,
     NGRAM_FILES,
@@ -29,16 +35,6 @@ from blimpworks.models.checkpoint import (
 )
 from blimpworks.models.converted import as_folder, origin_of, packaged_model
 from blimpworks.models.facts import facts_of
-from blimpworks.models.hub import (
-    HubAddress,
-    code_folder,
-    commit_of,
-    complete_files,
-    explained_errors,
-    shared_snapshot,
-    snapshot_of,
-    tip_of,
-)
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
 from blimpworks.models.own_code import check_code
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
@@ -47,8 +43,8 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class HubModel(HubAddress):
-    """Model to retrieve for one scope, with the fields of its checkpoint."""
+class HubModel(hub.HubAddress):
+    """Model to retrieve, with the fields of its checkpoint (``checkpoint.Checkpoint``)."""
 
     name: str
     scope: str
@@ -56,22 +52,19 @@ class HubModel(HubAddress):
     dtype: str
     first_token: FirstToken
     trusted: Collection[str] = ()
-    """Digests of own code that may run."""
 
 
 def retrieve_model(
     model: HubModel, checkpoint: Path, shared: Path | None = None, tables: Sequence[Path] = ()
 ) -> Checkpoint:
-    """Put a model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
+    """Put a model's files beside ``checkpoint``, the checkpoint.json, and write it.
 
-    The model comes from the hub, from packages or from this machine. A lock file beside the first
-    of ``tables`` records the commit of a branch or tag; later retrievals must find the same commit.
-    Files are linked from a cache: from ``shared`` if it has all of them. Offline, only caches are
-    read.
-
-    Raises UserError for a model that is missing, gated, damaged, without safetensors or with code
-    of its own that is not trusted. The same for a revision that moved, a hub that cannot be
-    reached, and a directory with other files.
+    The model comes from the hub, from packages or from this machine. A lock beside the first of
+    ``tables`` records the commit of a branch or tag; later retrievals must find the same commit.
+    Files are linked from the cache ``shared`` if it has all of them, else from the user's own
+    cache. Offline, only caches are read. Raises UserError for a model that is missing, gated,
+    damaged, without safetensors or with code that is not trusted. The same for a revision that
+    moved, a hub that cannot be reached, and a directory with other files.
     """
     if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):
@@ -79,12 +72,14 @@ def retrieve_model(
                 return _take(model, Path(model.hf_id), checkpoint)
             folder = packaged_model(model.hf_id, model.revision)
             return _take(model, folder, checkpoint, model.hf_id)
-    with explained_errors(model.hf_id, model.revision, model.name):
-        commit = commit_of(model.hf_id, model.revision, tables, model.name)
-        cached = shared_snapshot(model, shared, commit) if shared else None
-        snapshot = cached or snapshot_of(model, commit)
-        code_at = code_folder(model.hf_id, commit) if model.trusted and not cached else snapshot
-    files = complete_files(snapshot, model)
+    with hub.explained_errors(model.hf_id, model.revision, model.name):
+        commit = hub.commit_of(model.hf_id, model.revision, tables, model.name)
+        cached = hub.shared_snapshot(model, shared, commit) if shared else None
+        snapshot = cached or hub.snapshot_of(model, commit)
+        needs_code = model.trusted and not cached
+        with_code = hub.code_folder(model.hf_id, commit) if needs_code else snapshot
+
+    files = hub.complete_files(snapshot, model)
     for path in files:
         # The cache names large files after the SHA-256 that the hub announces, and small ones after
         # git's id.
@@ -99,8 +94,9 @@ def retrieve_model(
                 f"{model.hf_id}: {path.name} in the cache is damaged: its {name} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    code = None if model.file else check_code(code_at, model.hf_id, model.trusted, files)
+    code = None if model.file else check_code(with_code, model.hf_id, model.trusted, files)
     lock(model.hf_id, model.revision, snapshot.name, tables, model.name)
+
     with disk_errors(checkpoint):
         if model.file:
             return _take(model, files[0], checkpoint, f"{model.hf_id}@{snapshot.name}")
@@ -163,14 +159,14 @@ def take_local(
     origin: str = "",
     trusted: Collection[str] = (),
 ) -> Checkpoint:
-    """Put the files of a local model beside ``checkpoint``, and seal them there.
+    """Put the files of a local model beside ``checkpoint``, the checkpoint.json, and write it.
 
     ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed.
-    ``described`` says how the model is run. Its source is replaced by the address's name and a
-    digest of the files, or by the file that the model was converted from, under the address
-    ``origin``. ``trusted`` are digests of own code that may run. A monolingual model may run on any
-    language (``multi``), with a warning. Raises UserError if ``address`` is no such model, has
-    other code of its own, or is a model of another language.
+    ``described`` is written, with another source: the name of ``address`` and a digest of the
+    files, or the file that the model was converted from, under the address ``origin``. ``trusted``
+    are digests of models' own code that may run. A monolingual model may run on any language
+    (``multi``), with a warning. Raises UserError if ``address`` is no such model, has other code of
+    its own, or is a model of another language.
     """
     path, scope = address.expanduser(), described.scope
     folder = as_folder(path)
@@ -187,6 +183,7 @@ def take_local(
             f"model {described.name!r}: {folder} is a {facts.architecture} model ({facts.scope}); "
             f"expected {described.architecture} ({scope}). Correct its row in the table of models."
         )
+
     clear(checkpoint.parent)
     if folder.is_file():
         _take_ngram(folder, checkpoint.parent)
@@ -199,6 +196,7 @@ def take_local(
             place_file(file, checkpoint.parent / file.name)
         if code:
             code.place(checkpoint.parent)
+
     if converted := origin_of(folder, origin or path.name):
         return seal(checkpoint, described.model_copy(update={"source": converted}))
     sealed = seal(checkpoint, described)
@@ -209,20 +207,19 @@ def take_local(
 
 
 def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: str = "") -> None:
-    """Lock a revision beside the first of ``tables``. Raises UserError if it has another lock."""
+    """Lock a branch or tag beside the first of ``tables``. Raises UserError for another lock."""
     if table_files.is_commit(revision) or not tables:
         return
-    with disk_errors(table_files.lock_path(tables[0])):
-        standing = table_files.record(
-            table_files.LockedModel(hf_id=hf_id, revision=revision, commit=commit), tables[0]
-        )
-    if standing.commit != commit:
-        locked = table_files.Locked(standing, table_files.lock_path(tables[0]), tables[0])
-        raise UserError(f"{locked.moved(commit, name)}.")
+    path = table_files.lock_path(tables[0])
+    requested = table_files.LockedModel(hf_id=hf_id, revision=revision, commit=commit)
+    with disk_errors(path):
+        row = table_files.record(requested, tables[0])
+    if row.commit != commit:
+        raise UserError(f"{table_files.Locked(row, path, tables[0]).moved(commit, name)}.")
 
 
 def _hub_names(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
-    """Return the names on the hub of a row's models; for a template, those that are locked."""
+    """Return the hub's names of a row's models; for ``goldfish/{lang}``, those in ``locked``."""
     if "{" not in row.hf_id:
         return [row.hf_id]
     pattern = re.sub(r"\\{(lang|script)\\}", "[a-z]+", re.escape(row.hf_id))
@@ -236,10 +233,9 @@ def _can_move(row: ModelRow) -> bool:
 def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[table_files.LockedModel]:
     """Lock the models of a table to the present commits of their revisions, and yield the locks.
 
-    Models in ``names`` are locked even if they have a lock; without names, all models without one.
-    As in the workflow, locks of the repository's table count too.
-
-    Raises UserError for a name with nothing to lock, and as ``explained_errors`` does.
+    Without ``names``, models that have a lock keep it; as in the workflow, locks of the
+    repository's table count too. Models in ``names`` are locked again. Raises UserError for a name
+    with nothing to lock, and as ``explained_errors`` does.
     """
     locked = {
         key: lock.row
@@ -256,15 +252,15 @@ def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[table_files.L
         if not _can_move(row) or (names and row.name not in names):
             continue
         for hf_id in _hub_names(row, locked):
-            before = locked.get((hf_id, row.revision))
-            if before and not names:
+            old = locked.get((hf_id, row.revision))
+            if old and not names:
                 continue
-            with explained_errors(hf_id, row.revision, row.name):
-                commit = tip_of(hf_id, row.revision)
-            if before is None or before.commit != commit:
-                key = {"hf_id": hf_id, "revision": row.revision}
-                now = table_files.LockedModel(
-                    **key, commit=commit, replaces=before.commit if before else ""
+            with hub.explained_errors(hf_id, row.revision, row.name):
+                commit = hub.tip_of(hf_id, row.revision)
+            replaces = old.commit if old else ""
+            if replaces != commit:
+                new = table_files.LockedModel(
+                    hf_id=hf_id, revision=row.revision, commit=commit, replaces=replaces
                 )
                 with disk_errors(table_files.lock_path(table)):
-                    yield table_files.record(now, table, replace=True)
+                    yield table_files.record(new, table, replace=True)

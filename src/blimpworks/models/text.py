@@ -1,4 +1,8 @@
-"""Split texts into words and sentences, and build training text without sentences of items."""
+"""Split texts into words and sentences, and build training text without sentences of items.
+
+``build_text`` reads plain text files and treebanks and writes one sentence per line. Sentences that
+a benchmark's items contain, or were made from, are left out, so that no model is trained on them.
+"""
 
 import re
 import sys
@@ -6,9 +10,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -48,16 +52,16 @@ def split_at_spaces(text: str) -> list[tuple[str, int]]:
     return [(match.group(), match.end()) for match in re.finditer(r"\S+", text)]
 
 
-HEADING = re.compile(r"^\s*=\s.*\s=\s*$")
+HEADING = re.compile(r"^\s*=\s.*\s=\s*$")  # = Title =
 # Sentence ends: a full stop and a space, unless a lower-case letter follows or the stop
 # belongs to an initial or a short abbreviation ("J. Smith", "Dr. Smith").
 BOUNDARY = re.compile(r"(?<=[.!?…।؟])([\"'”’»)\]]*)\s+|(?<=[。！？])")
 ABBREVIATION = re.compile(r"(?:^|[\s(\"“])(?:\w|Mr|Mrs|Ms|Dr|St|No|vs|etc|Prof|Gen|Lt|Jr|Sr)\.$")
 # WikiText has spaces around punctuation; its "@-@" marks a hyphen inside a word.
-JOINED = re.compile(r"\s@([-,.])@\s")
-CLOSING = re.compile(r"\s+([,.;:!?%)\]]|'(?:s|re|ve|d|ll|m|t)\b|n't\b)")
-OPENING = re.compile(r"([(\[$£])\s+")
-QUOTED = re.compile(r'"\s+([^"]*?)\s+"')
+JOINED = re.compile(r"\s@([-,.])@\s")  # well @-@ known
+CLOSING = re.compile(r"\s+([,.;:!?%)\]]|'(?:s|re|ve|d|ll|m|t)\b|n't\b)")  # end . / dog 's
+OPENING = re.compile(r"([(\[$£])\s+")  # ( that
+QUOTED = re.compile(r'"\s+([^"]*?)\s+"')  # " yes "
 UNKNOWN = "<unk>"
 Sentence = TypeVar("Sentence")
 
@@ -84,8 +88,8 @@ def clean(text: str) -> str:
 def split_sentences(paragraph: str) -> list[str]:
     """Split a paragraph into sentences at their final punctuation, by a simple rule.
 
-    The rule has the full stops of Latin, Arabic, Devanagari and East Asian scripts. Initials and a
-    few English abbreviations end no sentence. The sentences together have all words.
+    The rule knows the full stops of Latin, Arabic, Devanagari and East Asian scripts. A sentence
+    does not end after an initial or a few English abbreviations. No word is lost.
     """
     sentences, start = [], 0
     for match in BOUNDARY.finditer(paragraph):
@@ -108,12 +112,10 @@ def plain_sentences(text: Path, *, tokenised: bool = False) -> Iterator[str]:
     """Yield the sentences of a plain text file with one sentence or paragraph per line.
 
     A file with headings of the form ``= Title =`` is WikiText. Headings and sentences with
-    ``<unk>`` are left out, and spaces around punctuation are removed.
-
-    A ``tokenised`` file has one sentence per line. A tokenised WikiText keeps its spaces and
-    ``<unk>``, which are unknown words; only ``@-@``, ``@,@`` and ``@.@`` join two words.
-
-    Raises UserError if the file is missing or not UTF-8.
+    ``<unk>`` are left out, and spaces around punctuation are removed. A ``tokenised`` file has one
+    sentence per line. A tokenised WikiText keeps its spaces and ``<unk>``, which are unknown words;
+    only ``@-@``, ``@,@`` and ``@.@`` join two words. Raises UserError if the file is missing or not
+    UTF-8.
     """
     lines = read_sentences(text)
     wikitext = any(map(HEADING.match, lines))
@@ -132,53 +134,60 @@ def plain_sentences(text: Path, *, tokenised: bool = False) -> Iterator[str]:
                 yield detokenise_wikitext(sentence)
 
 
-Row = tuple[int, str, str, int | None, bool]
-"""Columns sentence, form, id, word and space_after of one line of a treebank."""
+class Row(NamedTuple):
+    """One line of a treebank: a word (id 2), a multiword token (2-3) or an empty node (2.1)."""
+
+    sentence: int
+    form: str
+    id: str
+    word: int | None
+    """Number of a word in its sentence; None for the other lines."""
+    space_after: bool
 
 
 def _sentence_text(rows: Iterable[Row]) -> str:
     """Return the text of a sentence: multiword tokens replace their words, empty nodes go."""
     pieces: list[str] = []
-    covered = 0
-    for _, form, token, word, space in rows:
-        if word is None and "-" not in token:
+    last_covered = 0
+    for row in rows:
+        if row.word is None and "-" not in row.id:
             continue
-        if word is None:
-            covered = int(token.partition("-")[2])
-        elif word <= covered:
+        if row.word is None:
+            last_covered = int(row.id.partition("-")[2])
+        elif row.word <= last_covered:
             continue
-        pieces.append(f"{form} " if space else form)
+        pieces.append(f"{row.form} " if row.space_after else row.form)
     return clean("".join(pieces))
 
 
 def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[Row]]]:
-    columns = ["sentence", "form", "id", "word", "space_after"]
-    table = read_table(TOKENS, tokens, columns)
-    rows: Iterator[Row] = zip(*(table[column].to_pylist() for column in columns), strict=True)
-    return groupby(rows, itemgetter(0))
+    """Yield the number and the rows of each sentence of a table of tokens."""
+    table = read_table(TOKENS, tokens, [*Row._fields])
+    columns = (table[name].to_pylist() for name in Row._fields)
+    return groupby(map(Row._make, zip(*columns, strict=True)), attrgetter("sentence"))
 
 
 def treebank_sentences(tokens: Path) -> dict[int, str]:
-    """Return the text of each sentence of a tokens table, by number. Raises UserError."""
+    """Return the text of each sentence of a table of tokens, keyed by number. Raises UserError."""
     return {number: _sentence_text(rows) for number, rows in _treebank_rows(tokens)}
 
 
 def treebank_words(tokens: Path, *, syntactic: bool) -> dict[int, str]:
-    """Return the tokens of each sentence of a tokens table, joined by spaces, by number.
+    """Return the words of each sentence of a table of tokens, joined by spaces, keyed by number.
 
     Multiword tokens replace their words, or with ``syntactic`` the words replace them. Empty nodes
     are left out. Raises UserError if the table is missing or of another schema.
     """
     sentences = {}
     for number, rows in _treebank_rows(tokens):
-        apart = [(n, form, token, word, True) for n, form, token, word, _ in rows]
-        if syntactic:
-            apart = [row for row in apart if row[3] is not None]
-        sentences[number] = _sentence_text(apart)
+        spaced = (row._replace(space_after=True) for row in rows)
+        kept = (row for row in spaced if not syntactic or row.word is not None)
+        sentences[number] = _sentence_text(kept)
     return sentences
 
 
 def _keys(table: pa.Table) -> pa.Array:
+    """Return a text for each row that identifies its treebank sentence; null without one."""
     columns = [pc.cast(table[c].combine_chunks(), pa.string()) for c in ("treebank", "file")]
     return pc.binary_join_element_wise(*columns, table["sent_id"].combine_chunks(), "\t")
 
@@ -191,10 +200,8 @@ def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
     for path in items:
         keys = _keys(read_table(ITEMS, path, ["treebank", "file", "sent_id"]))
         used.update(keys.to_pylist())
-    used.discard(None)
-    matching = table.filter(
-        pc.is_in(_keys(table), pa.array(sorted(filter(None, used)), pa.string()))
-    )
+    used_keys = pa.array(sorted(filter(None, used)), pa.string())
+    matching = table.filter(pc.is_in(_keys(table), used_keys))
     printed = {clean(text) for text in matching["text"].to_pylist() if text is not None}
     treebank = treebank_sentences(tokens) if len(matching) else {}
     return printed | {treebank[n] for n in matching["sentence"].to_pylist() if n in treebank}
@@ -215,8 +222,8 @@ def keep_distinct(
 ) -> tuple[list[Sentence], dict[str, int]]:
     """Return the candidates that are not forbidden, each once, and counts of the omitted ones.
 
-    A candidate is a sentence, and whether it is forbidden. Raises UserError, with a message that
-    begins with ``lack``, if none remain.
+    A candidate is a sentence, and whether it is forbidden. The counts are ``held_out`` (forbidden)
+    and ``repeated``. Raises UserError, which begins with ``lack``, if no sentence remains.
     """
     counts = {"held_out": 0, "repeated": 0}
     distinct: dict[Sentence, None] = {}
@@ -247,13 +254,11 @@ def build_text(
     """Write training text for one model to ``output``: UTF-8, one sentence per line.
 
     The sources are plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
-    and ``sentences``. A language pack ``language`` states a spelling for the text.
-
-    Left out are the good and bad sentences of items, treebank sentences that items were made from,
-    and repetitions. At most ``options.max_sentences`` are kept, evenly from all sources.
-
-    Returns counts: ``kept``, ``available``, ``held_out``, ``repeated``. Raises UserError if a file
-    is missing or malformed, or no sentence remains.
+    and ``sentences``. A language pack ``language`` states a spelling for the text. Repetitions are
+    left out, and sentences of items, or that items were made from. At most
+    ``options.max_sentences`` are kept, evenly from all sources. Returns counts: ``kept``,
+    ``available``, ``held_out``, ``repeated``. Raises UserError if a file is missing or malformed,
+    or no sentence remains.
     """
     forbidden = item_texts(items)
     candidates = [s for path in text_files for s in plain_sentences(path)]
@@ -265,8 +270,8 @@ def build_text(
         spelled = read_orthography(language).text
         candidates = list(map(spelled, candidates))
         forbidden |= set(map(spelled, forbidden))
-    judged = [(sentence, sentence in forbidden) for sentence in candidates]
-    available, counts = keep_distinct(judged, f"{output}: no training sentence")
+    marked = [(sentence, sentence in forbidden) for sentence in candidates]
+    available, counts = keep_distinct(marked, f"{output}: no training sentence")
     kept = evenly(available, options.max_sentences)
     write_text(output, "".join(f"{sentence}\n" for sentence in kept))
     return {"kept": len(kept), "available": len(available), **counts}

@@ -1,4 +1,9 @@
-"""Train small transformers from scratch: causal, masked, encoder-decoder, and on dialogues."""
+"""Train small transformers from scratch: causal, masked, encoder-decoder, and on dialogues.
+
+``train_kind`` reads a text and writes a model in Hugging Face's layout with its tokenizer. What
+differs from type to type (tokenizer, model, batches) is in a ``Kind``, such as ``MASKED``. A
+*recipe* has the settings of a training: sizes, learning rate, number of epochs.
+"""
 
 import logging
 import math
@@ -8,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 import torch
@@ -27,10 +32,11 @@ from blimpworks.models.text import training_sentences
 
 log = logging.getLogger(__name__)
 WARM_UP = 0.05
+"""Share of the steps in which the learning rate rises."""
 BETAS = (0.9, 0.95)
 WEIGHT_DECAY = 0.1
 CLIP = 1.0
-Batch = dict[str, torch.Tensor | int]
+Batch = dict[str, torch.Tensor | int]  # arguments of the model, with labels
 R = TypeVar("R", bound=recipes.NetworkRecipe)
 
 
@@ -42,12 +48,13 @@ class Kind(Generic[R]):
     tokenizer: Callable[[list[str], int], Tokenizer]
     """Trains a tokenizer on sentences, with a number of tokens."""
     specials: dict[str, str]
+    """Special tokens by role, such as ``{"bos_token": "<s>"}``."""
     model: Callable[[R, int], PreTrainedModel]
     """Makes a float32 model for a number of tokens, from torch's random state."""
     encode: Callable[[Tokenizer, list[str], int], list[Ids]]
     """Returns the ids of each sentence, cut to a largest number."""
     batch: Callable[[list[Ids], R, int, np.random.Generator], Batch]
-    """Returns the model's arguments, with labels, for a batch of sentences; draws masks."""
+    """Makes a batch from ids of sentences, recipe and number of tokens; masks at random."""
     sentences: Callable[[Path], list[str]] = training_sentences
     chat: str | None = None
     """Chat template of models that follow instructions."""
@@ -70,8 +77,7 @@ def new_model(
         tie_word_embeddings=True,
         dtype="float32",
     )
-    model: PreTrainedModel = transformers.LlamaForCausalLM(settings)
-    return model
+    return cast(PreTrainedModel, transformers.LlamaForCausalLM(settings))
 
 
 def _next_tokens(
@@ -91,20 +97,21 @@ CAUSAL: Kind[recipes.TransformerRecipe] = Kind(
 
 
 def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
-    """Return the kind of causal models with a corpus's words as tokens.
+    """Return the kind of causal models with the words of ``corpus`` (a corpus.json) as tokens.
 
     Sentences are those of ``train.txt`` beside ``corpus``. Raises UserError for a damaged corpus.
     """
-    rule, vocabulary = (
-        corpora.read_corpus(corpus).words,
-        corpora.read_words(corpus.parent / corpora.VOCABULARY),
-    )
+    rule = corpora.read_corpus(corpus).words
+    vocabulary = corpora.read_words(corpus.parent / corpora.VOCABULARY)
     ids = {word: number for number, word in enumerate(vocabulary)}
     unknown, end = (ids[word] for word in corpora.SPECIALS)
 
     def encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
         rows = ([ids.get(word, unknown) for word in text.split()] for text in sentences)
         return [np.array([end, *row, end][:context], dtype=np.int64) for row in rows]
+
+    def read(path: Path) -> list[str]:
+        return [*map(" ".join, corpora.sentences_of(path.parent / "train.txt"))]
 
     return Kind(
         architecture="causal",
@@ -113,9 +120,7 @@ def of_words(corpus: Path) -> Kind[recipes.TransformerRecipe]:
         model=partial(new_model, bos=end),
         encode=encode,
         batch=_next_tokens,
-        sentences=lambda path: [
-            " ".join(sentence) for sentence in corpora.sentences_of(path.parent / "train.txt")
-        ],
+        sentences=read,
     )
 
 
@@ -132,14 +137,7 @@ def _new_bert(recipe: recipes.MaskedRecipe, vocabulary: int) -> PreTrainedModel:
         pad_token_id=PAD,
         dtype="float32",
     )
-    model: PreTrainedModel = transformers.BertForMaskedLM(settings)
-    return model
-
-
-def _masked_tokens(
-    rows: list[Ids], recipe: recipes.MaskedRecipe, vocabulary: int, draw: np.random.Generator
-) -> Batch:
-    return _pairs([encoding.mask_tokens(row, recipe.masked, vocabulary, draw) for row in rows])
+    return cast(PreTrainedModel, transformers.BertForMaskedLM(settings))
 
 
 def _pairs(pairs: list[tuple[Ids, Ids]]) -> Batch:
@@ -157,7 +155,9 @@ MASKED: Kind[recipes.MaskedRecipe] = Kind(
     specials=encoding.BERT,
     model=_new_bert,
     encode=encoding.encode_between,
-    batch=_masked_tokens,
+    batch=lambda rows, recipe, vocabulary, draw: _pairs(
+        [encoding.mask_tokens(row, recipe.masked, vocabulary, draw) for row in rows]
+    ),
 )
 
 
@@ -176,14 +176,7 @@ def _new_t5(recipe: recipes.EncoderDecoderRecipe, vocabulary: int) -> PreTrained
         decoder_start_token_id=PAD,
         dtype="float32",
     )
-    model: PreTrainedModel = transformers.MT5ForConditionalGeneration(settings)
-    return model
-
-
-def _spans(
-    rows: list[Ids], recipe: recipes.EncoderDecoderRecipe, vocabulary: int, rng: np.random.Generator
-) -> Batch:
-    return _pairs([encoding.cut_spans(row, recipe.corrupted, recipe.span, rng) for row in rows])
+    return cast(PreTrainedModel, transformers.MT5ForConditionalGeneration(settings))
 
 
 ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
@@ -192,7 +185,9 @@ ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
     specials=encoding.T5,
     model=_new_t5,
     encode=encoding.encode_alone,
-    batch=_spans,
+    batch=lambda rows, recipe, vocabulary, draw: _pairs(
+        [encoding.cut_spans(row, recipe.corrupted, recipe.span, draw) for row in rows]
+    ),
 )
 
 
@@ -235,33 +230,28 @@ def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
     outer = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
     outer.append(model.get_output_embeddings())  # type: ignore[no-untyped-call]
     outer_ids = {id(parameter) for module in outer for parameter in module.parameters()}
-    return [
-        weights
-        for weights in model.parameters()
-        if weights.dim() == 2 and id(weights) not in outer_ids
-    ]
+    return [p for p in model.parameters() if p.dim() == 2 and id(p) not in outer_ids]
 
 
 def optimisers_of(
     model: PreTrainedModel, recipe: recipes.NetworkRecipe
 ) -> list[torch.optim.Optimizer]:
     """Return the optimisers of a model: AdamW, or Muon for matrices and AdamW for the others."""
-    muon = hidden_matrices(model) if recipe.optimiser == "muon" else []
-    chosen = {id(parameter) for parameter in muon}
-    other_parameters = [weights for weights in model.parameters() if id(weights) not in chosen]
+    matrices = hidden_matrices(model) if recipe.optimiser == "muon" else []
+    matrix_ids = {id(parameter) for parameter in matrices}
+    other_parameters = [p for p in model.parameters() if id(p) not in matrix_ids]
     adamw = torch.optim.AdamW(other_parameters, betas=BETAS, weight_decay=WEIGHT_DECAY)
-    return [Muon(muon, weight_decay=WEIGHT_DECAY), adamw] if muon else [adamw]
+    return [Muon(matrices, weight_decay=WEIGHT_DECAY), adamw] if matrices else [adamw]
 
 
 class _Course(Course, Generic[R]):
-    """Training of a transformer.
+    """Training of a transformer, as ``fitting.fit`` needs it.
 
     Batches and masks follow from the seed and the number of the step, so a resumed training needs
     no random state.
     """
 
     model: PreTrainedModel
-
     clip = CLIP
 
     def __init__(
@@ -304,13 +294,12 @@ def train_kind(
 ) -> Checkpoint:
     """Train a tokenizer and a model by ``functions`` on ``text``.
 
-    Removes an earlier model, then writes a model in Hugging Face's layout beside ``checkpoint``,
-    then ``checkpoint``. Every ``recipe.checkpoint_steps`` steps, a snapshot is written into the
-    hidden folder ``.<directory>.training``, which is removed at the end. A killed run continues
-    from it and ends with the same bytes.
-
-    Raises UserError if the text is missing or empty, the directory has other files, or the training
-    diverges.
+    An earlier model is removed. A model in Hugging Face's layout is written beside ``checkpoint``,
+    the checkpoint.json, which comes last. ``scope`` is a language or ``multi``. A snapshot is
+    written every ``recipe.checkpoint_steps`` steps into the hidden folder
+    ``.<directory>.training``, which is removed at the end. A killed run continues from it and ends
+    with the same bytes. Raises UserError if the text is missing or empty, the directory has other
+    files, or the training diverges.
     """
     sentences = functions.sentences(text)
     directory = checkpoint.parent
@@ -322,9 +311,8 @@ def train_kind(
         data = functions.encode(tokenizer, sentences, recipe.context)
         course = _Course(functions, model, data, recipe, seed)
         fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
-    encoding.save_tokenizer(
-        tokenizer, directory, recipe.context, functions.specials, functions.chat
-    )
+    specials, chat = functions.specials, functions.chat
+    encoding.save_tokenizer(tokenizer, directory, recipe.context, specials, chat)
     with named_errors(directory), rust_errors(directory / "model.safetensors"):
         model.save_pretrained(directory)
     sealed = seal(checkpoint, trained_checkpoint(name, scope, functions.architecture, source))

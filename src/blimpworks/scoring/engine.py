@@ -1,4 +1,8 @@
-"""Define the interface of scoring engines: texts to token ids, and ids to log-probabilities."""
+"""Define the interface of scoring engines: texts to token ids, and ids to log-probabilities.
+
+A run calls ``load_engine``, then ``self_test``, ``encode`` and ``logprobs``, and finally ``close``.
+Each subclass of ``Engine`` runs one type of model: transformers, vLLM, KenLM or an LSTM.
+"""
 
 import importlib
 import logging
@@ -56,33 +60,30 @@ Failure = Literal["out_of_memory", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Tokens of a text, without those that an engine puts before it.
-
-    ``ids`` [tokens]; ``ends`` [tokens]: number of code points that are complete after each token,
-    never falling (a token with part of a character ends before that character); ``to_score``
-    [tokens]: whether to score each token, None for all. Only engines whose work grows with the
-    tokens to score leave out the others.
-    """
+    """Tokens of a text, without those that an engine puts before it."""
 
     ids: Ids
+    """Id of each token [tokens]."""
     ends: Ids
+    """Number of characters of the text that are complete after each token [tokens]."""
     to_score: Mask | None = None
+    """Whether to score each token [tokens]; None for all. Engines that are not ``regional`` score
+    all tokens anyway."""
     steps: tuple["Encoded", ...] = ()
-    """Texts, each with one token to score, that give the scores of this one's tokens to score; none
-    if it is scored itself."""
+    """Texts that are scored in place of this one, each for one token; usually none."""
 
 
 class Engine(ABC):
-    """A model with the code that scores by it; the first batch loads the weights."""
+    """A model with the code that scores with it; the first batch loads the weights."""
 
     key: str
-    """Key of all that decides the log-probabilities of a text, apart from the text."""
+    """Text that states all that decides log-probabilities, apart from the texts to score."""
     regional: bool = False
-    """Whether the work grows with the number of tokens to score, not of all tokens."""
+    """Whether the engine takes less time for fewer tokens to score in a text of the same length."""
     shares_prefixes: bool = False
     """Whether texts with a common prefix take less time in one batch."""
     encodes_apart: bool = False
-    """Whether ``encode`` knows texts with ``items.APART``."""
+    """Whether ``encode`` can encode a word apart from its context (see ``items.APART``)."""
     abreast: int = 1
     """Number of batches that threads may score at the same time."""
 
@@ -96,7 +97,7 @@ class Engine(ABC):
         """Test the model, see ``selftest``. Raises UserError if it cannot be scored."""
 
     def follow(self, decisions: Mapping[str, str]) -> None:  # noqa: B027
-        """Score by the decisions of the self-test, which become part of the key."""
+        """Change how texts are scored by the self-test's decisions, and add these to the key."""
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
@@ -106,22 +107,20 @@ class Engine(ABC):
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return the natural log-probabilities of each text's ids, NaN for unscored ids.
 
-        The results are one array per text, as long as its ids, or a failure. They do not depend on
-        the order of the batch.
+        A result is as long as a text's ids, or a failure. It does not depend on the texts' order.
         """
 
     def close(self) -> None:  # noqa: B027
         """Release all resources, such as a server; the engine cannot be used afterwards.
 
-        May be called repeatedly, and while batches are scored, which then end soon, perhaps with
-        an error.
+        May be called again, and while batches are scored: they end soon, perhaps with an error.
         """
 
 
 def encode_words(
     word_ends: Sequence[tuple[str, int]], ids: Mapping[str, int], unknown: int, end: int
 ) -> Encoded:
-    """Return the ids of words, which come with their end offsets, and a last id ``end``."""
+    """Return the tokens of words, which come with end offsets; the last id is ``end``."""
     ends = [after for _, after in word_ends]
     return Encoded(
         np.array([*(ids.get(word, unknown) for word, _ in word_ends), end], dtype=np.int32),
@@ -137,9 +136,9 @@ def build_engine(
 ) -> Any:
     """Build the engine that ``choose`` selects for a checkpoint, with ``options``.
 
-    Settings that cannot be met are logged. ``trusted`` are digests of own code that may run. Raises
-    UserError if the checkpoint is missing, altered, not for this engine, an adapter, quantised, or
-    has other code.
+    Settings that cannot be met are logged. ``trusted`` are digests of models' own code that may
+    run. Raises UserError if the checkpoint is missing, altered, not for this engine, an adapter,
+    quantised, or has code that is not trusted.
     """
     described = read_checkpoint(checkpoint)
     refuse_own_code(checkpoint.parent)
@@ -181,11 +180,11 @@ def load_engine(
 def engine_key(
     cls: type, version: str, checkpoint: Path, described: Checkpoint, entries: tuple[str, ...] = ()
 ) -> str:
-    """Return the key of an engine with a checkpoint, with which the keys of scores start.
+    """Return an engine's key: ``VERSION|DIGEST OF CODE|DTYPE|CHECKPOINT'S SHA-256|FIRST TOKEN``.
 
-    It contains a digest of the code of ``cls``, the engine's class, or of ``entries``
-    (``module:name``) if only they decide numbers, and of the code that makes rows. ``version``
-    names software versions and all else that changes numbers, such as a device.
+    ``version`` names software versions and all else that changes numbers, such as a device. The
+    digest covers the engine's class ``cls``, or ``entries`` (``module:name``) if only they decide
+    numbers, and the code that makes rows.
     """
     # The class is not looked up in the table of engines: a new engine there would change all keys.
     chosen = entries or (f"{cls.__module__}:{cls.__name__}",)

@@ -1,7 +1,10 @@
 """Score with masked models and encoder-decoders through transformers.
 
-To score a token, the model reads a *row*: the sentence without the token. Batches have rows of
-several sentences, so that a sentence of 512 tokens needs no more memory than others.
+To score one token, the model reads one *row*: the sentence with a mask in the token's place. A pass
+has rows of several sentences, and a long sentence is spread over several passes, so that it needs
+no more memory than others. For "the dog barks", a masked model reads three rows::
+
+    [CLS] [MASK] dog barks [SEP]    [CLS] the [MASK] barks [SEP]    [CLS] the dog [MASK] [SEP]
 """
 
 import hashlib
@@ -21,12 +24,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
-from blimpworks.scoring.hub_loading import (
-    Head,
-    positions,
-    split_model,
-    target_logprobs,
-)
+from blimpworks.scoring.hub_loading import Head, positions, split_model, target_logprobs
 from blimpworks.scoring.hub_model import FramedTokenizer, HubEngine, T, V, halving
 from blimpworks.scoring.selftest import gap_behind
 from blimpworks.scoring.store import nothing_scored
@@ -34,12 +32,13 @@ from blimpworks.scoring.trie import make_batches, once
 
 
 class Prediction(NamedTuple):
-    """A text with a token that the model predicts."""
+    """A row: a text with a token that the model predicts."""
 
     encoded: Encoded
     token: int
+    """Position of the token in the text."""
     targets: list[int]
-    """Ids to score at the position of the token."""
+    """Ids to score at this position."""
 
 
 def positions_to_score(encoded: Encoded) -> list[int]:
@@ -51,7 +50,7 @@ def positions_to_score(encoded: Encoded) -> list[int]:
 
 
 def sort_key(encoded: Encoded) -> tuple[int, list[int], list[int]]:
-    """Return a key that sorts texts by length, then by ids, so that their first order is lost."""
+    """Return a key that sorts texts by length, then by ids, whatever order they came in."""
     return len(encoded.ids), encoded.ids.tolist(), positions_to_score(encoded)
 
 
@@ -78,12 +77,12 @@ class FramedEngine(HubEngine):
         """Return the log-probabilities of each row's targets, from one pass."""
 
     def _filled(self, rows: Sequence[Sequence[int] | Ids]) -> tuple[torch.Tensor, ...]:
-        """Return the ids of rows, padded [rows, longest row], and which of them are no padding."""
+        """Pad rows of ids; return them, and 1 for each id, 0 for padding [rows, longest row]."""
         ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
-        real = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
+        is_id = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
         filler = self.tokenizer.hub.pad_token_id or 0
         table = pad_sequence(ids, batch_first=True, padding_value=filler)
-        return table.to(self._device), real.to(self._device)
+        return table.to(self._device), is_id.to(self._device)
 
     def _targets(
         self, rows: list[Prediction], hidden: torch.Tensor, head: Head | None
@@ -98,7 +97,7 @@ class FramedEngine(HubEngine):
     def _in_passes(
         self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
     ) -> list[V | None]:
-        """Return the values of ``rows``, which are sorted by length; None for a row too large."""
+        """Return ``forward`` of ``rows``, which are sorted by length; None for a row too large."""
         groups = make_batches(lengths, range(len(rows)), self._most, self._rows)
         passes = [[rows[number] for number in group] for group in groups]
         return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
@@ -106,32 +105,33 @@ class FramedEngine(HubEngine):
     def _score_texts(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return the log-probabilities of each text's tokens to score, NaN for the others.
 
-        Texts with equal rows, such as a pair that differs in the predicted token alone, share one.
-        If a row is too large for the memory, all its texts fail.
+        Equal rows, as of a pair that differs only in the predicted token, are computed once. If a
+        row is too large for the memory, all its texts fail.
         """
+        # Length and uses of each distinct row; a use is a text's number and a token's position.
         lengths: dict[bytes, int] = {}
-        same: dict[bytes, list[tuple[int, int]]] = {}
+        uses_by_row: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
             for token in positions_to_score(batch[number]):
                 if token < self.first:
                     continue
                 ids = self._input_ids(batch[number], token)
-                key = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
-                lengths.setdefault(key, len(ids))
-                same.setdefault(key, []).append((number, token))
+                row = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
+                lengths.setdefault(row, len(ids))
+                uses_by_row.setdefault(row, []).append((number, token))
         rows = [
             Prediction(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
-            for uses in same.values()
+            for uses in uses_by_row.values()
         ]
         values = self._in_passes(self._score_rows, rows, [*lengths.values()])
         results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
-        for uses, scores in zip(same.values(), values, strict=True):
-            for at, (number, token) in enumerate(uses):
+        for uses, scores in zip(uses_by_row.values(), values, strict=True):
+            for use_number, (number, token) in enumerate(uses):
                 result = results[number]
                 if scores is None:
                     results[number] = "out_of_memory"
                 elif not isinstance(result, str):
-                    result[token] = scores[at]
+                    result[token] = scores[use_number]
         return results
 
 
@@ -146,8 +146,8 @@ class WordsEncoded(Encoded):
 def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int, int]]) -> Ids:
     """Return the number of each token's word, int32 [tokens].
 
-    A word is a text that the tokenizer splits into tokens, and that has no white space inside (some
-    tokenizers split a complete sentence at once). ``offsets`` are each token's start and end.
+    ``word_ids`` are numbers of words from the tokenizer, and ``offsets`` each token's start and
+    end. Some tokenizers count a complete sentence as one word, so white space too begins a word.
     """
     numbers, last, end = [], -1, 0
     previous: int | None = -1
@@ -163,11 +163,11 @@ def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int,
 class MaskedEngine(FramedEngine):
     """Score each token given all others (a pseudo-log-likelihood), by a mask in its place.
 
-    ``scoring.masked.pll``: ``original`` masks the token alone (Salazar et al. 2020);
-    ``within_word_l2r`` also masks the later tokens of its word, which would reveal it (Kauf and
-    Ivanova 2023). ``next_token`` masks the token alone, and reads the prediction at the position
-    before, like a causal model (masked next-token prediction); without a special token before the
-    sentence, the first token is not scored. The special tokens around the sentence are not scored.
+    The setting ``scoring.masked.pll`` has three values. ``original`` masks only the token (Salazar
+    et al. 2020). ``within_word_l2r`` also masks the later tokens of its word, which would reveal it
+    (Kauf and Ivanova 2023). ``next_token`` masks only the token, and reads the prediction at the
+    position before, like a causal model; without a special token before the sentence, the first
+    token is not scored. The special tokens around the sentence are not scored.
     """
 
     architecture = "masked"
@@ -205,7 +205,7 @@ class MaskedEngine(FramedEngine):
 
     @once
     def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
-        """Return the model's base and head, else the model and None; and the width of logits."""
+        """Base and head of the model, or the model and None; and the number of ids of logits."""
         model = self._loaded.model
         ids = torch.arange(8, device=self._device)[None]
         model_inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
@@ -250,8 +250,8 @@ class MaskedEngine(FramedEngine):
     @torch.inference_mode()
     def _score_rows(self, rows: list[Prediction]) -> list[LogProbs]:
         base, head, _ = self._parts
-        ids, real = self._filled([self._input_ids(row.encoded, row.token) for row in rows])
-        hidden = base(input_ids=ids, attention_mask=real)[0]
+        ids, is_id = self._filled([self._input_ids(row.encoded, row.token) for row in rows])
+        hidden = base(input_ids=ids, attention_mask=is_id)[0]
         at = torch.tensor([self._shift + row.token for row in rows])
         return self._targets(rows, hidden[torch.arange(len(rows)), at], head)
 
@@ -271,21 +271,21 @@ class _Parts(NamedTuple):
 
 
 class Seq2seqEngine(FramedEngine):
-    """Score tokens by the decoder of an encoder-decoder (``scoring.seq2seq.form``).
+    """Score tokens by the decoder of an encoder-decoder.
 
-    ``masked``: each token given all others, like a masked model's pseudo-log-likelihood. A sentinel
-    replaces the token in the encoder's input, and the decoder predicts it after the same sentinel,
-    as in training (Raffel et al. 2020, section 3.1.4). ``target``: each token given those before
-    it; the encoder reads an empty text. ``copy``: the same, but the encoder reads the sentence.
+    The setting ``scoring.seq2seq.form`` says what encoder and decoder read to score ``barks``:
 
-    A tokenizer without sentinels (BART, Marian, …) gets ``target`` for ``masked``. Ids that a
-    tokenizer puts before a text, such as a language code, are put before it in the decoder too.
+    - ``masked``: ``the dog <extra_id_0>``, and ``START <extra_id_0>``. This is like a masked
+      model's pseudo-log-likelihood, with a sentinel as in training (Raffel et al. 2020, section
+      3.1.4). A tokenizer without sentinels (BART, Marian, …) gets ``target`` in its place.
+    - ``target``: an empty text, and ``START the dog``;
+    - ``copy``: ``the dog barks``, and ``START the dog``;
+    - ``masked_after_bos``: ``the dog MASK``, and ``BOS MASK``;
+    - ``continued``: the same, but several tokens follow the mask, each given those before it.
 
-    Two forms take the tokenizer's mask, else the sentinel, and start decoding with its start symbol
-    in place of the configuration's. ``masked_after_bos``: like ``masked``; without a start symbol
-    decoding starts with the mask. ``continued``: the tokens to score, each given those before it;
-    the encoder reads the text before the first of them and a mask, which also stands before them in
-    the decoder, after the start symbol or another mask.
+    MASK is the tokenizer's mask, else the sentinel; without a token BOS, another mask begins
+    ``continued``. Ids that a tokenizer puts before a text, such as a language code, are put before
+    it in the decoder too.
     """
 
     architecture = "encoder-decoder"
@@ -336,7 +336,7 @@ class Seq2seqEngine(FramedEngine):
 
     @once
     def _parts(self) -> _Parts:
-        """Split the model. Raises UserError if the configuration has no start of decoding."""
+        """Encoder, decoder and head. Raises UserError if no start of decoding is configured."""
         model = self._loaded.model
         start = getattr(model.config, "decoder_start_token_id", None)
         if start is None:
@@ -366,7 +366,7 @@ class Seq2seqEngine(FramedEngine):
 
     @once
     def _prompt(self) -> list[int]:
-        """Ids in the decoder before those that it predicts."""
+        """Ids that the decoder reads before those that it predicts."""
         bos_id = self.tokenizer.hub.bos_token_id
         if self._form == "masked_after_bos":
             return [self._sentinel] if bos_id is None else [bos_id, self._sentinel]
@@ -380,23 +380,23 @@ class Seq2seqEngine(FramedEngine):
     ) -> torch.Tensor:
         """Return the decoder's hidden states, or logits if the model cannot be split.
 
-        ``source`` are the encoder's ids by row, ``target`` [rows, width] the decoder's. ``read``
-        [rows, width] says at which ids hidden states are read.
+        ``source`` are the encoder's ids of each row, ``target`` [rows, width] the decoder's. The
+        states are those of the ids where ``read`` [rows, width] is true.
         """
         model_parts = self._parts
-        ids, real = self._filled(source)
-        states = model_parts.encoder(input_ids=ids, attention_mask=real)
+        ids, is_id = self._filled(source)
+        states = model_parts.encoder(input_ids=ids, attention_mask=is_id)
         if model_parts.head:
             hidden = model_parts.decoder(
                 input_ids=target,
                 encoder_hidden_states=states[0],
-                encoder_attention_mask=real,
+                encoder_attention_mask=is_id,
                 use_cache=False,
             )[0]
         else:
             hidden = model_parts.decoder(
                 encoder_outputs=states,
-                attention_mask=real,
+                attention_mask=is_id,
                 decoder_input_ids=target,
                 use_cache=False,
             ).logits
@@ -429,7 +429,7 @@ class Seq2seqEngine(FramedEngine):
 
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
-        """Score the tokens that the decoder makes, which needs no mask: it never looks ahead."""
+        """Score all tokens of a text in one row: a decoder never looks ahead, so none is masked."""
         spans, sources = [], []
         for encoded in batch:
             ids = encoded.ids.tolist()
@@ -443,15 +443,16 @@ class Seq2seqEngine(FramedEngine):
             sources.append(self._framed(source))
         pairs = [*zip(batch, spans, strict=True)]
         targets, mask = self._filled([encoded.ids[span] for encoded, span in pairs])
-        real = mask.bool()
+        is_target = mask.bool()
+        # Each token is predicted at the id before it; the first, at the end of the prompt.
         prompt = torch.tensor([self._prompt] * len(batch), device=self._device)
         hidden = self._decoded(
             sources,
             torch.cat([prompt, targets[:, :-1]], 1),
-            torch.cat([torch.zeros_like(prompt[:, 1:], dtype=torch.bool), real], 1),
+            torch.cat([torch.zeros_like(prompt[:, 1:], dtype=torch.bool), is_target], 1),
         )
-        flat = target_logprobs(hidden, self._parts.head, targets[real]).cpu().numpy()
-        values = np.split(flat, np.cumsum(real.sum(1).tolist())[:-1])
+        flat = target_logprobs(hidden, self._parts.head, targets[is_target]).cpu().numpy()
+        values = np.split(flat, np.cumsum(is_target.sum(1).tolist())[:-1])
         results = [nothing_scored(len(encoded.ids)) for encoded in batch]
         for result, span, value in zip(results, spans, values, strict=True):
             result[span] = value

@@ -1,4 +1,9 @@
-"""Load models and tokenizers in Hugging Face's layout, and compute log-probabilities."""
+"""Load models and tokenizers in Hugging Face's layout, and compute log-probabilities.
+
+``load_model`` returns a model with all its weights; ``HubTokenizer`` turns texts into ids with
+character offsets. ``split_model`` divides a model into its layers and its head, which computes
+logits. ``target_logprobs`` applies the head to only the hidden states that are needed.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -71,7 +76,7 @@ def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
 def load_model(
     directory: Path, architecture: str, dtype: torch.dtype, device: torch.device
 ) -> tuple[PreTrainedModel, str]:
-    """Load a model with all its weights, and return it with the finding of this check in words.
+    """Load a model, check that it has all its weights, and return it and the finding in words.
 
     A multimodal model is loaded completely, and its text model reads sentences. Raises UserError
     for weights that are missing or have another shape.
@@ -107,33 +112,32 @@ def load_model(
 def _filled(
     model_class: Any, settings: Any, directory: Path, dtype: torch.dtype
 ) -> tuple[Any, dict[str, list[Any]]]:
-    """Construct a model of own code, fill in its weights, and return it with ``loading_info``.
+    """Construct a model by its own code, fill in its weights, and return it with ``loading_info``.
 
-    ``from_pretrained`` constructs it without memory. Tables that constructors compute and files
-    lack would then have random content, unless the code was written for transformers 5.
+    ``from_pretrained`` would construct it without memory. Tables that the constructor computes, and
+    that no file has, would then have random content, unless the code is for transformers 5.
     """
-    before = torch.get_default_dtype()
+    dtype_before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
         model = model_class(settings)
     finally:
-        torch.set_default_dtype(before)
+        torch.set_default_dtype(dtype_before)
     weights = {name: w for path in weight_files(directory) for name, w in load_file(path).items()}
     missing, unexpected = model.load_state_dict(weights, strict=False)
     tensors = model.state_dict(keep_vars=True)
     # Of a weight with several names, files have one. Other tensors are computed, not learned.
-    present = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
+    loaded_ids = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
     learned = {name for name, tensor in tensors.items() if isinstance(tensor, torch.nn.Parameter)}
-    missing = [name for name in missing if name in learned and id(tensors[name]) not in present]
-    found = {"missing_keys": missing, "unexpected_keys": unexpected}
-    return model, found | {"mismatched_keys": [], "error_msgs": []}
+    missing = [name for name in missing if name in learned and id(tensors[name]) not in loaded_ids]
+    loading_info = {"missing_keys": missing, "unexpected_keys": unexpected}
+    return model, loading_info | {"mismatched_keys": [], "error_msgs": []}
 
 
 def check_names(directory: Path) -> str:
     """Compare the names of a causal model's weights with its files; return the finding in words.
 
-    Used for engines that load weights themselves, and may read random memory for a missing weight.
-    Raises UserError for missing weights.
+    Engines that load weights themselves may read random memory for a missing one. Raises UserError.
     """
     settings = read_settings(directory)
     with loading(directory), torch.device("meta"):
@@ -215,23 +219,22 @@ def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
 def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     """Return the number of complete characters after each token, from its offsets [tokens].
 
-    ``lengths`` [texts] are the texts' numbers of tokens. The offsets of tokens that divide a
-    character include it each time. Here such a token ends before the character, so that tokens do
-    not overlap.
+    ``lengths`` [texts] are the texts' numbers of tokens. If several tokens divide a character, the
+    tokenizer's offsets of each include it. Here all but the last token end before the character.
     """
     if len(ends) == 0:
         return ends
     text = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    following = np.append(starts[1:], ends[-1])
-    last = np.append(text[1:] != text[:-1], True)
-    corrected = np.where(last, ends, np.minimum(ends, following))
-    # A running maximum for each text, by a base that grows from text to text.
+    next_starts = np.append(starts[1:], ends[-1])
+    is_last = np.append(text[1:] != text[:-1], True)
+    corrected = np.where(is_last, ends, np.minimum(ends, next_starts))
+    # A running maximum within each text: the base makes later texts larger than earlier ones.
     base = text * (int(ends.max()) + 1)
     return (np.maximum.accumulate(corrected + base) - base).astype(np.int32)
 
 
 class HubTokenizer:
-    """Turns texts into ids without special tokens, and has the ids before each text."""
+    """Turns texts into ids without special tokens, and knows the ids to put before each text."""
 
     policy: str
     """First-token policy that decides ``prefix``; see ``models.facts``."""
@@ -276,22 +279,22 @@ class HubTokenizer:
         return encoded
 
     def _encode_apart(self, context: str, word: str) -> Encoded:
-        """Encode a word apart from its context.
+        """Encode a word apart from its context, with one step to score each of its tokens.
 
-        Each token of the word has a step. Its context is encoded anew, with the word's decoded
-        tokens before it at the end; its id is the first one of its own text.
+        For a word of the tokens ``bark`` and ``ing``, the first step reads the context and scores
+        ``bark``. The second encodes the context and ``bark`` as a new text, and scores ``ing``.
         """
         before, after = self.encode([context, word])
-        steps, read = [], context
+        steps, text_before = [], context
         for number, token in enumerate(after.ids.tolist()):
             text = str(self.hub.decode(token))
-            again = self.encode([text])[0].ids[:1] if number else after.ids[:1]
+            text_ids = self.encode([text])[0].ids[:1] if number else after.ids[:1]
             # Some tokens have no text of their own, such as a space at the start of a word.
-            target = again if len(again) else [token]
-            read_ids = self.encode([read])[0].ids if number else before.ids
-            ids = np.array([*read_ids, *target, *self.after_target], dtype=np.int32)
-            steps.append(Encoded(ids, np.zeros_like(ids), np.arange(len(ids)) == len(read_ids)))
-            read += text
+            target = text_ids if len(text_ids) else [token]
+            ids_before = self.encode([text_before])[0].ids if number else before.ids
+            ids = np.array([*ids_before, *target, *self.after_target], dtype=np.int32)
+            steps.append(Encoded(ids, np.zeros_like(ids), np.arange(len(ids)) == len(ids_before)))
+            text_before += text
         return Encoded(
             np.concatenate([before.ids, after.ids]),
             np.concatenate([before.ends, after.ends + np.int32(len(context) + 1)]),
@@ -310,10 +313,8 @@ FOREIGN = (
 )  # fmt: skip
 """Errors that a model's code may raise for input that it was not written for."""
 LOGIT_ROWS = {"cpu": 128, "cuda": 1024}
-"""Number of rows for which logits are computed at a time, by device.
-
-A CPU is fastest if they fit into its cache, a GPU if it has enough work.
-"""
+"""Number of rows for which logits are computed at a time, by device. A CPU is fastest if they fit
+into its cache, a GPU if it has enough work."""
 BLOCK = 2048
 """Number of ids of a large vocabulary whose logits a CPU computes at a time, in its cache."""
 LARGE = 65_536
@@ -339,11 +340,11 @@ def target_logprobs(
     target: torch.Tensor,
     parent: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Return the log-probability of ``target`` [edges] under softmax(head(``hidden``)).
+    """Return log-probabilities of the ids ``target`` under softmax(head(``hidden``)) [targets].
 
-    ``hidden`` is [rows, width]; without ``head`` it has the logits. ``parent`` [edges] is the row
-    of each target, never falling and on the CPU; by default each row has one target. Computes in
-    float32 and for some rows at a time, so that there is never a table of all rows by vocabulary.
+    ``hidden`` [rows, width] are hidden states; without ``head`` they are logits. ``parent``
+    [targets] is the row of each target, never falling and on the CPU; by default each row has one
+    target. Logits are computed in float32, and for some rows at a time, which takes less memory.
     On a CPU, a linear layer to a large vocabulary is computed in blocks of ids.
     """
     if parent is None:
@@ -369,16 +370,16 @@ def target_logprobs(
 def _in_blocks(
     rows: torch.Tensor, head: torch.nn.Linear, row: torch.Tensor, target: torch.Tensor
 ) -> torch.Tensor:
-    """Return the log-probability of each ``target`` [edges] by its ``row`` [edges] of ``rows``."""
-    chosen = torch.empty(len(target), dtype=torch.float32)
+    """Return the log-probabilities of targets, from their ``row`` numbers in ``rows`` [targets]."""
+    target_logits = torch.empty(len(target), dtype=torch.float32)
     sums = []
     for a in range(0, head.out_features, BLOCK):
         bias = None if head.bias is None else head.bias[a : a + BLOCK]
         logits = torch.nn.functional.linear(rows, head.weight[a : a + BLOCK], bias).float()
         inside = ((target >= a) & (target < a + BLOCK)).nonzero()[:, 0]
-        chosen[inside] = logits[row[inside], target[inside] - a]
+        target_logits[inside] = logits[row[inside], target[inside] - a]
         sums.append(logits.logsumexp(1))
-    return chosen - torch.stack(sums).logsumexp(0)[row]
+    return target_logits - torch.stack(sums).logsumexp(0)[row]
 
 
 class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
@@ -415,13 +416,12 @@ def split_model(
 ) -> Head | None:
     """Split a model before its head and return the head; None if the model cannot be split.
 
-    The head maps hidden states [rows, width] to logits [rows, vocabulary]. It is the model's code
-    after its module ``inner``, with scaling or soft capping. It is the last layer alone if that
-    gives the same bits.
-
-    ``arguments`` makes the model's arguments from hidden states [1, rows, width], which reach
-    ``inner`` as embeddings. ``run`` computes the hidden states [rows, width] of an input with the
-    logits ``logits`` [rows, vocabulary], which the head must reproduce.
+    The head is a function from hidden states [rows, width] to logits [rows, vocabulary]. It is the
+    last layer if that gives the same bits. Otherwise it is the model itself, in which a module that
+    returns its embeddings replaces the module ``inner``: all code after ``inner`` is run, such as
+    soft capping. ``arguments`` makes the model's arguments from hidden states [1, rows, width].
+    ``run`` returns the hidden states of a test input, and ``logits`` are the model's logits for it,
+    which the head must reproduce.
     """
 
     def head(hidden: torch.Tensor) -> torch.Tensor:
@@ -434,8 +434,10 @@ def split_model(
     try:
         hidden = run()
         model.set_submodule(name, _EmbeddingsReturner(inner))
-        ours = head(hidden)
-        same = ours.shape == logits.shape and torch.allclose(ours, logits, rtol=1e-2, atol=1e-2)
+        split_logits = head(hidden)
+        same = split_logits.shape == logits.shape and torch.allclose(
+            split_logits, logits, rtol=1e-2, atol=1e-2
+        )
     except FOREIGN:
         same = False
     if not same:
@@ -443,6 +445,6 @@ def split_model(
         return None
     with suppress(*FOREIGN):
         last = model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        if type(last) is torch.nn.Linear and torch.equal(last(hidden[None])[0], ours):
+        if type(last) is torch.nn.Linear and torch.equal(last(hidden[None])[0], split_logits):
             return last
     return head

@@ -1,4 +1,8 @@
-"""Load, test and run models in Hugging Face's layout: the base class of their engines."""
+"""Load, test and run models in Hugging Face's layout: the base class of their engines.
+
+``transformers_engine`` and ``framed_engines`` have the subclasses, which compute scores. This class
+has what they share: the key, the loading of weights, and the self-test (see ``selftest``).
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,13 +46,13 @@ from blimpworks.scoring.selftest import (
 from blimpworks.scoring.trie import Rows, Workers, once, pass_size
 
 SMALL = 3e7
-"""Number of parameters and buffers below which a model is small for the self-test."""
+"""Number of parameters and buffers below which the self-test reads longer sequences."""
 T = TypeVar("T")
 V = TypeVar("V")
 
 
 class FramedTokenizer(HubTokenizer):
-    """A tokenizer with the special tokens that it puts around a text."""
+    """A tokenizer, and the special tokens that it puts around a text, such as ``[CLS] … [SEP]``."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer. Raises UserError for a first-token policy other than ``bos``."""
@@ -86,13 +90,14 @@ class Loaded(NamedTuple):
     embeddings: int
     """Number of ids that the model can read."""
     modules: list[torch.nn.Module]
-    """Modules of the model, also those that it loses when it is split."""
+    """Modules of the model before it is split, which takes some out."""
 
 
 class HubEngine(Engine):
-    """Engine with the files, device, self-test and key of a model."""
+    """Engine that runs a model through transformers on a GPU or CPU."""
 
     architecture: ClassVar[str]
+    """``causal``, ``masked`` or ``encoder-decoder``."""
     encodes_apart = True
     probe: ClassVar[int] = 10
     """Tokens of the longest sequence of the self-test; three times as many for small models."""
@@ -107,8 +112,8 @@ class HubEngine(Engine):
     ) -> None:
         """Prepare the engine; the first batch loads the weights.
 
-        ``variant`` is the part of the key for options that decide scores. Raises UserError for an
-        unknown number format.
+        ``variant`` states, for the key, the options of a subclass that decide scores. Raises
+        UserError for an unknown number format.
         """
         self._directory = checkpoint.parent
         self._dtype = find_dtype(checkpoint, described.dtype)
@@ -155,28 +160,28 @@ class HubEngine(Engine):
 
     @abstractmethod
     def _width(self) -> int:
-        """Return the number of ids that logits cover."""
+        """Return the number of ids for which the model computes logits."""
 
     @once
     def _vocabulary(self) -> int:
-        return min(self._loaded.embeddings, self._width())
+        return min(self._loaded.embeddings, self._width())  # ids to read, ids to predict
 
     @abstractmethod
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return ``logprobs`` of texts without ids that the model lacks."""
+        """Return ``logprobs`` of texts, each of which has only ids of the model."""
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        size, frame = self._vocabulary, max(self._frame(), default=0)
-        fits = [max(frame, encoded.ids.max(initial=0)) < size for encoded in batch]
+        size, largest_special = self._vocabulary, max(self._frame(), default=0)
+        fits = [max(largest_special, encoded.ids.max(initial=0)) < size for encoded in batch]
         results = iter(self._scores([*compress(batch, fits)]))
         return [next(results) if fit else "refused" for fit in fits]
 
     def _frame(self) -> list[int]:
-        return self.tokenizer.prefix
+        return self.tokenizer.prefix  # subclasses have more ids around a text
 
     @contextmanager
     def _foreign_code(self) -> Iterator[None]:
-        """Run a model for a test, without shared prefixes, and turn its errors into a UserError."""
+        """Run the model for a test, without shared prefixes; turn its errors into a UserError."""
         self._testing = True
         try:
             yield
@@ -194,6 +199,7 @@ class HubEngine(Engine):
     def self_test(self) -> Findings:
         model, tensors = self._loaded.model, tensors_of(self._loaded.modules)
         checks = {"weights": self._loaded.weights, "tokenizer": self.tokenizer.source}
+        # The tokens around each text must be in the model's vocabulary.
         with self._foreign_code():
             size = self._vocabulary
         beyond = [frame_id for frame_id in self._frame() if frame_id >= size]
@@ -210,20 +216,22 @@ class HubEngine(Engine):
             sides = (self.tokenizer.before, self.tokenizer.after)
             frame = ("".join(self.tokenizer.hub.convert_ids_to_tokens(ids)) for ids in sides)
             checks["first token"] = " … ".join(frame).strip()
+        # Random sequences of ordinary tokens. Longer ones show more, and small models are fast.
         special = self.tokenizer.hub.all_special_ids
         all_ids = np.arange(size, dtype=np.int32)
         ids = np.setdiff1d(all_ids, special)
-        # Longer sequences show more, and take little time with small models.
         longest = self.probe * (3 if sum(tensor.numel() for tensor in tensors) < SMALL else 1)
         rows = probe_rows(ids if len(ids) else all_ids, min(longest, self.limit or longest))
+
         with self._foreign_code():
+            # In float32, rounding hides no other fault.
             with in_float32(tensors) if fits_in_float32(tensors) else nullcontext():
                 decisions = self._examine(rows, checks)
             native, same = (self.logprobs(encoded(rows)) for _ in range(2))
             repeat_gap = largest_gap(native, same)
-            moved = 0.0
+            rounding_gap = 0.0
             if self._dtype != torch.float32:
-                moved = gap_of_batches(self.logprobs, rows)
+                rounding_gap = gap_of_batches(self.logprobs, rows)
         if not np.isfinite(repeat_gap):
             raise UserError(
                 f"{self._directory}: log-probabilities of random tokens are no numbers in "
@@ -237,8 +245,8 @@ class HubEngine(Engine):
             )
         if self._dtype != torch.float32:
             checks["padding"] += (
-                f"; in {str(self._dtype)[6:]}, rounding moves a token by up to {moved:.2g} nats "
-                "with what else is in the batch"
+                f"; in {str(self._dtype)[6:]}, rounding moves a token by up to {rounding_gap:.2g} "
+                "nats with what else is in the batch"
             )
         return Findings(checks=checks, decisions=decisions)
 
@@ -254,11 +262,12 @@ class HubEngine(Engine):
         )
 
     def _tolerance(self) -> float:
+        """Return the largest difference that counts as rounding in the self-test [nats]."""
         dtype = self._loaded.model.dtype
         return 1e-3 if dtype == torch.float32 else TOLERANCE[dtype]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test which rows can share a pass, note it in ``checks``, and return decisions."""
+        """Test which rows can share a pass, write it into ``checks``, and return decisions."""
         modes: tuple[Rows, ...] = ("padded", "equal", "alone")
         gaps = []
         for mode in modes:
@@ -289,7 +298,7 @@ class HubEngine(Engine):
 
 
 def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V | None]:
-    """Return the values of ``rows``, in halves if memory runs out; None for a row too large."""
+    """Return ``forward(rows)``, computed in halves if memory runs out; None for a row too large."""
     try:
         return list(forward(rows))
     except torch.OutOfMemoryError:

@@ -1,4 +1,8 @@
-"""Score with word-level LSTMs (Mueller et al. 2020)."""
+"""Score with word-level LSTMs (Mueller et al. 2020): words in, their log-probabilities out.
+
+Sentences with a common beginning share its computation: they are joined in a prefix tree, which the
+LSTM reads from the top downwards, level by level (see ``trie``).
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -10,17 +14,9 @@ import torch
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.items import APART
+from blimpworks.models import lstm
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.fitting import device_name, single_thread
-from blimpworks.models.lstm import (
-    END_ID,
-    UNKNOWN_ID,
-    LstmModel,
-    LstmSettings,
-    State,
-    load_lstm,
-    words_of,
-)
 from blimpworks.scoring.engine import (
     Encoded,
     Engine,
@@ -36,15 +32,16 @@ from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import PathRun, Trie, Workers, build_trie, once, runs
 
 FIRST = ("eos", "skip")
+"""First-token policies: ``<eos>`` before each text, or nothing (the first word is not scored)."""
 
 
 class LstmEngine(Engine):
     """Score words and a final ``<eos>``, each given the words before it.
 
-    Under ``eos`` an ``<eos>`` comes before the text. Each text starts with a state of zeros
-    (Mueller et al. 2020, section 5.2). An unknown word is scored as ``<unk>``. The final ``<eos>``
-    has no character, and ends with the last word (the method ``without_end`` leaves it out of
-    sums). Common prefixes are computed once, unless ``sharing`` is ``never``.
+    Each text starts with a state of zeros (Mueller et al. 2020, section 5.2). An unknown word is
+    scored as ``<unk>``. The final ``<eos>`` has no character, and ends with the last word (the
+    method ``without_end`` leaves it out of sums). Under ``sharing: never``, only equal sentences
+    share their computation.
     """
 
     shares_prefixes = True
@@ -73,21 +70,21 @@ class LstmEngine(Engine):
         self.key = engine_key(LstmEngine, name, checkpoint, described)
 
     @once
-    def _loaded(self) -> tuple[LstmModel, dict[str, int], LstmSettings]:
+    def _loaded(self) -> tuple[lstm.LstmModel, dict[str, int], lstm.LstmSettings]:
         with loading(self._directory):
-            model, vocabulary, settings = load_lstm(self._directory)
+            model, vocabulary, settings = lstm.load_lstm(self._directory)
         ids = {word: number for number, word in enumerate(vocabulary)}
         return model.to(self._device), ids, settings
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return words as tokens; ids are line numbers of ``vocabulary.txt``, from 0."""
         _, numbers, settings = self._loaded
-        divided = (words_of(text.replace(APART, " "), settings.words) for text in texts)
-        return [encode_words(text_words, numbers, UNKNOWN_ID, END_ID) for text_words in divided]
+        word_lists = (lstm.words_of(text.replace(APART, " "), settings.words) for text in texts)
+        return [encode_words(pairs, numbers, lstm.UNKNOWN_ID, lstm.END_ID) for pairs in word_lists]
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return natural log-probabilities; NaN for the first word under ``skip``."""
-        lead = np.array([] if self._skip else [END_ID], dtype=np.int32)
+        lead = np.array([] if self._skip else [lstm.END_ID], dtype=np.int32)
         pieces = [piece for encoded in batch for piece in (lead, encoded.ids)]
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
         lengths = np.array([len(lead) + len(encoded.ids) for encoded in batch], dtype=np.int64)
@@ -104,13 +101,14 @@ class LstmEngine(Engine):
 
         @torch.inference_mode()
         def normalise(step: tuple[list[PathRun], torch.Tensor]) -> None:
+            """Compute the log-probabilities of the words that follow the cells of a group."""
             group, hidden = step
             widths = [run.token.size for run in group]
-            shifts = np.cumsum([0, *widths[:-1]])
+            first_rows = np.cumsum([0, *widths[:-1]])
             node_of_edge = np.concatenate([run.edge_node for run in group])
-            parent = [shift + run.edge_parent for shift, run in zip(shifts, group, strict=True)]
+            rows = [first + run.edge_parent for first, run in zip(first_rows, group, strict=True)]
             target = torch.from_numpy(trie.token[node_of_edge]).to(self._device)
-            row = torch.from_numpy(np.concatenate(parent))
+            row = torch.from_numpy(np.concatenate(rows))
             values = target_logprobs(hidden, self._loaded[0].head, target, row)
             logprobs[node_of_edge] = values.cpu().numpy()
 
@@ -119,7 +117,7 @@ class LstmEngine(Engine):
         return logprobs
 
     def _groups(self, all_runs: Iterable[PathRun]) -> Iterator[tuple[list[PathRun], torch.Tensor]]:
-        """Yield groups of runs with the hidden states after their cells; small runs are grouped."""
+        """Yield groups of runs, with the hidden states of their cells; a thread takes a group."""
         group, outputs, cells = list[PathRun](), list[torch.Tensor](), 0
         state = self._loaded[0].fresh(1)
         for run in all_runs:
@@ -133,11 +131,9 @@ class LstmEngine(Engine):
         if group:
             yield group, torch.cat(outputs)
 
-    def _step(self, run: PathRun, state: State) -> tuple[torch.Tensor, State]:
-        """Return the hidden states of a run [steps, nodes, hidden], and the state after it.
-
-        ``state`` is the state after the run before.
-        """
+    def _step(self, run: PathRun, state: lstm.State) -> tuple[torch.Tensor, lstm.State]:
+        """Return a run's hidden states [steps, nodes, hidden] after ``state``, and a new state."""
+        # A wide run is computed in slices of its nodes.
         width = max(1, self._batch_tokens // len(run.token))
         states = []
         for start in range(0, len(run.parent), width):

@@ -1,4 +1,11 @@
-"""Follow a job while it scores: watches, which may end it, and a file with its progress."""
+"""Follow a job while it scores: watches, which may end it, and a file with its progress.
+
+``run`` and ``generation`` call a ``Watch`` before and after each shard (a file of the job's rows).
+The watch ``Progress`` writes for ``blimpworks status``::
+
+    {"attempt": "5f2c…", "updated": "2026-11-02T10:15:00Z", "sentences": 4000, "done": 1500,
+     "languages": {"eng": {"sentences": 4000, "done": 1500}}, …}
+"""
 
 import json
 import logging
@@ -105,50 +112,53 @@ class Progress(Watch):
         """Write to ``path``. The default of ``attempt`` is the environment's, else a new id."""
         self._path = path
         self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
-        # Times of the monotonic clock [s].
-        self._started = self._begun = self._last = monotonic()
+        # Times of the monotonic clock [s]: of this object, of ``begin``, and of the last shard.
+        self._created_at = self._begun_at = self._last_shard_at = monotonic()
+        self._written_at = -WRITE_INTERVAL
         # Seconds and tokens of the first two shards.
-        self._shards: list[tuple[float, int]] = []
-        self._written = -WRITE_INTERVAL
-        self._languages: dict[Hashable, tuple[str, ...]] = {}
-        self._sentences: dict[str, int] = {}
-        self._missing: Counter[str] = Counter()
-        self._total = self._left = self._new = self._tokens = 0
+        self._first_shards: list[tuple[float, int]] = []
+        self._langs_of_request: dict[Hashable, tuple[str, ...]] = {}
+        self._sentences_by_lang: dict[str, int] = {}
+        self._missing_by_lang: Counter[str] = Counter()
+        self._total = self._missing = self._new = self._tokens = 0
 
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
         """Count the sentences, and write the file."""
-        seen = set[Hashable]()
+        seen, langs_of = set[Hashable](), self._langs_of_request
         for lang, requests in sentences.items():
-            # These operations reuse the hashes of the sentences.
-            shared = seen.intersection(requests)
-            shared_requests = {request: (*self._languages[request], lang) for request in shared}
-            self._languages |= dict.fromkeys(requests, (lang,)) | shared_requests
+            # Operations on whole sets reuse the hashes of the sentences.
+            repeated = seen.intersection(requests)
+            langs_of |= dict.fromkeys(requests, (lang,)) | {
+                request: (*langs_of[request], lang) for request in repeated
+            }
             seen.update(requests)
-        self._sentences = {lang: len(requests) for lang, requests in sentences.items()}
-        self._total, self._left = len(seen), len(missing)
-        fresh = self._left == self._total
-        self._missing = Counter(self._sentences) if fresh else self._by_language(missing)
-        self._begun = self._last = monotonic()
+        self._sentences_by_lang = {lang: len(requests) for lang, requests in sentences.items()}
+        self._total, self._missing = len(seen), len(missing)
+        if self._missing == self._total:
+            self._missing_by_lang = Counter(self._sentences_by_lang)
+        else:
+            self._missing_by_lang = self._count_by_lang(missing)
+        self._begun_at = self._last_shard_at = monotonic()
         self._write()
 
     def wrote(self, requests: Sequence[Hashable], scores: "pa.Table") -> None:
         """Count a shard; write the file, unless the last write was too recent."""
         tokens = scored_tokens(scores)
         moment = monotonic()
-        if len(self._shards) < 2:
-            self._shards.append((moment - self._last, tokens))
-        self._last = moment
+        if len(self._first_shards) < 2:
+            self._first_shards.append((moment - self._last_shard_at, tokens))
+        self._last_shard_at = moment
         self._tokens += tokens
         self._new += len(requests)
-        self._left -= len(requests)
-        self._missing.subtract(self._by_language(requests))
-        if monotonic() - self._written >= WRITE_INTERVAL:
+        self._missing -= len(requests)
+        self._missing_by_lang.subtract(self._count_by_lang(requests))
+        if monotonic() - self._written_at >= WRITE_INTERVAL:
             self._write()
 
-    def _by_language(self, requests: Iterable[Hashable]) -> Counter[str]:
-        return Counter(chain.from_iterable(map(self._languages.__getitem__, requests)))
+    def _count_by_lang(self, requests: Iterable[Hashable]) -> Counter[str]:
+        return Counter(chain.from_iterable(map(self._langs_of_request.__getitem__, requests)))
 
     def end(self) -> None:
         self._write()
@@ -157,23 +167,24 @@ class Progress(Watch):
         # Engines load their model with the first batch. So the time for loading is that of the
         # first shard, less its expected time by the pace of the second, most similar shard.
         load = None
-        if len(self._shards) == 2:
-            (first, first_tokens), (second, second_tokens) = self._shards
+        before = self._begun_at - self._created_at
+        if len(self._first_shards) == 2:
+            (first, first_tokens), (second, second_tokens) = self._first_shards
             expected = second * first_tokens / second_tokens if second_tokens else second
-            load = self._begun - self._started + max(0.0, first - expected)
-        score = self._last - self._started - (load or self._begun - self._started)
+            load = before + max(0.0, first - expected)
+        score = self._last_shard_at - self._created_at - (load or before)
         progress = ProgressFile(
             attempt=self._attempt,
             updated=now(),
             sentences=self._total,
-            done=self._total - self._left,
+            done=self._total - self._missing,
             new=self._new,
             tokens=self._tokens,
             load_seconds=None if load is None else round(load, 3),
             score_seconds=round(score, 3),
             languages={
-                lang: LanguageProgress(sentences=n, done=n - self._missing[lang])
-                for lang, n in sorted(self._sentences.items())
+                lang: LanguageProgress(sentences=count, done=count - self._missing_by_lang[lang])
+                for lang, count in sorted(self._sentences_by_lang.items())
             },
         )
         text = json.dumps(progress.model_dump(mode="json"), indent=1)
@@ -181,4 +192,4 @@ class Progress(Watch):
             write_text(self._path, text + "\n")
         except OSError as error:
             log.warning("%s: how far this job is cannot be told there: %s", self._path, error)
-        self._written = monotonic()
+        self._written_at = monotonic()

@@ -1,4 +1,9 @@
-"""Score all items with one model into a store, and collect the scores of tables of items."""
+"""Score all items with one model into a store, and collect the scores of tables of items.
+
+``score_items`` is the job that runs a model: it writes rows of single sentences into *shards*
+(Parquet files of the model's store) and a *manifest*, a JSON file that lists the shards.
+``collect_scores`` then makes one table for each table of items: the scores of both sentences.
+"""
 
 import logging
 from collections import Counter
@@ -53,21 +58,21 @@ def fill_store(
     watch: Watch,
     **facts: Any,
 ) -> Manifest:
-    """Write the rows of ``requests`` (by language) that a store lacks, and the manifest.
+    """Write the rows that a store lacks, and the manifest.
 
-    ``order`` sorts the missing requests, which are then divided into shards. ``answer`` takes the
-    requests of all shards and the key of each request, and yields the requests and rows of each
-    shard. ``watch`` is called with all requests and with each shard; it may end the run between two
-    shards by an exception. ``facts`` are more fields of the manifest. Logs the number of new rows,
-    and of failed requests that can be tried again.
+    ``requests`` has the sentences or prompts of each language. ``order`` sorts the missing ones,
+    which are then divided into shards. ``answer`` takes the requests of all shards and the key of
+    each request, and yields the requests and rows of each shard. ``watch`` is called with all
+    requests and with each shard; it may end the run between two shards by an exception. ``facts``
+    are more fields of the manifest.
     """
     keys = store.keys(engine_key, set[R]().union(*requests.values()))
     missing = order(store.missing(keys, retry=options.retry_failed))
     try:
         watch.begin(requests, missing)
         # Files of an earlier run that was killed while it wrote.
-        for cut_off in store.directory.glob(".part-*.tmp"):
-            cut_off.unlink(missing_ok=True)
+        for unfinished in store.directory.glob(".part-*.tmp"):
+            unfinished.unlink(missing_ok=True)
         size = options.shard
         shards = [missing[start : start + size] for start in range(0, len(missing), size)]
         if shards:
@@ -112,27 +117,24 @@ def score_items(
     trusted: Collection[str] = (),
     watch: Watch = UNWATCHED,
 ) -> Manifest:
-    """Score every good and bad sentence of ``items`` with ``engine`` and a checkpoint.
+    """Score each good and bad sentence of the tables ``items`` with one model.
 
-    Of the tables ``regions`` only critical regions are scored, if that is less work for the engine.
+    ``checkpoint`` is the model's checkpoint.json, and ``engine`` the name of the engine. Of the
+    tables ``regions`` only critical regions are scored, if that is less work for the engine.
     ``trusted`` are digests of the model's own code that may run. Scores are written into shards
     below ``store``; sentences there are not scored again. ``manifest`` is written last. A run that
-    was killed, or that ``watch`` ended by an exception, can be continued, with the same bytes in
-    the end.
-
-    Raises UserError if items or checkpoint are missing or malformed.
+    was killed, or that ``watch`` ended by an exception, can be continued, and writes the same bytes
+    in the end. Raises UserError if items or checkpoint are missing or malformed.
     """
     with closing(load_engine(checkpoint, engine, options, trusted)) as opened:
         sentences: dict[str, set[Request]] = {}
-        for path in items:
-            sentences.setdefault(path.stem, set()).update(requests_of([path]))
-        for path in regions:
-            sentences.setdefault(path.stem, set()).update(
-                requests_of([path], regions=opened.regional)
-            )
-        requests = set[Request]().union(*sentences.values())
-        findings = run_self_test(opened, store, sorted({request.text for request in requests}))
-        prefixes = by_prefix(requests, opened, options)
+        for tables, only_regions in ((items, False), (regions, opened.regional)):
+            for path in tables:
+                requests = requests_of([path], regions=only_regions)
+                sentences.setdefault(path.stem, set()).update(requests)
+        all_requests = set[Request]().union(*sentences.values())
+        findings = run_self_test(opened, store, sorted({request.text for request in all_requests}))
+        prefixes = by_prefix(all_requests, opened, options)
         return fill_store(
             Store(store),
             sentences,
@@ -148,12 +150,12 @@ def score_items(
 
 
 def broken(reason: str, manifest: Path) -> UserError:
-    """Return an error for scores that do not agree with their manifest, with a remedy."""
+    """Return an error for scores that do not agree with their manifest."""
     return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
 
 
 class Shards:
-    """Shards that a manifest names, which are read once for all tables."""
+    """The rows of a model's scores that a manifest lists; they are read once for all tables."""
 
     def __init__(self, manifest: Path, store: Path) -> None:
         self.manifest, self.store = manifest, store
@@ -183,7 +185,7 @@ class Shards:
         return pa.concat_tables(ok_and_failed).combine_chunks()
 
     def positions(self, store_class: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
-        """Return the number of each request's row, with keys of ``store_class``; else null."""
+        """Return the number of each request's row in ``rows``; null for one without a row."""
         keys = store_class.keys(self.described.engine, set(requests))
         column = pa.array([keys[request] for request in requests], pa.string())
         return pc.index_in(column, value_set=self.rows["key"])
@@ -204,12 +206,13 @@ class Shards:
 
 
 def _requests(items: pa.Table, side: str) -> list[Request]:
+    """Return the good or bad sentences with their regions; an item without regions has -1, -1."""
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1).to_pylist() for edge in ("start", "end"))
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
 
 def _rows_of(requests: list[Request], shards: Shards) -> pa.Table:
-    # Scores of the complete sentence include any region; else the region was scored alone.
+    # Scores of a complete sentence include any region; without them only the region was scored.
     positions = shards.positions(Store, [Request(request.text) for request in requests])
     if positions.null_count:
         positions = pc.coalesce(positions, shards.positions(Store, requests))
@@ -220,13 +223,12 @@ def _rows_of(requests: list[Request], shards: Shards) -> pa.Table:
 
 
 def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
-    """Write the scores table of ``items`` from the shards with their sentences.
+    """Write the table of scores of one table of ``items``, and return it.
 
     The table has one row per distinct item, in order of first appearance. ``logprob_*`` [nats] is
     the exact sum over the scored tokens, and ``tokens_*`` is their number; both are null for an
     unscored sentence. ``status`` is ``ok``, else the status of the good sentence if that is not
     ``ok``, else that of the bad sentence.
-
     Raises UserError if a table, shard or sentence is missing, or a shard was altered.
     """
     spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
@@ -239,29 +241,28 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
         return table
     columns: dict[str, pa.Array] = {"item_id": distinct["item_id"]}
     for side in SIDES:
-        taken = _rows_of(_requests(distinct, side), shards)
-        of_side = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
-        unscored = pc.not_equal(of_side["status"], OK).to_numpy(zero_copy_only=False)
-        logprobs = of_side["logprobs"]
+        rows = _rows_of(_requests(distinct, side), shards)
+        fields = {name: rows[name].chunk(0) for name in rows.column_names}
+        unscored = pc.not_equal(fields["status"], OK).to_numpy(zero_copy_only=False)
+        logprobs = fields["logprobs"]
         row = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
         values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
-        scored = ~np.isnan(values)
-        sums = exact_sums(row[scored], values[scored], len(taken))
-        counts = np.bincount(row[scored], minlength=len(taken)).astype(np.int32)
+        is_scored = ~np.isnan(values)
+        sums = exact_sums(row[is_scored], values[is_scored], len(rows))
+        counts = np.bincount(row[is_scored], minlength=len(rows)).astype(np.int32)
         columns |= {
-            f"status_{side}": of_side["status"],
+            f"status_{side}": fields["status"],
             f"logprob_{side}": pa.array(sums, mask=unscored),
             f"tokens_{side}": pa.array(counts, mask=unscored),
-            f"{side}_ids": of_side["ids"],
+            f"{side}_ids": fields["ids"],
             f"{side}_logprobs": logprobs,
-            f"{side}_ends": of_side["ends"],
+            f"{side}_ends": fields["ends"],
         }
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
     columns["rounding"] = pa.array(np.full(len(distinct), rounding_of(shards.described.engine)))
     table = pa.table(columns)
     write_table(table, SCORES, output)
-    log.info(
-        "%s: %d items, %d scored", output, len(table), pc.sum(pc.equal(table["status"], OK)).as_py()
-    )
+    scored_count = pc.sum(pc.equal(table["status"], OK)).as_py()
+    log.info("%s: %d items, %d scored", output, len(table), scored_count)
     return table

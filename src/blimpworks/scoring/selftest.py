@@ -1,4 +1,14 @@
-"""Test before scoring that a model is loaded and run correctly, and choose the start of texts."""
+"""Test before scoring that a model is loaded and run correctly, and choose the start of texts.
+
+``run_self_test`` is called once for each model. It writes what it found into ``selftest.json``::
+
+    {"engine": "transformers 5.0 cpu …|test 1",
+     "checks": {"causality": "no token depends on what follows it", …},
+     "decisions": {"rows": "equal"}}
+
+A decision changes how the model is scored. A *start* is the token ids that are put before each
+text. A *policy* names a start, such as ``bos`` (see ``models.facts``).
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,20 +29,18 @@ if TYPE_CHECKING:  # transformers, which jobs without models lack
 
 log = logging.getLogger(__name__)
 
-NONE = np.empty(0, dtype=np.float32)
-
 SAMPLE = 100
-"""Number of texts by which a start is chosen; an eighth of them rules out bad starts."""
+"""Number of texts on which starts are measured."""
 FAR = 0.3
-"""Difference to the best start by which the eighth rules out a start [nats per token]."""
+"""Starts that are worse by this on an eighth of the texts are ruled out [nats per token]."""
 WORSE = 0.1
-"""Difference by which another start must be better to be reported [nats per token]."""
+"""Another start is reported if it is better by more than this [nats per token]."""
 TIE = 0.01
-"""Largest difference between starts that count as equally good [nats per token]."""
+"""Starts that differ by no more than this are equally good [nats per token]."""
 
 
 class StartedEngine(Engine):
-    """Engine of causal models, which reads ``tokenizer.prefix`` at each call."""
+    """Engine of causal models; each call puts the ids of ``tokenizer.prefix`` before its texts."""
 
     tokenizer: "HubTokenizer"
 
@@ -43,50 +51,53 @@ class StartedEngine(Engine):
 
 
 class StartFinding(NamedTuple):
-    """Start of texts, and what was found about others."""
+    """The start that was chosen for a model's texts."""
 
     policy: str
-    """First-token policy."""
     description: str
     """Description of the start, such as ``after '<s>' (bos)``."""
     note: str
-    """Sentence about a far better start; empty without one."""
+    """Sentence that another start is far better; empty if none is."""
 
 
 def measure(
     engine: StartedEngine, texts: Iterable[str], starts: Mapping[str, list[int]], count: int
 ) -> dict[str, float]:
-    """Return the mean negative log-probability of tokens by policy [nats].
+    """Return the mean negative log-probability of a token for each policy [nats].
 
-    ``starts`` are the ids before each text by policy; impossible ones have no result. First tokens
-    do not count. ``count`` of the texts are measured, in any order the same, without those that
-    are too long with a start.
+    ``starts`` gives the ids of each policy; a policy with which no text can be scored has no
+    result. Each text's first token is left out. ``count`` texts are drawn by their hashes, so the
+    order of ``texts`` does not matter; of these, texts too long for the model are left out.
     """
     tokenizer, prefix = engine.tokenizer, engine.tokenizer.prefix
-    digests = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())
-    room = np.inf if engine.limit is None else engine.limit + len(prefix)
-    most = room - max(map(len, starts.values()))
-    batch = [e for e in engine.encode(digests[:count]) if 1 < len(e.ids) <= most]
-    rows = dict[str, list[LogProbs]]()
+    drawn_texts = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())[:count]
+    longest_row = np.inf if engine.limit is None else engine.limit + len(prefix)
+    longest_text = longest_row - max(map(len, starts.values()))
+    batch = [text for text in engine.encode(drawn_texts) if 1 < len(text.ids) <= longest_text]
+    scores_by_policy = dict[str, list[LogProbs]]()
     for policy, ids in starts.items():
         tokenizer.prefix = ids
-        results = engine.logprobs(batch)
-        rows[policy] = [NONE if isinstance(row, str) else row[1:] for row in results]
+        nothing = np.empty(0, dtype=np.float32)
+        scores = [nothing if isinstance(row, str) else row[1:] for row in engine.logprobs(batch)]
+        if any(map(len, scores)):
+            scores_by_policy[policy] = scores
     tokenizer.prefix = prefix
-    rows = {policy: scores for policy, scores in rows.items() if any(map(len, scores))}
-    complete = [i for i in range(len(batch)) if all(len(scores[i]) for scores in rows.values())]
-    if not complete or not rows:
+    # Policies are compared on the same texts: the texts that have scores under all of them.
+    texts_by_number = zip(*scores_by_policy.values(), strict=True)
+    common = [number for number, scores in enumerate(texts_by_number) if all(map(len, scores))]
+    if not common:
         return {}
     return {
-        policy: -float(np.concatenate([scores[i] for i in complete]).mean(dtype=float))
-        for policy, scores in rows.items()
+        policy: -float(np.concatenate([scores[number] for number in common]).mean(dtype=float))
+        for policy, scores in scores_by_policy.items()
     }
 
 
 def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, float]) -> str:
-    """Return the policy with the likeliest texts; of equal ones, the first of ``starts``.
+    """Return the policy with the smallest ``nats``; of equal ones, the first in ``starts``.
 
-    Starts that open a role of a dialogue are left out; ``skip`` is returned if there is no other.
+    ``nats`` are those of ``measure``. Empty starts, and starts with a token that opens a role of a
+    dialogue, are left out; ``skip`` is returned if no other start was measured.
     """
     openers = role_openers(hub)
     possible = {p: nats.get(p, np.inf) for p, ids in starts.items() if ids and not openers & {*ids}}
@@ -95,7 +106,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure the starts of texts; under ``likeliest`` choose the best."""
+    """Measure possible starts; choose the best under ``likeliest``, else the engine's own."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
@@ -109,18 +120,18 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
         chosen = _likeliest(hub, near, nats)
     else:
         chosen = next(name for name, ids in starts.items() if ids == prefix)
-    policy_texts = {name: start_text(hub, name, ids) for name, ids in starts.items()}
+    descriptions = {name: start_text(hub, name, ids) for name, ids in starts.items()}
     best = min(nats, key=lambda policy: nats[policy], default=chosen)
     note = ""
     if nats.get(best, 0) < nats.get(chosen, 0) - WORSE:
-        where = policy_texts | {"skip": "with nothing before them"}
+        where = descriptions | {"skip": "with nothing before them"}
         note = (
             f"Sentences are likelier {where[best]} ({nats[best]:.2f} nats a token) than "
             f"{where[chosen]} ({nats[chosen]:.2f}): --sensitivity measures the accuracy by each."
         )
         log.warning(note)
-    log.info("first token %s", policy_texts[chosen])
-    return StartFinding(chosen, policy_texts[chosen], note)
+    log.info("first token %s", descriptions[chosen])
+    return StartFinding(chosen, descriptions[chosen], note)
 
 
 FILE_NAME = "selftest.json"
@@ -130,7 +141,7 @@ Score = Callable[[Sequence[Encoded]], list[LogProbs | Failure]]
 
 
 class Findings(Strict):
-    """Findings of the self-test of a model."""
+    """Content of ``selftest.json``."""
 
     engine: str = ""
     """Key of the tested engine, without decisions, and version of the tests."""
@@ -141,10 +152,11 @@ class Findings(Strict):
 
 
 def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings:
-    """Test an engine's model, unless ``store`` has the findings; make the engine follow them.
+    """Test an engine's model, and make the engine follow the decisions.
 
-    ``texts`` are sentences to score, by which a start is chosen. The findings are written into
-    ``store`` and logged. Raises UserError for a model that cannot be scored correctly.
+    Findings in ``store`` about the same engine are used again; new ones are written there. A start
+    is chosen on ``texts``, the sentences to score. Raises UserError for a model that cannot be
+    scored correctly.
     """
     path = store / FILE_NAME
     try:
@@ -171,7 +183,7 @@ def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings
 
 
 def marked_key(key: str, decisions: Mapping[str, str]) -> str:
-    """Return an engine's key with the decisions that it follows."""
+    """Append decisions to an engine's key, such as ``…|rows equal``."""
     marks = " ".join(f"{name} {value}" for name, value in decisions.items())
     return f"{key}|{marks}" if marks else key
 
@@ -184,26 +196,30 @@ def probe_rows(ids: Ids, longest: int) -> list[Ids]:
 
 
 def encoded(rows: Sequence[Ids]) -> list[Encoded]:
-    """Return sequences of ids as texts with one character per token."""
+    """Wrap sequences of ids as texts with one character for each token."""
     return [Encoded(row, np.arange(1, len(row) + 1, dtype=np.int32)) for row in rows]
 
 
 def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs | Failure]) -> float:
-    """Return the largest difference [nats]; infinite for a NaN, but for a first one in both."""
+    """Return the largest difference [nats]; infinite for NaN, unless both first tokens are NaN."""
     gap = 0.0
     for a, b in zip(first, second, strict=True):
         if isinstance(a, str) or isinstance(b, str):
             return float("inf")
         scored = ~(np.isnan(a) & np.isnan(b) & (np.arange(len(a)) == 0))
         difference = np.abs(a[scored] - b[scored])
-        # NaN counts as a difference.
+        # ``not … <=`` is also true for NaN.
         if len(difference) and not difference.max() <= gap:
             gap = float(difference.max()) if np.isfinite(difference).all() else float("inf")
     return gap
 
 
 def gap_behind(score: Score, ids: Ids, longest: int) -> float:
-    """Measure how much log-probabilities depend on later tokens [nats], by cutting a sequence."""
+    """Measure how much log-probabilities depend on later tokens [nats].
+
+    A random sequence of ``longest`` ids is compared with shorter beginnings of it, and with
+    sequences that continue such a beginning otherwise. The scores of a beginning must be equal.
+    """
     sequence, replacement = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
     rows = [sequence[:cut] for cut in cuts]
@@ -211,12 +227,12 @@ def gap_behind(score: Score, ids: Ids, longest: int) -> float:
     reference, *results = (score(encoded([row]))[0] for row in (sequence, *rows))
     gap = 0.0
     for cut, result in zip((*cuts, *cuts[1::2]), results, strict=True):
-        heads = [row if isinstance(row, str) else row[:cut] for row in (reference, result)]
-        gap = max(gap, largest_gap(heads[:1], heads[1:]))
+        beginnings = [row if isinstance(row, str) else row[:cut] for row in (reference, result)]
+        gap = max(gap, largest_gap(beginnings[:1], beginnings[1:]))
     return gap
 
 
 def gap_of_batches(score: Score, rows: Sequence[Ids]) -> float:
-    """Measure how much log-probabilities depend on other rows of the batch [nats]."""
+    """Measure how much the log-probabilities of a row depend on other rows of its batch [nats]."""
     texts = encoded(rows)
     return largest_gap(score(texts), [score([text])[0] for text in texts])

@@ -1,8 +1,9 @@
 """Keep the rows of a store in shards, Parquet files that are named after their bytes.
 
-Requests are sorted and divided into shards before the first is answered, and no batch has requests
-of two shards. So a killed run, or one that replaces a damaged shard, ends with the same files. A
-manifest lists the shards that a job used.
+A *request* is what a model gets: a sentence to score, or a prompt to answer. A row has its result,
+under a key. Requests are sorted and divided into shards before the first is answered, and no batch
+has requests of two shards. So a run that was killed, or that replaces a damaged shard, ends with
+the same files. A manifest lists the shards that a job used.
 """
 
 import hashlib
@@ -33,9 +34,9 @@ R = TypeVar("R", bound=Hashable)
 class ShardStore(ABC, Generic[R]):
     """Shards of one model, in one directory.
 
-    Each class has a ``schema`` with the columns ``key`` and ``status``. ``failed`` are statuses
-    that may be different on another machine or later; the setting ``retry_setting`` retries them.
-    Messages call a request ``unit`` and the work ``task``.
+    A subclass has a ``schema`` with the columns ``key`` and ``status``. ``failed`` are statuses
+    that may be different on another machine or later; with the setting ``retry_setting`` they are
+    tried again. In messages a request is called ``unit``, and the work ``task``.
     """
 
     schema: ClassVar[pa.Schema]
@@ -52,10 +53,10 @@ class ShardStore(ABC, Generic[R]):
     @classmethod
     def keys(cls, engine_key: str, requests: Iterable[R]) -> dict[R, str]:
         """Return the key of each request for an engine: 32 hexadecimal digits."""
-        begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
+        engine_digest = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
         keys = {}
         for request in requests:
-            digest = begun.copy()
+            digest = engine_digest.copy()
             digest.update(cls.content(request).encode())
             keys[request] = digest.hexdigest()
         return keys
@@ -64,8 +65,9 @@ class ShardStore(ABC, Generic[R]):
         """Read the keys of all shards; damaged shards are renamed, with a warning."""
         self.directory = directory
         self.shard_of: dict[str, Path] = {}
-        """Shard of each row by key; if several have it, one where it has not failed."""
+        """File that has the row of each key; of several, one in which the row has not failed."""
         self.status_of: dict[str, str] = {}
+        """Status of this row."""
         for shard in sorted(directory.glob("part-*.parquet")):
             problem = ""
             try:
@@ -87,7 +89,7 @@ class ShardStore(ABC, Generic[R]):
                 self.shard_of[key], self.status_of[key] = shard, status
 
     def missing(self, keys: Mapping[R, str], *, retry: bool = False) -> list[R]:
-        """Return the requests without a row; with ``retry``, also those with a failed one."""
+        """Return the requests without a row; with ``retry``, also those with a failed row."""
         return [
             request
             for request, key in keys.items()
@@ -107,14 +109,13 @@ class ShardStore(ABC, Generic[R]):
 
 
 class Manifest(Strict):
-    """Manifest of the shards with a model's scores, or its answers to prompts (``sentences``)."""
+    """Content of a manifest: a model's scores of sentences, or its answers to prompts."""
 
     engine: str
-    """Key of the engine."""
     checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """SHA-256 of the model's checkpoint.json."""
     sentences: int
-    """Number of distinct sentences of the items, or of regions."""
+    """Number of distinct sentences, regions or prompts."""
     statuses: dict[str, int]
     """Number of sentences by status."""
     checks: dict[str, str] = Field(default_factory=dict)
@@ -132,17 +133,15 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def write_manifest(result: Manifest, path: Path) -> None:
-    """Write a manifest, by which its job counts as done."""
-    text = json.dumps(
-        result.model_dump(exclude_none=True), indent=1, ensure_ascii=False, sort_keys=True
-    )
+    """Write a manifest; its job counts as done when the file exists."""
+    fields = result.model_dump(exclude_none=True)
+    text = json.dumps(fields, indent=1, ensure_ascii=False, sort_keys=True)
     write_text(path, text + "\n")
 
 
 class Failed(Strict):
-    """Record of one of several models of a job that cannot be scored."""
+    """File in place of a manifest, for a model that cannot be scored in a job of several models."""
 
     failed: str
     """Reason in one sentence."""
     log: str
-    """Path of the log."""

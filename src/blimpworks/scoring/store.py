@@ -1,7 +1,12 @@
-"""Score sentences into a store: one row per sentence, with a key of the engine's key and the text.
+"""Score sentences into a store: requests in, one row of token log-probabilities for each.
 
-Sentences of languages that are added later are in other batches than if all were scored together.
-With engines for which batches change the last digits, these may then differ.
+A row's key is a hash of the engine's key and the request: a score is used again only if nothing
+that decides it has changed. Sentences of languages that are added later are in other batches than
+if all were scored together; some engines give other last digits in other batches. For example
+(``ends`` are character offsets of tokens)::
+
+    Request("The dog barks.")  ->  ids [464, 3290, 21405, 13], ends [3, 7, 13, 14],
+                                   logprobs [-3.1, -8.2, -6.0, -1.2], status "ok"
 """
 
 import math
@@ -27,8 +32,8 @@ from blimpworks.scoring.shards import ShardStore
 from blimpworks.scoring.tokens import joined, joint, token_starts
 from blimpworks.tables import ITEMS, read_table
 
-PAYS = 0.4
-"""Share of characters in common with the sentence before, from which sharing is faster."""
+WORTHWHILE_SHARE = 0.4
+"""Sharing prefixes is faster from this share of characters in common with the text before."""
 
 
 class Request(NamedTuple):
@@ -36,22 +41,22 @@ class Request(NamedTuple):
 
     text: str
     start: int = -1
-    """First character of the region; negative for the complete sentence."""
+    """Offset of the region's first character; negative for the complete sentence."""
     end: int = -1
-    """Character after the region."""
+    """Offset after the region's last character."""
 
     def restrict(self, encoded: Encoded) -> Encoded:
-        """Return a text's tokens with those of the region as the ones to score."""
+        """Mark the tokens of the region, and of the white space before it, as those to score."""
         if self.start < 0:
             return encoded
         space = joint(self.text, self.start)
         starts = token_starts(encoded.ends)
-        scored = joined(starts, encoded.ends, space, self.start, self.end)
-        return replace(encoded, to_score=scored)
+        in_region = joined(starts, encoded.ends, space, self.start, self.end)
+        return replace(encoded, to_score=in_region)
 
 
 def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]:
-    """Return the distinct sentences, or regions, of items. Raises UserError for empty cells."""
+    """Read the distinct sentences, or regions, of items. Raises UserError for empty cells."""
     requests: set[Request] = set()
     for path in items:
         for side in ("good", "bad"):
@@ -69,7 +74,7 @@ def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]
 
 
 def shared_characters(texts: Iterable[str]) -> float:
-    """Return the share of characters in common prefixes of neighbours, for sorted texts."""
+    """Return the share of characters that each text has in common with the one before, sorted."""
     ordered = sorted(texts)
     total = sum(map(len, ordered))
     # This counts characters, not parts of paths.
@@ -83,11 +88,11 @@ def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOpt
         return False
     if options.sharing == "always":
         return True
-    return shared_characters({request.text for request in requests}) >= PAYS
+    return shared_characters({request.text for request in requests}) >= WORTHWHILE_SHARE
 
 
 def in_order(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
-    """Sort requests by text, or by length and text, so that batches need little padding."""
+    """Sort requests by text with ``prefixes``, else by length, so that batches need few pads."""
     if prefixes:
         return sorted(requests)
     return sorted(requests, key=lambda request: (len(request.text), request))
@@ -98,8 +103,8 @@ def nothing_scored(count: int) -> np.ndarray:
     return np.full(count, np.nan, dtype=np.float32)
 
 
-Part = Sequence[Request]
-"""Requests of one shard."""
+Shard = Sequence[Request]
+"""Requests whose rows are written into one file."""
 OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
 """Statuses that may be different on another machine, in another number format or later."""
@@ -130,7 +135,7 @@ class Store(ShardStore[Request]):
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Return the tokens of each request, with those of its region as the ones to score."""
+    """Return the tokens of each request; those of its region are marked as the ones to score."""
     apart = next((request.text for request in requests if APART in request.text), None)
     if apart is not None and not engine.encodes_apart:
         raise UserError(
@@ -145,26 +150,26 @@ def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded
     ]
 
 
-def encoded_ahead(engine: Engine, shards: Sequence[Sequence[Request]]) -> Iterator[list[Encoded]]:
+def encoded_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Encoded]]:
     """Yield the tokens of each shard's requests; a thread tokenizes the next shard meanwhile."""
     with ThreadPoolExecutor(1) as thread:
-        coming = [thread.submit(encode_requests, engine, shard) for shard in shards[:1]]
+        futures = [thread.submit(encode_requests, engine, shard) for shard in shards[:1]]
         for shard in shards[1:]:
-            coming.append(thread.submit(encode_requests, engine, shard))
-            yield coming.pop(0).result()
-        for last in coming:
+            futures.append(thread.submit(encode_requests, engine, shard))
+            yield futures.pop(0).result()
+        for last in futures:
             yield last.result()
 
 
 def scored(
-    engine: Engine, shards: Sequence[Part], keys: Mapping[Request, str], watch: Watch
-) -> Iterator[tuple[Part, pa.Table]]:
-    """Yield the requests and the scores of each shard in order, ``engine.abreast`` at a time.
+    engine: Engine, shards: Sequence[Shard], keys: Mapping[Request, str], watch: Watch
+) -> Iterator[tuple[Shard, pa.Table]]:
+    """Score shards in order, ``engine.abreast`` at a time; yield the requests and rows of each.
 
     If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
-    an interrupt, closes ``engine``, so that no shard is finished that will not be written.
+    an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
-    begun = deque[tuple[Part, Callable[[], pa.Table]]]()
+    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()
     ending: Exception | None = None
     with ThreadPoolExecutor(engine.abreast) as threads:
         try:
@@ -177,9 +182,8 @@ def scored(
                 except Exception as error:
                     ending = error
                     break
-                score = partial(
-                    score_shard, engine, {request: keys[request] for request in shard}, encoded
-                )
+                shard_keys = {request: keys[request] for request in shard}
+                score = partial(score_shard, engine, shard_keys, encoded)
                 # A single shard at a time is scored in this thread.
                 result = score if engine.abreast == 1 else threads.submit(score).result
                 begun.append((shard, result))
@@ -216,28 +220,31 @@ def _status(row: LogProbs, to_score: Mask | None) -> str:
 
 
 def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encoded]) -> pa.Table:
-    """Score requests, whose tokens are ``encoded``, and return one row for each.
+    """Score requests, whose tokens are ``encoded``, and return one row for each (``SCHEMA``).
 
     ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty`` (no token can be
     scored), ``not_finite`` (a token's score is no number), or an ``engine.Failure``. The lists ids,
     logprobs and ends have equal lengths; logprobs is NaN for an unscored token.
     """
+    # A text with steps is scored by these (see ``Encoded.steps``), any other text by itself.
     limit = engine.limit
     texts = [text for tokens in encoded for text in tokens.steps or (tokens,)]
     fits = [limit is None or len(text.ids) <= limit for text in texts]
-    fitting = iter(engine.logprobs([*compress(texts, fits)]))
-    results = iter([next(fitting) if fit else TOO_LONG for fit in fits])
+    fitting_results = iter(engine.logprobs([*compress(texts, fits)]))
+    results = iter([next(fitting_results) if fit else TOO_LONG for fit in fits])
+
     logprobs, statuses = list[LogProbs](), list[str]()
     for tokens in encoded:
         result: LogProbs | str = nothing_scored(len(tokens.ids))
         if not tokens.steps:
             result = next(results)
+        # The steps give the scores of the last tokens.
         for position, step in enumerate(tokens.steps, start=len(tokens.ids) - len(tokens.steps)):
-            of_step = next(results)
-            if isinstance(of_step, str):
-                result = of_step
+            step_result = next(results)
+            if isinstance(step_result, str):
+                result = step_result
             elif not isinstance(result, str):
-                result[position] = of_step[step.to_score][0]
+                result[position] = step_result[step.to_score][0]
         if isinstance(result, str):
             logprobs.append(nothing_scored(len(tokens.ids)))
             statuses.append(result)

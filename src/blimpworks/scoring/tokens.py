@@ -1,13 +1,16 @@
-"""Compute on the log-probabilities of tokens: sums, rounding errors, and the tokens of words.
+"""Compute on the log-probabilities of a sentence's tokens: sums, errors, words and regions.
+
+A tokenizer may divide "the dogs" into three tokens, with these character offsets::
+
+    token   the   Ġdog   s
+    start     0      3   7
+    end       3      7   8      (the next token's start)
 
 Engines return float32 numbers. The rounding error of a token's log-probability v is at most
-``roundings`` x 2^-24 x max(1, |v|) nats, where ``roundings`` counts the engine's float32 operations
-for v. Errors of tokens may add up. Two sentences are a tie if their sums differ by no more than the
-sum of their errors. A 5-gram model, for example, gives reordered words the same probability, and
-only rounding makes one larger.
-
-Sums are exact, and so do not depend on the order of tokens. docs/scoring.md derives the bound and
-describes its tests.
+``roundings`` x 2^-24 x max(1, |v|) nats; ``roundings`` counts the engine's float32 operations for
+v. Two sentences are a tie if their sums differ by no more than the sum of all their tokens'
+errors. For example, a 5-gram model can give reordered words the same probability, and only rounding
+makes one sum larger. docs/scoring.md derives the bound and describes its tests.
 """
 
 import re
@@ -24,13 +27,11 @@ from blimpworks.errors import UserError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-UNIT = 2.0**-24
-"""Largest relative error of one float32 operation (its unit roundoff)."""
-GRID = 2.0**32
-"""Number of steps per nat of the grid for addends, finer than float32 above 2^-9.
-
-In float64, sums of multiples of a step are exact up to 2 million nats.
-"""
+UNIT_ROUNDOFF = 2.0**-24
+"""Largest relative error of one float32 operation."""
+STEPS_PER_NAT = 2.0**32
+"""Addends are rounded to this grid, which is finer than float32 above 2^-9. In float64, sums of
+multiples of a step are exact up to 2 million nats."""
 
 
 def rounding_of(engine_key: str) -> float:
@@ -42,17 +43,17 @@ def rounding_of(engine_key: str) -> float:
             f"scores were made by the engine {name!r}, whose rounding is unknown; expected one of "
             f"{', '.join(roundings)}. Score again with this version of blimpworks."
         )
-    return roundings[name] * UNIT
+    return roundings[name] * UNIT_ROUNDOFF
 
 
 def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
-    """Sum ``values`` [t] by ``row`` [t] exactly on a grid of 2^-32, for ``count`` rows."""
-    addends = np.rint(values * GRID) / GRID
+    """Return the sum of ``values`` [tokens] in each ``row`` [tokens], for ``count`` rows [rows]."""
+    addends = np.rint(values * STEPS_PER_NAT) / STEPS_PER_NAT
     return np.asarray(np.bincount(row, weights=addends, minlength=count), dtype=np.float64)
 
 
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
-    """Return the largest error of each log-probability [t]: ``rounding`` x max(1, |v|) [nats]."""
+    """Return the largest possible error of each of the log-probabilities ``values`` [nats]."""
     errors: Floats = rounding * np.maximum(1.0, np.abs(values))
     return errors
 
@@ -72,13 +73,15 @@ class ScoredWord(TypedDict):
 
 
 class AlignedWords(TypedDict):
-    """Words of two sentences that are shown in one column, the good sentence's first."""
+    """One column of a display: the good sentence's word above the bad sentence's."""
 
     words: list[ScoredWord | None]
+    """One word for each sentence; None where a sentence has none in this column."""
     differs: bool
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:
+    """Return the spans of words between white space; of tokens, if there is one such word."""
     word_spans = [match.span() for match in re.finditer(r"\S+", text)]
     if len(word_spans) > 1:
         return word_spans
@@ -90,7 +93,8 @@ def _spans(text: str, ends: Sequence[int]) -> list[Span]:
 def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -> list[ScoredWord]:
     """Return the words of a sentence, each with the sum of its tokens' log-probabilities [nats].
 
-    A last token without characters counts as a word.
+    ``ends`` and ``logprobs`` have an element for each token. A last token without characters counts
+    as a word. A text without spaces, such as Chinese, is divided at its tokens.
     """
     spans = _spans(text, ends)
     if not spans:
@@ -109,14 +113,14 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
     has_end_token = len(ends) > 1 and ends[-1] == ends[-2] == len(text)
     in_words = slice(None, -1) if has_end_token else slice(None)
-    word_scores = [
-        _word(text[start:end], values[in_words][word_of_token[in_words] == number])
+    scored_words = [
+        _scored_word(text[start:end], values[in_words][word_of_token[in_words] == number])
         for number, (start, end) in enumerate(spans)
     ]
-    return [*word_scores, _word(END, values[-1:])] if has_end_token else word_scores
+    return [*scored_words, _scored_word(END, values[-1:])] if has_end_token else scored_words
 
 
-def _word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> ScoredWord:
+def _scored_word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> ScoredWord:
     scored = values[~np.isnan(values)]
     return {"text": text, "logprob": float(scored.sum()) if len(scored) else None}
 
@@ -125,6 +129,7 @@ def align(first: Sequence[ScoredWord], second: Sequence[ScoredWord]) -> list[Ali
     """Put the words of two sentences in columns, equal words in the same column."""
     good, bad = ([word["text"] for word in side] for side in (first, second))
     columns: list[AlignedWords] = []
+    # Each operation makes words a to b of the first sentence into words c to d of the second.
     for operation, a, b, c, d in SequenceMatcher(None, good, bad, autojunk=False).get_opcodes():
         pairs = zip_longest(first[a:b], second[c:d])
         columns += [{"words": [*pair], "differs": operation != "equal"} for pair in pairs]
@@ -132,27 +137,27 @@ def align(first: Sequence[ScoredWord], second: Sequence[ScoredWord]) -> list[Ali
 
 
 def single(sentence: Sequence[ScoredWord]) -> list[AlignedWords]:
-    """Put the words of one sentence in columns."""
+    """Put the words of one sentence in columns, as ``align`` does for two."""
     return [{"words": [word], "differs": False} for word in sentence]
 
 
 def overlaps(
     starts: Offsets, ends: Offsets, first: int | Offsets, after: int | Offsets
 ) -> NDArray[np.bool_]:
-    """Return for each token [tokens] whether it overlaps a region of characters.
+    """Return whether each token overlaps a region of characters [tokens].
 
-    The region begins with ``first`` and ends before ``after``. A token without a character (the
-    first bytes of one, ``</s>``) overlaps the region that has its position. An empty region, or one
-    with a negative ``first``, has no token.
+    The region begins with character ``first`` and ends before ``after``. A token without a
+    character (``</s>``, or the first bytes of a character) overlaps a region that begins at its
+    position or has it inside. An empty region, or one with a negative ``first``, has no tokens.
     """
-    inside = (ends > first) | ((ends == starts) & (starts == first))
-    real = (np.asarray(first) >= 0) & (np.asarray(first) < after)
-    overlapping: NDArray[np.bool_] = real & (starts < after) & inside
+    is_inside = (ends > first) | ((ends == starts) & (starts == first))
+    is_region = (np.asarray(first) >= 0) & (np.asarray(first) < after)
+    overlapping: NDArray[np.bool_] = is_region & (starts < after) & is_inside
     return overlapping
 
 
 def token_starts(ends: Offsets) -> Offsets:
-    """Return the start of each token of a text, which is the end of the token before."""
+    """Return the start of each token, which is the end of the token before [tokens]."""
     return np.concatenate([np.zeros(min(1, len(ends)), ends.dtype), ends[:-1]])
 
 
@@ -162,16 +167,12 @@ def joint(text: str, first: int) -> int:
 
 
 def joined(
-    starts: Offsets,
-    ends: Offsets,
-    joint: int | Offsets,
-    first: int | Offsets,
-    after: int | Offsets,
+    starts: Offsets, ends: Offsets, joint: int | Offsets, first: int | Offsets, after: int | Offsets
 ) -> NDArray[np.bool_]:
-    """Extend ``overlaps`` by tokens of only the white space from ``joint`` to ``first``.
+    """Return ``overlaps``, and also the tokens of only the white space from ``joint`` to ``first``.
 
-    Some words have a token with the space before them. With the space, all words' probabilities are
-    those of continuations of the same prefix.
+    Some tokenizers give a space its own token, others put it into the next word's token. With the
+    space, the probabilities of all words are those of continuations of the same prefix.
     """
     space = (starts >= joint) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
     tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | space

@@ -1,8 +1,10 @@
-"""Score with causal models through transformers.
+"""Score with causal models through transformers: token ids in, log-probabilities out.
 
-The model reads the sentences of a shard in padded rows, or in rows of their prefix tree if that is
-less work (see ``trie``). The sentences of the shard and the options alone decide this, so that a
-resumed run decides the same.
+``TransformersEngine`` gets one shard of sentences at a time. Sentences with the same beginning can
+share its computation: they form a prefix tree, and the model reads rows of this tree (see
+``trie``). Where that saves too little, or the model cannot do it, it reads one padded row for each
+sentence. The choice depends only on the shard's sentences and the options, so that a run that was
+interrupted makes the same choice again.
 """
 
 import re
@@ -46,29 +48,30 @@ from blimpworks.scoring.trie import (
 
 ROW_TOKENS = {"cpu": 64, "cuda": 256}
 """Tokens in a row of a tree, by device: longer rows repeat fewer ancestors, but attend longer."""
-PAYS = 0.85
-"""Share of tokens to compute below which a prefix tree is faster than padded rows."""
-CARRIES = re.compile(
+WORTHWHILE_SHARE = 0.85
+"""A tree is faster if it has less than this share of the tokens of padded rows (measured)."""
+STATEFUL = re.compile(
     r"(?i:mamba|rwkv|recurrent|rglru|deltanet|deltaattention|shortconv|lightning"
     r"|linearattention|lstm|hyena|retention)|SSM|^Conv1d$"
 )
-"""Names of layers that have a state which they carry from token to token."""
+"""Names of layers that carry a state from token to token, such as ``MambaMixer``. Such a layer
+would carry the state of one branch of the tree into the next."""
 WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 """Fields of configurations with the number of tokens to which some layers attend."""
 NO_POSITIONS = "the model does not heed the positions it is given"
-Part = tuple[np.ndarray, torch.Tensor | None]
-"""Indices of results of a pass, and the results; None if memory ran out."""
+PassResult = tuple[np.ndarray, torch.Tensor | None]
+"""Indices of a pass's results, and their log-probabilities; None if memory ran out."""
 
 
 class Decoder:
-    """Runs the passes of a causal model on one device; on the CPU several at a time."""
+    """A causal model on one device, which computes the passes of ``trie``."""
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
-        """Split ``model`` before its head if logits stay the same; it cannot be used alone then."""
+        """Split ``model`` before its head if logits stay the same; nobody else may run it then."""
         self._model, self._workers = model, workers
         ids = torch.arange(8, device=model.device)[None]
-        takes = signature(model.forward).parameters
-        self._options = {"use_cache": False} if {"use_cache", "kwargs"} & takes.keys() else {}
+        parameters = signature(model.forward).parameters
+        self._options = {"use_cache": False} if {"use_cache", "kwargs"} & parameters.keys() else {}
         with torch.inference_mode(), single_thread():
             logits = model(input_ids=ids, **self._options).logits[0]
             self.width = int(logits.shape[1])
@@ -91,24 +94,27 @@ class Decoder:
 
     @torch.inference_mode()
     def _forward(self, batch: Pass) -> torch.Tensor:
-        tree = {}
-        if batch.number is not None and batch.end is not None and batch.depth is not None:
-            # Added to attention scores [rows, 1, width, width], so that a token sees its ancestors.
-            numbers, ends = self._on_device(batch.number), self._on_device(batch.end)
-            seen = numbers[:, None, :] <= numbers[:, :, None]
-            seen &= numbers[:, :, None] < ends[:, None, :]
-            dtype = self._model.dtype
-            blocked = torch.zeros(seen.shape, dtype=dtype, device=self._model.device)
-            tree["attention_mask"] = blocked.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]
-            tree["position_ids"] = self._on_device(batch.depth)
+        """Return the log-probabilities of one pass, ``batch`` [results]."""
         # No token sees the padding, which is on the right, so padded rows need no mask.
-        output = self._decoder(input_ids=self._on_device(batch.ids), **self._options, **tree)
+        added = {}
+        if batch.number is not None and batch.end is not None and batch.depth is not None:
+            # In a tree, cell i sees itself and its ancestors j: number[j] <= number[i] < end[j].
+            numbers, ends = self._on_device(batch.number), self._on_device(batch.end)
+            sees = numbers[:, None, :] <= numbers[:, :, None]
+            sees &= numbers[:, :, None] < ends[:, None, :]
+            # The mask [rows, 1, cell i, cell j] is added to attention scores.
+            dtype = self._model.dtype
+            mask = torch.zeros(sees.shape, dtype=dtype, device=self._model.device)
+            added["attention_mask"] = mask.masked_fill_(~sees, torch.finfo(dtype).min)[:, None]
+            added["position_ids"] = self._on_device(batch.depth)
+        output = self._decoder(input_ids=self._on_device(batch.ids), **self._options, **added)
         cells = self._on_device(np.flatnonzero(batch.read))
         hidden = (output.last_hidden_state if self._head else output.logits).flatten(0, 1)[cells]
         parent = torch.from_numpy(batch.parent)
         return target_logprobs(hidden, self._head, self._on_device(batch.token), parent)
 
-    def _attempt(self, batch: Pass) -> list[Part]:
+    def _attempt(self, batch: Pass) -> list[PassResult]:
+        """Compute a pass, in halves if memory runs out."""
         try:
             return [(batch.result, self._forward(batch))]
         except torch.OutOfMemoryError:
@@ -118,18 +124,18 @@ class Decoder:
         return [half_result for half in batch.halves() for half_result in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
-        """Return the results of passes [count], else NaN, and whether memory ran out [count]."""
+        """Return the ``count`` results of passes, else NaN, and for which memory ran out."""
         values = np.full(count, np.nan, dtype=np.float32)
-        lost = np.zeros(count, dtype=bool)
-        for position, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
+        ran_out = np.zeros(count, dtype=bool)
+        for indices, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
             if logprobs is None:
-                lost[position] = True
+                ran_out[indices] = True
             else:
-                values[position] = logprobs.cpu().numpy()
-        return values, lost
+                values[indices] = logprobs.cpu().numpy()
+        return values, ran_out
 
     def _uses_position_ids(self) -> bool:
-        """Return whether hidden states depend on ``position_ids``, not on the order in a row."""
+        """Return whether ``position_ids`` change hidden states (else only the order in a row)."""
         ids = torch.arange(8, device=self._model.device)[None]
 
         @torch.inference_mode()
@@ -140,11 +146,12 @@ class Decoder:
         return not torch.equal(*self._workers.map(states, (1, 2)))
 
     def why_not_shared(self, vocabulary: Ids, longest: int) -> str | None:
-        """Say why rows of a prefix tree have other results than padded rows; None if they agree.
+        """Say why rows of a prefix tree give other results than padded rows; None if they agree.
 
-        Tests random sequences of ``vocabulary`` [ids] of at most ``longest`` tokens, in a tree of
-        several rows. Models fail that count positions in a row, or carry a state along it.
+        Six random sequences of ``vocabulary`` [ids], of at most ``longest`` tokens, are computed
+        both ways. Models that count positions in a row, or carry a state along it, differ.
         """
+        # With a letter for each different third, the sequences are abc, abd, aef, ae, ghi and j.
         third = max(1, longest // 3)
         ids = np.random.default_rng(0).choice(vocabulary, size=(6, 3 * third)).astype(np.int32)
         ids[1, : 2 * third] = ids[0, : 2 * third]
@@ -162,8 +169,7 @@ class Decoder:
         except FOREIGN as error:
             return " ".join(str(error).split())[:200]
         difference = float(np.nanmax(np.abs(packed - plain)))
-        # NaN counts as a difference.
-        if difference <= TOLERANCE[self._model.dtype]:
+        if difference <= TOLERANCE[self._model.dtype]:  # false for NaN
             return None
         return f"log-probabilities differ by {difference:.2g}"
 
@@ -219,11 +225,12 @@ class TransformersEngine(StartedEngine, HubEngine):
         if reason is None:
             # If weights are small, the state of such a layer changes too little to be measured.
             names = sorted({type(module).__name__ for module in self._decoder.modules()})
-            reason = next((f"it has {name}" for name in names if CARRIES.search(name)), None)
+            reason = next((f"it has {name}" for name in names if STATEFUL.search(name)), None)
         checks["prefixes"] = f"not shared: {reason}" if reason else "shared where that pays"
         if reason is None:
             return decisions
-        # In float32, earlier versions did not share prefixes either, so their scores stay valid.
+        # ``none`` stays out of the key: in float32, earlier versions did not share prefixes either,
+        # so their scores stay valid.
         same = self._dtype == torch.float32 or reason == NO_POSITIONS
         return decisions | {"sharing": "none" if same else "never"}
 
@@ -236,13 +243,15 @@ class TransformersEngine(StartedEngine, HubEngine):
         return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
+        """Score sequences in rows of their prefix tree, or in padded rows if that is less work."""
         trie = build_trie(flat, lengths)
         plan = plan_rows(trie, min(ROW_TOKENS[self._device.type], self._longest_shared))
-        plain = np.maximum(lengths - 1, 0).sum()
-        if self._sharing == "auto" and plan.cells.size > PAYS * plain:
+        padded_cells = np.maximum(lengths - 1, 0).sum()
+        if self._sharing == "auto" and plan.cells.size > WORTHWHILE_SHARE * padded_cells:
             return self._padded(flat, lengths)
-        values, lost = self._decoder.run(packed_passes(trie, plan, self._most), len(trie.token))
-        return values[trie.paths], lost[trie.paths]
+        values, ran_out = self._decoder.run(packed_passes(trie, plan, self._most), len(trie.token))
+        # Results are those of the tree's nodes; a path has the nodes of one sequence's tokens.
+        return values[trie.paths], ran_out[trie.paths]
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         prefix = np.array(self.tokenizer.prefix, dtype=np.int32)
@@ -250,12 +259,12 @@ class TransformersEngine(StartedEngine, HubEngine):
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
         lead = len(prefix)
         lengths = np.array([lead + len(encoded.ids) for encoded in batch], dtype=np.int64)
-        values, lost = nothing_scored(len(flat)), np.zeros(len(flat), dtype=bool)
+        values, ran_out = nothing_scored(len(flat)), np.zeros(len(flat), dtype=bool)
         # Long sequences are not put in the tree, since all its rows would be as long.
         short = lengths <= self._longest_shared
         for chosen, score in ((short, self._packed), (~short, self._padded)):
             if chosen.any():
                 where = np.repeat(chosen, lengths)
-                values[where], lost[where] = score(flat[where], lengths[chosen])
+                values[where], ran_out[where] = score(flat[where], lengths[chosen])
         edges = pairwise([0, *np.cumsum(lengths).tolist()])
-        return ["out_of_memory" if lost[a:b].any() else values[a + lead : b] for a, b in edges]
+        return ["out_of_memory" if ran_out[a:b].any() else values[a + lead : b] for a, b in edges]

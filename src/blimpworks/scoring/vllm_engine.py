@@ -1,4 +1,10 @@
-"""Score with causal models through vLLM: by a server, with retries and restarts, or in process."""
+"""Score with causal models through vLLM, by a server or in this process.
+
+Texts are tokenized here and sent as *prompts*: lists of ids, for which vLLM returns the
+log-probability of each id. ``VllmEngine`` hands prompts to a ``Served`` model (HTTP requests, with
+retries and restarts of the server) or to a ``Loaded`` one (vLLM in this process). Both divide the
+prompts into batches by ``run_batches``. The generation of answers uses them too.
+"""
 
 import gc
 import logging
@@ -23,17 +29,14 @@ from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.vllm_server import MODEL, Setup, VllmServer, is_full, make_setup
 
 Prompt = list[int]
-P = TypeVar("P")
-R = TypeVar("R")
+P = TypeVar("P")  # a request to vLLM, such as a prompt
+R = TypeVar("R")  # its result, such as log-probabilities
 Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
-"""Reasons why a batch has no results.
-
-``lost``: the server is gone, perhaps by another batch; ``deadly``: the batch killed the server;
-``stray``: another server answered.
-"""
+"""Reasons why a batch has no results. ``lost``: the server is gone, perhaps because of another
+batch; ``deadly``: the batch killed the server; ``stray``: another server answered."""
 Outcome = list[R] | Trouble
 Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
-"""Function that runs batches and returns results for the requests of each, or its trouble."""
+"""Function that runs batches, and returns for each its results or the trouble that it had."""
 
 
 def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
@@ -42,11 +45,11 @@ def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
 
 
 def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> list[R | Failure]:
-    """Run requests in batches of ``size`` and return the result or failure of each.
+    """Run requests in batches of ``size`` and return the result or failure of each request.
 
-    A batch that is refused or too large is halved until the request that causes this is alone. The
-    requests of a deadly batch are run alone. ``attempt`` raises an exception if another attempt
-    cannot succeed.
+    A batch that is refused or too large is halved, until only the request that causes this is left.
+    The requests of a deadly batch are run one by one. ``attempt`` must raise an exception when no
+    further attempt can succeed, or this would not end.
     """
     results: list[R | Failure | None] = [None] * len(requests)
     pending = cut(range(len(requests)), size)
@@ -99,11 +102,11 @@ def trouble(status: int, body: bytes) -> Trouble:
 
 
 class Served(Generic[P, R]):
-    """Sends requests to a vLLM server, which is started by the first.
+    """Sends requests to a vLLM server, which is started at the first request.
 
     A server that died is started again and gets the missing batches one at a time. The requests of
-    a batch that kills it again are sent alone, until the deadly request is found and marked. If the
-    server dies too often in a row (``VllmOptions.restarts``), an error is raised.
+    a batch that kills it again are sent one by one, until the deadly request is found and marked.
+    If the server dies too often in a row (``VllmOptions.restarts``), an error is raised.
     """
 
     def __init__(
@@ -121,10 +124,13 @@ class Served(Generic[P, R]):
         self._setup, self._write, self._read, self._size = setup, write, read, size
         self.server: VllmServer | None = None
         self._pool: urllib3.HTTPConnectionPool | None = None
-        self._usual = self._in_flight = in_flight
-        self._deaths = 0
-        self._sound = self._proven = True
-        self._known: list[P] = []
+        self._usual_in_flight = self._in_flight = in_flight
+        self._deaths_in_a_row = 0
+        self._is_alive = True
+        # A request that was answered. A new server gets it first: unless it answers too, it is
+        # broken, and no other request is to blame for its death.
+        self._answered: list[P] = []
+        self._has_passed = True
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """Return the result or failure of each request.
@@ -132,7 +138,7 @@ class Served(Generic[P, R]):
         Raises UserError if the server does not start, or dies before any answer; TransientError if
         it starts too slowly, or dies again and again after an answer.
         """
-        self._in_flight = self._usual
+        self._in_flight = self._usual_in_flight
         return run_batches(requests, self._size, self._attempt)
 
     def close(self) -> None:
@@ -146,29 +152,30 @@ class Served(Generic[P, R]):
             outcomes = list(threads.map(self.send, batches))
         for batch, outcome in zip(batches, outcomes, strict=True):
             if isinstance(outcome, list):
-                self._deaths, self._known = 0, batch[:1]
+                self._deaths_in_a_row, self._answered = 0, batch[:1]
         if "lost" not in outcomes and "stray" not in outcomes:
             return outcomes
-        # The server died. If several batches were sent, the cause is unknown. They are sent again
-        # one by one, and the first that is lost is the cause.
+        # The server died. If several batches were in flight, the cause is unknown: they are sent
+        # again one by one, and the first that is lost then is the cause.
         server.await_end(SHUTDOWN_TIMEOUT)
-        full = server.ran_full()
-        if "stray" in outcomes or not self._proven:  # no request is the cause
-            self._deaths += 1
-        elif (
-            self._in_flight == 1 and "out_of_memory" not in outcomes
-        ):  # a batch whose answer says that memory ran out is known already
+        ran_full = server.ran_full()
+        if "stray" in outcomes or not self._has_passed:  # no request is the cause
+            self._deaths_in_a_row += 1
+        elif self._in_flight == 1 and "out_of_memory" not in outcomes:
+            # (A batch whose answer says that memory ran out is halved anyway.)
             cause = outcomes.index("lost")
-            alone = len(batches[cause]) == 1
-            self._deaths += alone
-            mark: Trouble = "out_of_memory" if full else "refused"
-            outcomes[cause] = mark if alone else "deadly"
-        self._in_flight, self._usual = 1, 1 if full else self._usual
-        # If it has answered before, its requests are fine, and the machine ends it.
-        error_class = TransientError if self._known else UserError
-        error = server.failure(f"failed, {self._deaths} times in a row", error_class)
+            is_single = len(batches[cause]) == 1
+            self._deaths_in_a_row += is_single
+            mark: Trouble = "out_of_memory" if ran_full else "refused"
+            outcomes[cause] = mark if is_single else "deadly"
+        self._in_flight = 1
+        if ran_full:
+            self._usual_in_flight = 1
+        # After an answer, requests are fine, so it must be the machine that ends the server.
+        error_class = TransientError if self._answered else UserError
+        error = server.failure(f"failed, {self._deaths_in_a_row} times in a row", error_class)
         self.close()
-        if self._deaths > self._setup.options.restarts:
+        if self._deaths_in_a_row > self._setup.options.restarts:
             raise error
         log.warning("the vLLM server failed; it is started again, and sent what is missing")
         return outcomes
@@ -177,37 +184,39 @@ class Served(Generic[P, R]):
         """Start a server, and send it a request that an earlier server has answered."""
         self.server = VllmServer(self._setup)
         self.server.start()
-        self._sound = True
+        self._is_alive = True
         self._pool = urllib3.HTTPConnectionPool(
             self.server.address,
             self.server.port,
             maxsize=self._in_flight,
             timeout=urllib3.Timeout(connect=10, read=self._setup.options.answer_timeout),
         )
-        if self._known:
-            self._proven = isinstance(self.send(self._known), list)
-            self._deaths = 0 if self._proven else self._deaths
+        if self._answered:
+            self._has_passed = isinstance(self.send(self._answered), list)
+            if self._has_passed:
+                self._deaths_in_a_row = 0
         return self.server
 
     def send(self, batch: list[P]) -> Outcome[R]:
         """Send one HTTP request, with retries after temporary faults."""
         assert self.server is not None
         assert self._pool is not None
-        # Other batches do not retry if one has found that the server is gone.
-        if not self._sound or not self.server.running:
+        # When one batch has found that the server is gone, the others need not try.
+        if not self._is_alive or not self.server.running:
             return "lost"
         body, headers = self._write(batch), self.server.headers()
         try:
             answer = self._pool.request("POST", PATH, body=body, headers=headers, retries=RETRIES)
         except urllib3.exceptions.HTTPError as error:
             log.debug("a request to the vLLM server failed (%s)", error)
-            self._sound = False
+            self._is_alive = False
             return "lost"
         if answer.status == 200:
             return self._read(answer.data, batch)
         problem = trouble(answer.status, answer.data)
-        self._sound = self._sound and problem not in ("lost", "stray")
-        if problem != "lost":  # the log of the server says more about lost ones
+        if problem in ("lost", "stray"):
+            self._is_alive = False
+        if problem != "lost":  # about lost ones the server's own log says more
             log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
         return problem
 
@@ -221,7 +230,8 @@ class Loaded(Generic[P, R]):
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """Return the result or failure of each request. Raises UserError if loading fails."""
-        return run_batches(requests, max(1, len(requests)), self._attempt)
+        size = max(1, len(requests))
+        return run_batches(requests, size, lambda batches: [*map(self._run, batches)])
 
     def close(self) -> None:
         self.__dict__.pop("_model", None)
@@ -246,10 +256,7 @@ class Loaded(Generic[P, R]):
                 "or choose the engine transformers."
             ) from error
 
-    def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
-        return [self._outcome(batch) for batch in batches]
-
-    def _outcome(self, batch: Sequence[P]) -> Outcome[R]:
+    def _run(self, batch: Sequence[P]) -> Outcome[R]:
         model = self._model
         from vllm.exceptions import VLLMValidationError
 
@@ -266,7 +273,7 @@ class Loaded(Generic[P, R]):
 
 
 ALIKE = 1e-3
-"""Nats within which random tokens' log-probabilities lie if a model's weights were not loaded."""
+"""Random tokens' log-probabilities differ by less if the weights were not loaded [nats]."""
 LOWEST = -9999.0
 """Value that vLLM's server sends for the logarithm of zero."""
 # vLLM must generate one token, which is not used.
@@ -274,7 +281,10 @@ REQUEST = {"model": MODEL, "prompt_logprobs": 0, "max_tokens": 1, "temperature":
 
 
 def read_response(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
-    """Read the log-probabilities of each prompt's ids, without the first, from an answer."""
+    """Read the log-probabilities of each prompt's ids after the first, from an HTTP answer.
+
+    For an id 42 at the second place, the answer has ``{"42": {"logprob": -1.5, …}, …}`` there.
+    """
     import orjson  # comes with vLLM; three times as fast as json for answers of megabytes
 
     choices: list[dict[str, Any]] = orjson.loads(body)["choices"]
@@ -313,12 +323,12 @@ def sampling() -> Any:
 
 
 def read_flat(flat: Any) -> LogProbs:
-    """Read the flat log-probabilities of vLLM, which have no entry for the first id."""
+    """Return the log-probabilities of one prompt, which vLLM gives for all ids but the first."""
     return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)
 
 
 def generate(model: Any, batch: Sequence[Prompt]) -> list[LogProbs]:
-    """Return the log-probabilities of each prompt's ids, without the first, by vLLM's ``LLM``."""
+    """Return the log-probabilities of each prompt's ids after the first, by vLLM's ``LLM``."""
     inputs = [{"prompt_token_ids": prompt} for prompt in batch]
     outputs = model.generate(inputs, sampling(), use_tqdm=False)
     return [read_flat(output.prompt_logprobs) for output in outputs]
@@ -345,7 +355,8 @@ ENTRIES = (
     "blimpworks.scoring.vllm_engine:sampling",
     "blimpworks.scoring.vllm_engine:read_flat",
 )
-"""Functions and classes that decide numbers, without those that run a server."""
+"""Functions and classes that decide log-probabilities, for the key of scores. Code that only runs
+the server is not among them, so that a change to it keeps scores valid."""
 
 
 def score_encoded(
@@ -354,10 +365,10 @@ def score_encoded(
     vocabulary: int,
     score: Callable[[list[Prompt]], list[LogProbs | Failure]],
 ) -> list[LogProbs | Failure]:
-    """Return the log-probabilities of each text's ids by ``score``, which takes prompts.
+    """Return the log-probabilities of each text's ids, by a function ``score`` of prompts.
 
-    ``prefix`` is put before each text. A text with an id not below ``vocabulary`` is refused. If no
-    text has an id to score, ``score`` is not called, so that no model is loaded.
+    A prompt is ``prefix`` and the text's ids. A text with an id of ``vocabulary`` or above is
+    refused. If no text has an id to score, ``score`` is not called, so that no model is loaded.
     """
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     prompts: dict[int, Prompt] = {}

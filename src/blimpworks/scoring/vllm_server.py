@@ -1,4 +1,8 @@
-"""Configure vLLM for a model, start a server for it, and end the server with its job."""
+"""Configure vLLM for a model, start a server for it, and end the server with its job.
+
+``make_setup`` collects vLLM's settings. ``VllmServer`` runs vLLM's HTTP server as a child process,
+through ``vllm_supervisor``, which ends it when this process ends. ``vllm_engine`` sends requests.
+"""
 
 import logging
 import os
@@ -81,7 +85,7 @@ class Setup:
     multimodal: bool = False
     """Whether the model also reads images or sound."""
     answers: bool = False
-    """Whether vLLM generates answers; on GPUs it then uses CUDA graphs and shares prefixes."""
+    """Whether vLLM generates answers to prompts; if so, GPUs use CUDA graphs and share prefixes."""
 
     @property
     def gpus(self) -> int:
@@ -90,19 +94,18 @@ class Setup:
 
     def name(self) -> str:
         """Return versions, and all else that can change a log-probability or an answer."""
-        name_parts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
-        name_parts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
-        name_parts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
-        name_parts += [f"longest {self.longest}", f"batched_tokens {self.options.batched_tokens}"]
-        name_parts += ["graphs, shared prefixes"] if self.answers and self.gpus else []
-        return " ".join(name_parts)
+        facts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
+        facts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
+        facts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
+        facts += [f"longest {self.longest}", f"batched_tokens {self.options.batched_tokens}"]
+        facts += ["graphs, shared prefixes"] if self.answers and self.gpus else []
+        return " ".join(facts)
 
     def arguments(self) -> dict[str, str | int | float | bool]:
         """Return the arguments of vLLM, by their names in its offline API.
 
         It reads only safetensors, runs no code of the checkpoint, returns raw log-probabilities,
-        and does not share prefixes of scored texts. It has no tokenizer, because it gets and
-        returns ids.
+        and does not share prefixes of scored texts. It needs no tokenizer, since it gets ids.
         """
         arguments: dict[str, str | int | float | bool] = {
             "model": str(self.model.resolve()),
@@ -130,10 +133,10 @@ class Setup:
     def environment(self) -> dict[str, str]:
         """Return environment variables for vLLM: no network and no telemetry.
 
-        On a CPU, the number of threads is fixed. They are bound to no core, because threads of two
-        jobs on one core would wait for each other. There is no compiler, which would take a minute
-        to save microseconds. On a GPU, FlashInfer's sampling kernels are off. They need a compiler
-        at the start, and greedy decoding does not use them.
+        On a CPU, the number of threads is fixed. They are bound to no core, because two jobs on one
+        core would wait for each other. Models are not compiled, which would take a minute to save
+        microseconds. On a GPU, FlashInfer's sampling kernels are off: they are compiled at the
+        start, and greedy decoding does not use them.
         """
         environment = {
             "HF_HUB_OFFLINE": "1",
@@ -145,8 +148,8 @@ class Setup:
         if self.gpus:
             return environment | {"VLLM_USE_FLASHINFER_SAMPLER": "0"}
         threads = {"OMP_NUM_THREADS": str(self.options.threads)}
-        alone = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "TORCHDYNAMO_DISABLE": "1"}
-        return environment | threads | alone
+        unbound = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "TORCHDYNAMO_DISABLE": "1"}
+        return environment | threads | unbound
 
 
 def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
@@ -180,27 +183,29 @@ log = logging.getLogger(__name__)
 MODEL = "model"
 """Name of the model in requests."""
 ENTRIES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.openai.api_server")
-"""Modules of vLLM that serve: of present versions, and of versions up to 0.24."""
+"""Modules that start vLLM's server: in present versions, and in versions up to 0.24."""
 # With an executor in the engine's process there is no third process, which would wait for the
 # second by spinning. vLLM refuses the executor's short name on CPUs, because it cannot set the
 # number of threads then; here the environment does.
 SINGLE_PROCESS = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
 ERROR = re.compile(r"(?:^|[\]\s])((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): .+)$")
+"""Matches a log's line such as ``(EngineCore) torch.OutOfMemoryError: CUDA out of memory``."""
 SECOND_HAND = (
     "Engine core initialization failed",
     "EngineDeadError",
     "WorkerProc init",
     "Tokenizer not available when `skip_tokenizer_init",
 )
+"""Texts of errors that only follow from another error, which says the cause."""
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
-ROOM = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
-"""Length of the longest name of a temporary directory that has room for vLLM's sockets."""
+LONGEST_TEMPORARY = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
+"""Longest path of a temporary directory in which vLLM's sockets (36 bytes) fit into 107 bytes."""
 LOG_INTERVAL = 15.0
 """Time between two log lines while the server starts [s]."""
 
 
 def telling_line(text: str) -> str:
-    """Return the line of a log that best says why a server failed: its last first-hand error."""
+    """Return the line of a log that says best why a server failed: the last error with a cause."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [match[1] for line in lines if (match := ERROR.search(line))]
     first_hand = [error for error in errors if not any(phrase in error for phrase in SECOND_HAND)]
@@ -236,13 +241,13 @@ def free_port(address: str) -> int:
 
 def make_directory() -> Path:
     """Make a directory for a server's log and sockets; paths of sockets must be short."""
-    short = len(os.fsencode(tempfile.gettempdir())) <= ROOM
+    short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_TEMPORARY
     # Makes a directory with a random name, which only this user can open.
     return new_scratch("blimpworks-vllm", None if short else Path("/tmp"))  # noqa: S108
 
 
 def server_module() -> str:
-    """Return the module of the installed vLLM that serves, by its file, without an import."""
+    """Return the module that starts the installed vLLM's server; found without importing vLLM."""
     spec = find_spec("vllm")
     root = Path(spec.origin).parent if spec and spec.origin else Path()
     files = {name: root.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in ENTRIES}
@@ -284,8 +289,7 @@ class VllmServer:
     def start(self) -> None:
         """Start the server and wait until it answers.
 
-        Raises UserError, with the best line of its log, if it dies before, and TransientError if it
-        takes too long.
+        Raises UserError, with a line of its log, if it dies; TransientError if it takes too long.
         """
         for tries_left in (2, 1, 0):
             self.port = free_port(self.address)
@@ -352,7 +356,7 @@ class VllmServer:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def ran_full(self) -> bool:
-        """Return whether memory ran out, by the log or the signal that ended the server."""
+        """Return whether memory ran out, from the log and the signal that ended the server."""
         killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
         return bool(killed) or is_full(self.read_log())
 
