@@ -1,9 +1,12 @@
-"""Declarations of paradigms for the generator: draws, sentences, and the drawn constituents.
+"""Settings of a generated paradigm, and the forms that fill the slots of its two sentences.
 
-A declaration draws constituents in order and has two sentences with {name} or {name.part} in place
-of them. Each constituent has parts. A part is a tuple of forms of lexical entries, because
-Warstadt et al. (2020, section 3.1) compare lengths of sentences in entries: a form may have more
-than one word.
+``generate.read_declaration`` reads a YAML file into a ``Paradigm``, with keys such as::
+
+    draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
+    good: The {who} {act.past}.
+
+Each draw chooses a constituent. A slot is {name} or {name.form}. Its text is a tuple with a string
+for each lexical entry, because Warstadt et al. (2020, section 3.1) compare lengths in entries.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +29,7 @@ PRONOMINAL = (*NOMINAL, "pronoun")
 
 
 class DrawReference(NamedTuple):
-    """The name of another draw under a key, and the categories that it may have."""
+    """A key of a draw that names another draw, with the categories allowed for the other."""
 
     key: str
     name: str
@@ -241,7 +244,7 @@ class Scheme(Strict):
     draw: dict[Name, AnyDraw] = Field(min_length=1)
     """Draws by name, in their order."""
     good: str
-    """The acceptable sentence, with {name} or {name.part} in place of draws."""
+    """The acceptable sentence, with {name} or {name.form} in place of draws."""
     bad: str
     crucial_item: str | None = None
     """Field of that name in the released form, written like a sentence."""
@@ -275,8 +278,9 @@ class Paradigm(Strict):
 
 # Constituents
 
-Part = tuple[str, ...]
-Parts = Mapping[str, Callable[[Any], Part]]
+Forms = tuple[str, ...]
+"""Text of a slot, one string for each lexical entry: ("the", "ice cream")."""
+FormGetters = Mapping[str, Callable[[Any], Forms]]
 OTHER_NUMBER: dict[lexicon.Number, lexicon.Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
@@ -292,7 +296,7 @@ CASES = {
 """Cases of the pronouns, by the reflexive."""
 
 
-def _not_empty(*forms: str) -> Part:
+def _not_empty(*forms: str) -> Forms:
     return tuple(filter(None, forms))
 
 
@@ -309,7 +313,7 @@ class NounForm:
         return self.entry.forms[self.number]
 
     @property
-    def reflexives(self) -> Part:
+    def reflexives(self) -> Forms:
         """Reflexive pronouns that can refer to the noun."""
         if self.number == "pl":
             return (THEMSELVES,)
@@ -318,7 +322,7 @@ class NounForm:
         return REFLEXIVES[self.entry.gender]
 
     @property
-    def det(self) -> Part:
+    def det(self) -> Forms:
         """The determiner, or nothing."""
         return (self.determiner.determiner,) if self.determiner else ()
 
@@ -336,7 +340,7 @@ class Realisation:
     form: lexicon.VerbForm
 
     @property
-    def aux(self) -> Part:
+    def aux(self) -> Forms:
         """The auxiliary's form; nothing if there is none."""
         if self.auxiliary is None:
             return ()
@@ -352,14 +356,14 @@ class Predicate:
     counterpart: Realisation | None
     """The realisation in the other number, if it differs."""
 
-    def realised(self, name: str, swapped: bool) -> Part:
-        """Return a part as drawn or, if ``swapped``, in the other number.
+    def realised(self, name: str, swapped: bool) -> Forms:
+        """Return the forms called ``name``, in the other number if ``swapped``.
 
-        The part ``finite`` is the agreeing word: the auxiliary, or the verb's first word. The part
-        ``rest`` is everything after it.
+        "finite" is the agreeing word: the auxiliary, or the verb's first word; "rest" is all after
+        it. The name "" is for the auxiliary and the verb.
         """
         chosen = self.counterpart if swapped and self.counterpart else self.chosen
-        verb: Part = (self.verb.with_particle(chosen.form),) if self.verb else ()
+        verb: Forms = (self.verb.with_particle(chosen.form),) if self.verb else ()
         if name == "aux":
             return chosen.aux
         if name == "verb":
@@ -383,29 +387,29 @@ class Pronoun:
         return "pl" if self.reflexive == THEMSELVES else "sg"
 
     @property
-    def reflexives(self) -> Part:
+    def reflexives(self) -> Forms:
         return (self.reflexive,)
 
 
 Entry = lexicon.Verb | lexicon.Determiner | lexicon.Adjective
-Constituent = Entry | NounForm | Predicate | Pronoun | Part | None
+Constituent = Entry | NounForm | Predicate | Pronoun | Forms | None
 """A drawn constituent; a tuple is a row of words, None the object of a verb that takes none."""
 
 
-def _form(form: lexicon.VerbForm) -> Callable[[lexicon.Verb], Part]:
+def _form(form: lexicon.VerbForm) -> Callable[[lexicon.Verb], Forms]:
     return lambda verb: (verb.with_particle(form),)
 
 
-NOUN_PARTS: Parts = {
+NOUN_FORMS: FormGetters = {
     "": lambda noun: (*noun.det, noun.text),
     "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER_NUMBER[noun.number]]),
     "possessive": lambda n: (*n.det, lexicon.possessive(n.text, plural=n.number == "pl")),
 }
-PARTS: Mapping[str, Parts] = {
+FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
     "verb": {form: _form(form) for form in get_args(lexicon.VerbForm)},
-    "noun": NOUN_PARTS,
+    "noun": NOUN_FORMS,
     "phrase": {
-        **NOUN_PARTS,
+        **NOUN_FORMS,
         "det": lambda noun: noun.det,
         "noun": lambda noun: (noun.text,),
         "first": lambda noun: (noun.words()[0],),
@@ -421,14 +425,14 @@ PARTS: Mapping[str, Parts] = {
     "pronoun": {"": lambda pronoun: (pronoun.text,)},
     "wh": {"": lambda row: row},
 }
-"""Functions that return parts, by category of draw and name of the part; "" is ``{name}``."""
+"""Functions from a constituent to forms, by category and name after the dot ("" without)."""
 
 
-def part_of(constituent: Constituent, category: str, name: str) -> Part:
-    """Return the forms that replace ``{name.part}`` in a sentence, without empty ones.
+def forms_of(constituent: Constituent, category: str, name: str) -> Forms:
+    """Return the forms of a slot, given the ``name`` after its dot ("" without a dot).
 
-    Parts of a choice are indices of its row of words; without a part, the first word is taken.
+    For a choice, ``name`` is an index in the row of words, 0 if empty. Empty words are left out.
     """
     if isinstance(constituent, tuple):
         return _not_empty(constituent[int(name or 0)])
-    return () if constituent is None else PARTS[category][name](constituent)
+    return () if constituent is None else FORMS_BY_CATEGORY[category][name](constituent)

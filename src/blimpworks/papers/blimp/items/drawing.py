@@ -1,8 +1,8 @@
-"""Draw the constituents of a declaration from the lexicon, each one fitting the earlier ones.
+"""Draw the words of a minimal pair from the lexicon, each one fitting the words drawn before.
 
-A declaration has a scheme: named draws, such as a verb and a noun that can be its subject.
-``Builder.draw`` returns what was drawn, by name. Source: Warstadt et al. (2020), section 3.1:
-lexical items are sampled evenly from those that the restrictions allow.
+Input: a scheme, which has named draws such as "act: a verb; who: a noun that can be its subject".
+Output of ``Builder.draw``: the drawn constituents by name. ``generate`` puts them into sentences.
+Lexical items are sampled evenly from those that the restrictions allow (Warstadt et al. 2020, 3.1).
 """
 
 import random
@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from blimpworks.papers.blimp.items import declarations as declared
-from blimpworks.papers.blimp.items.declarations import OTHER_NUMBER, NounForm, Part, Realisation
+from blimpworks.papers.blimp.items.declarations import OTHER_NUMBER, Forms, NounForm, Realisation
 from blimpworks.papers.blimp.items.lexicon import SAME, Adjective, Determiner, Lexicon, Number, Verb
 from blimpworks.papers.blimp.items.lexicon import VerbForm as Form
 
@@ -23,7 +23,7 @@ PRESENT: dict[Number, Form] = {"sg": "third", "pl": "base"}
 
 
 class Pools:
-    """Lists of what a draw allows before other draws are considered: entries and realisations."""
+    """Lists the lexical entries and verb forms that a draw allows, before other draws count."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon, self.accepts = lexicon, lexicon.classes.accepts
@@ -61,7 +61,7 @@ class Pools:
         return groups
 
     def verbs(self, draw: declared.VerbDraw) -> list[Verb]:
-        """List the verbs that a draw allows with some subject and object."""
+        """List the verbs that a draw allows if its subject and object are still open."""
         accepts, within, complement = self.accepts, draw.subject_within, draw.complement
         complements = {complement} if isinstance(complement, str) else {*complement}
 
@@ -107,9 +107,9 @@ class Pools:
     def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
-        """Return groups of realisations: finite forms, and forms with an auxiliary.
+        """Return two lists of realisations: finite forms, and forms with an auxiliary.
 
-        A ``stative`` verb has no progressive. Groups without a realisation are left out.
+        A ``stative`` verb has no progressive. An empty list is left out.
         """
         finite, with_auxiliary = [], []
         if draw.verb and draw.use == "statement" and draw.auxiliary != "always":
@@ -129,9 +129,9 @@ class Pools:
                     with_auxiliary.append(Realisation(entry, True, entry.takes))
         groups = [finite, with_auxiliary]
         if stative:
-            groups = [[real for real in group if real.form != "gerund"] for group in groups]
+            groups = [[option for option in group if option.form != "gerund"] for group in groups]
         if draw.agreeing:
-            groups = [[real for real in group if self.counterpart(real)] for group in groups]
+            groups = [[option for option in group if self.counterpart(option)] for group in groups]
         return [group for group in groups if group]
 
     def counterpart(self, chosen: Realisation) -> Realisation | None:
@@ -143,7 +143,7 @@ class Pools:
         return Realisation(None, False, PRESENT[OTHER_NUMBER[number]]) if number else None
 
     def agree(self, draw: declared.PredicateDraw) -> bool:
-        """Tell whether all realisations that ``draw`` allows have a counterpart."""
+        """Tell whether all verb forms that ``draw`` allows have one in the other number."""
         numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
         groups = (group for n in numbers for group in self.realisations(draw, n, False))
         return all(self.counterpart(realisation) for group in groups for realisation in group)
@@ -333,11 +333,11 @@ class Builder:
                 pool.append(pronoun)
         return self._pick(name, pool)
 
-    def _wh(self, name: str, draw: declared.WhDraw) -> Part:
+    def _wh(self, name: str, draw: declared.WhDraw) -> Forms:
         person = "person" in self._drawn[draw.for_].entry.classes
         return (self._pick(name, (RELATIVES if draw.relative else INTERROGATIVES)[person]),)
 
-    def _choice(self, name: str, draw: declared.ChoiceDraw) -> Part:
+    def _choice(self, name: str, draw: declared.ChoiceDraw) -> Forms:
         among = draw.among
         if draw.of:
             among = draw.by_number.get(self._drawn[draw.of].number, among)

@@ -24,7 +24,7 @@ from blimpworks.papers.blimp.items.drawing import Builder, Pools, Redraw
 from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon, Sounds, read_lexicon
 
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
-"""{name} or {name.part}."""
+"""A slot: {name}, or {name.form} such as {act.past}, with the groups "act" and ".past"."""
 OPTIONAL = "phrase that can be nothing"
 """Category of the object of a verb that may take none; other draws cannot refer to it."""
 SETS = "determiners.tsv (column sets)"
@@ -101,11 +101,11 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]
                 categories[name] = OPTIONAL
     for key, text in scheme.templates.items():
         for slot in SLOT.finditer(text):
-            slot_draw, slot_part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
+            slot_draw, form_name = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
             if slot_draw is None:
                 yield key, f"names {slot[1]!r}, which is not drawn"
-            elif slot_part not in (slot_parts := _parts(slot_draw)):
-                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in slot_parts)
+            elif form_name not in (form_names := _form_names(slot_draw)):
+                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in form_names)
                 category = _with_article(slot_draw.category)
                 yield key, f"has {slot[0]}, no part of {category}; expected {has}"
         if stray := re.search(r"[{}]", SLOT.sub("", text)):
@@ -117,9 +117,9 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]
             yield key, f"marks {len(marked)} critical words by brackets; expected {number}"
 
 
-def _parts(draw: draws.AnyDraw) -> Collection[str]:
+def _form_names(draw: draws.AnyDraw) -> Collection[str]:
     if draw.category != "choice":
-        return draws.PARTS[draw.category]
+        return draws.FORMS_BY_CATEGORY[draw.category]
     groups = (draw.among, *draw.by_number.values())
     lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
     shortest = min(lengths, default=0)
@@ -221,6 +221,7 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
 # Pairs
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
+"""An article and the word after it, which may be in brackets: "a [apple"."""
 MOST_FRUITLESS_DRAWS = 2000
 """Draws in a row without a new pair, after which a paradigm counts as exhausted."""
 Draws = Mapping[str, draws.Constituent]
@@ -231,7 +232,7 @@ class Sentence:
     """A generated sentence."""
 
     text: str
-    entries: draws.Part
+    entries: draws.Forms
     """Forms of its lexical entries."""
     prefix: str = ""
     """The text before the critical ``word``; both are empty if no word is marked."""
@@ -249,13 +250,13 @@ class Pair:
     """The constituents that both sentences are made of."""
 
 
-def _filled(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Part]:
+def _filled(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Forms]:
     """Return a template's text with the slots filled, and the forms of its lexical entries."""
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
         category = scheme.draw[slot[1]].category
-        forms = draws.part_of(drawn[slot[1]], category, slot[2].removeprefix("."))
+        forms = draws.forms_of(drawn[slot[1]], category, slot[2].removeprefix("."))
         text += literal + " ".join(forms)
         entries += [*re.findall(r"[\w'-]+", literal), *forms]
         end = slot.end()

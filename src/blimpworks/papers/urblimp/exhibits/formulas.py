@@ -1,7 +1,7 @@
-"""Formulas of UrBLiMP's exhibits: scores of models, tests between them, people's ratings.
+"""Functions that turn rows into one number of UrBLiMP's tables and figures, each with a sentence.
 
-Tests between models take rows of accuracies, or printed numbers with a model as row and a
-phenomenon as column.
+Exhibits make cells with them. Tests between models take rows of accuracies (model, phenomenon,
+paradigm, accuracy), or printed numbers (row: a model, column: a phenomenon, value).
 """
 
 from itertools import combinations
@@ -14,7 +14,7 @@ BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
 OVER = choice({"phenomena": BY_PHENOMENON, "paradigms": BY_PARADIGM})
 """Unit of a test's observations."""
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
-"""Sets of tests that Holm's correction is applied to."""
+"""Sets of tests to correct together by Holm; "-it" ends the name of an instruction-tuned model."""
 TEST = "by Wilcoxon's signed-rank test over {over}"
 
 
@@ -28,14 +28,16 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
-    """Return the table of ``compare_scores`` for the tests ``among`` the models of some rows."""
+    """Return the table of ``compare_scores`` for one set of tests, ``among``."""
     # scipy and statsmodels are slow to import.
     from blimpworks.papers.urblimp.analysis import compare_scores
 
     scores = scores_by(rows, over)
     models = [*scores.columns]
-    pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
-    return compare_scores(scores, [*combinations(models, 2)] if among == EACH_OTHER else pairs)
+    if among == EACH_OTHER:
+        return compare_scores(scores, [*combinations(models, 2)])
+    tuned_pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
+    return compare_scores(scores, tuned_pairs)
 
 
 # Rounding is not propagated: the paper tests rounded cells, and p is no smooth function of them.
@@ -58,7 +60,7 @@ def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
 def holm_of(
     rows: pd.DataFrame, first: str, second: str, among: str, over: str = BY_PHENOMENON
 ) -> float:
-    """Compute p of the test between two models, corrected for all tests ``among`` models."""
+    """Compute p of the test between two models, corrected for all tests of the set ``among``."""
     tests = corrected_tests(rows, among, over)
     pairs = zip(tests["first"], tests["second"], strict=True)
     chosen = [{*pair} == {first, second} for pair in pairs]
@@ -72,7 +74,7 @@ def holm_of(
     over=OVER,
 )
 def significant(rows: pd.DataFrame, below: float, among: str, over: str = BY_PHENOMENON) -> float:
-    """Count the tests ``among`` models that are significant after Holm's correction."""
+    """Count the tests of the set ``among`` with a corrected p ``below`` a level."""
     return float((corrected_tests(rows, among, over)["holm"] < below).sum())
 
 
@@ -121,21 +123,19 @@ MACRO = Formula(
 IMPLIED = Formula("smallest n of which every accuracy is a share", _implied, takes_as_printed=True)
 PAPER_TOTAL = Formula(
     "sum of value, or of corrected where there is no value",
-    lambda rows: rows["value"].fillna(rows["corrected"]).astype(float).sum(),
+    lambda rows: rows["value"].astype(float).fillna(rows["corrected"].astype(float)).sum(),
 )
 BITS = sum_of("bits")
 BITS_PER_TOKEN = Formula(
     "sum of bits ÷ sum of tokens", lambda rows: rows["bits"].sum() / rows["tokens"].sum()
 )
-
-
 OVER_PAIRS = ", over pairs with {per_pair} judgements"
 KAPPAS = {
     "Fleiss' kappa of the sentence chosen": "published",
     "Fleiss' kappa of right and wrong": "corrected",
     "Randolph's free-marginal kappa": "free",
 }
-"""Keys of kappas, by their names in sentences."""
+"""Names of kappas in the sentences of formulas, and their keys in ``analysis.KAPPAS``."""
 NUMBER_OF_PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 
