@@ -57,7 +57,7 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 
 
 def bins_of(values: pd.Series, most: int) -> pd.Series:
-    """Return the number of each value's bin, from 0, in at most ``most`` bins between quantiles.
+    """Number the bin of each value from 0; at most ``most`` bins lie between quantiles.
 
     Equal values share a bin.
     """
@@ -72,7 +72,7 @@ def bins_of(values: pd.Series, most: int) -> pd.Series:
 
 
 def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
-    """Yield the accuracy in each bin of each factor, with Wilson's interval.
+    """Yield a row for each bin of each factor, with its accuracy and Wilson's interval.
 
     ``rows`` has the factors and ``correct``. Pairs without a value of a factor are left out.
     """
@@ -129,7 +129,7 @@ def bin_accuracies(
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
 """Terms: the slope per doubling of the text, and the text needed for human accuracy."""
 Curves = Mapping[str, Mapping[str, int]]
-"""Tokens of each model trained on a sample, by row of models.tsv and model."""
+"""Training tokens of each model, by model within a row of models.tsv (an architecture)."""
 Rows = list[dict[str, Any]]
 
 
@@ -169,7 +169,7 @@ def _read(path: Path, models: set[str], method: str) -> pd.DataFrame:
 def fit_curves(
     accuracies: Path, humans: Path | None, curves: Curves, method: tuple[str, str], output: Path
 ) -> int:
-    """Write regressions of accuracy by phenomenon and over all; return the number of rows.
+    """Write a regression for each curve and phenomenon, and over all; return the number of rows.
 
     ``humans`` is a table with human accuracies; without it, nothing is extrapolated. ``method``
     has the methods of the models' and the humans' accuracies. The column model of the result names

@@ -1,8 +1,8 @@
-"""Compute what only UrBLiMP needs: tests between models, kappas of people, sentence lengths.
+"""Compute three statistics that only UrBLiMP needs (Adeeba, Dillon, Sajjad and Bhatt 2025).
 
-Tests take scores of models by phenomenon, kappas people's choices between the sentences of pairs.
-The comparison of lengths reads items and scores, and writes two tables. Source: Adeeba, Dillon,
-Sajjad and Bhatt (2025).
+Tests compare models by their scores on phenomena. Kappas measure whether people choose the same
+sentence of a pair. ``compare_lengths`` reads items and scores, and writes two tables: decisions by
+the mean and by the sum of token log-probabilities, and one pair word by word.
 """
 
 import math
@@ -143,7 +143,7 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
 
 def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
-    """Return the share (0 to 1) of each complete pair's couples of judgements that agree."""
+    """Return for each complete pair the share (0 to 1) of couples of judgements that agree."""
     pairs = complete(ratings, per_pair)
     right = pairs["sum"]
     agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)
@@ -165,7 +165,7 @@ Item = dict[Any, Any]
 def _decisions(
     evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float
 ) -> pd.DataFrame:
-    """Return the pairs that a model has judged, with margins [nats] by token and in sum."""
+    """Return a row for each pair that a model has judged, with margins [nats] by mean and sum."""
     good, bad = (side_of(items, scores, side) for side in SIDES)
     pairs: pd.DataFrame = items.select(["item_id", *GROUP_COLUMNS, *SIDES]).to_pandas()
     pairs = pairs.astype(dict.fromkeys(GROUP_COLUMNS, str))
@@ -240,7 +240,7 @@ def words_of(
 def compare_lengths(
     results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
-    """Write the decisions that differ by token and in sum, and one such pair word by word.
+    """Count decisions that differ between mean and sum, and write one such pair word by word.
 
     ``ties`` names the tie policy. Return the number of pairs, and of those decided differently.
     """

@@ -1,4 +1,4 @@
-"""Show human agreement with BLiMP's labels from three sources, and accuracies by count of ties.
+"""Tabulate human agreement with BLiMP's labels from three sources, and ties of models.
 
 Source: Warstadt et al. (2020), section 3.4, the human columns of Tables 3 and 4, and the responses
 and their summary that the authors released. By section 4.1 the grammatical sentence must be more

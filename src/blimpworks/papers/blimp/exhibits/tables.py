@@ -41,9 +41,8 @@ RELATED = {
 HEADING_LINES = {acc.OVERALL: ("", "Overall"), **blimp.PHENOMENA}
 HEADINGS = {key: " ".join(lines).strip() for key, lines in HEADING_LINES.items()}
 BY_PAIR = "Overall, by pair"
-HEADS = {HEADINGS[key]: lines for key, lines in HEADING_LINES.items()} | {
-    BY_PAIR: ("Overall,", "by pair")
-}
+HEADS = {HEADINGS[key]: lines for key, lines in HEADING_LINES.items()}
+HEADS[BY_PAIR] = ("Overall,", "by pair")
 SHOULD_READ = "Should read"
 
 

@@ -1,7 +1,8 @@
-"""Read files of BLiMP's pairs and write items, with the critical regions of prefix methods.
+"""Read files of BLiMP's minimal pairs and write one table of items for the scoring of models.
 
-Each paradigm has one file of JSON lines, called after it. Source: Warstadt et al. (2020), sections
-3, 4.1 and 6.4; the fields are documented by the files only.
+Each paradigm has one file of JSON lines, called after it. Some paradigms have a critical word, the
+one that prefix methods score; its position becomes a column. Source: Warstadt et al. (2020),
+sections 3, 4.1 and 6.4; the fields are documented by the files only.
 """
 
 import logging
@@ -76,9 +77,9 @@ class Record(BaseModel):
             prefixes = self.two_prefix_prefix_good, self.two_prefix_prefix_bad
         spans = []
         sentences = (self.sentence_good, self.sentence_bad)
-        for sentence, before, written in zip(sentences, prefixes, critical, strict=True):
+        for sentence, prefix_field, word_field in zip(sentences, prefixes, critical, strict=True):
             # Words of ``animate_subject_trans`` and other paradigms begin with an extra space.
-            prefix, word = before or "", (written or "").strip()
+            prefix, word = prefix_field or "", (word_field or "").strip()
             start, end = len(prefix) + 1, len(prefix) + 1 + len(word)
             if not (prefix and word and sentence.startswith(f"{prefix} {word}")):
                 raise ValueError(f"{sentence!r} does not begin with {prefix!r} and {word!r}")

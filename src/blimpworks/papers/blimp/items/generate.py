@@ -1,7 +1,7 @@
-"""Read declarations of paradigms, check them against a lexicon, and generate pairs from them.
+"""Generate minimal pairs from declared paradigms and a lexicon, in BLiMP's released JSON lines.
 
-A declaration is a YAML file: named draws of words, and two sentences with ``{name}`` in their
-place. Generated pairs are written in the JSON lines in which BLiMP was released.
+A declaration is a YAML file with named draws of words, and two sentences with slots such as {who}
+for the drawn words (``declarations`` has an example).
 """
 
 import random

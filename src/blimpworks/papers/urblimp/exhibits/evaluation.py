@@ -118,7 +118,7 @@ def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 
 def _read_people(tables: Tables) -> pd.DataFrame:
-    # Without the table there are no rows.
+    # There are no rows if the campaign has no people's accuracies.
     return _in_order(read_plain(ACCURACIES, tables.get("people")))
 
 
@@ -191,8 +191,8 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     complete_models, present = complete(rows), {*rows["paradigm"]}
     # Paradigms of each phenomenon that any model has been judged on.
     paradigms: dict[str, list[str]] = {}
-    for phenomenon, (_, names_of_parts) in PHENOMENA.items():
-        if judged := [paradigm for paradigm in names_of_parts if paradigm in present]:
+    for phenomenon, (_, paradigm_names) in PHENOMENA.items():
+        if judged := [paradigm for paradigm in paradigm_names if paradigm in present]:
             paradigms[phenomenon] = judged
     human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
     names = names_of({**labels.models, **human})

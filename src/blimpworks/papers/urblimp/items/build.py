@@ -1,7 +1,8 @@
-"""Build UrBLiMP's items: apply rules to the trees of treebanks, and record each match's outcome.
+"""Build UrBLiMP's minimal pairs: apply rules to treebanks' sentences, and say why a match fails.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2. The data are open ones, because neither
-the paper's treebank nor its corpus is public.
+``build_items`` reads a folder of rules and the tables of a treebank. It writes items, counts of
+matches, and rejected matches. Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with
+open data, because neither the paper's treebank nor its corpus is public.
 """
 
 import difflib
@@ -33,7 +34,7 @@ LIST = "small"
 
 
 class Attested:
-    """Attested word forms, and the sentences and neighbouring words of treebanks."""
+    """Word forms that occur in some source, and the sentences and word bigrams of treebanks."""
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class Attested:
 
 
 class Absent(LookupError):
-    """A rule names a word that the draft lacks: it was left out, or is being moved."""
+    """A rule names a word that it has left out of the draft, or is moving."""
 
 
 class Rejected(Exception):
@@ -135,7 +136,7 @@ class Draft:
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, draft: "Draft", *, absent: bool) -> list[int]:
-        """Return the positions of words that have a different form in another draft.
+        """Return the positions of words with a different form in another draft.
 
         ``absent`` decides whether words that the other draft lacks are counted too.
         """
@@ -203,7 +204,7 @@ def _inflect(
     language: Language,
     attested: Attested,
 ) -> None:
-    """Inflect each word of a complex that has the features. Raises Rejected if none changes."""
+    """Inflect a complex, such as a verb and its auxiliaries. Raises Rejected if nothing changes."""
     tree_words, inflection = draft.tree.words, language.inflection
     # New values by feature; ``=NODE`` stands for the value of that word, if it has one.
     to: dict[str, str] = {}
@@ -211,8 +212,8 @@ def _inflect(
         node = value.removeprefix(declared.OF)
         if node == value:
             to[name] = value
-        elif of_word := tree_words[nodes[node]].features.get(name):
-            to[name] = of_word
+        elif value_of_node := tree_words[nodes[node]].features.get(name):
+            to[name] = value_of_node
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
     draft_words = [draft.word(index) for index in indices]
     followed = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
@@ -324,7 +325,7 @@ Row = dict[str, Any]
 
 
 def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
-    """Raise UserError if the pack names a faulty sentence that its file does not have."""
+    """Raise UserError if the language pack names a faulty sentence that is not in its file."""
     present = {(tree.file, tree.sent_id) for tree in trees}
     files = {file for file, _ in present}
     for fault in language.faults:
@@ -364,9 +365,9 @@ def build_items(
 ) -> dict[str, int]:
     """Apply the rules in a folder and write a language's items; return the pairs by paradigm.
 
-    Rules with the source text also apply to plain ``text``. The table ``counts`` gets the numbers
-    of matches by outcome, the table ``rejected`` the matches without a pair. Items are in the order
-    of the paper's paradigms, their rules and the treebanks.
+    Rules with ``source: text`` also apply to the files of plain ``text``. The table ``counts`` gets
+    the number of matches for each rule and outcome, ``rejected`` the matches without a pair. Items
+    are ordered by paradigm, rule and treebank.
     """
     _check_files(rules)
     language = declared.read_language(rules / f"{LANGUAGE}.yaml")
@@ -380,8 +381,9 @@ def build_items(
         _check_faults(language, trees)
         faults = language.faults
     plain = [t for path in text for t in patterns.plain_trees(path, language.orthography)]
+
     items: list[Row] = []
-    results: list[Row] = []
+    count_rows: list[Row] = []
     dropped: list[Row] = []
     for paradigm in PARADIGMS:
         path = rules / f"{paradigm}.yaml"
@@ -390,7 +392,7 @@ def build_items(
         keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
         paradigm_rules = declared.read_declaration(path, language).of_variant(options.variant)
         outcomes: list[Outcome] = []
-        pairs: set[tuple[str, str]] = set()
+        pairs_so_far: set[tuple[str, str]] = set()
         for rule in paradigm_rules:
             for tree in (*selected, *(plain if rule.source == "text" else ())):
                 try:
@@ -403,16 +405,18 @@ def build_items(
                         fault = next((fault for fault in faults if fault.is_in(tree)), None)
                         if fault:
                             reason = f"faulty in the treebank: {fault.about}"
-                        elif pair in pairs:
+                        elif pair in pairs_so_far:
                             reason = "made before"
                         else:
-                            pairs.add(pair)
+                            pairs_so_far.add(pair)
                     outcomes.append(outcome._replace(reason=reason))
-        made = [outcome for outcome in outcomes if not outcome.reason]
-        kept = {id(outcome) for outcome in evenly(made, options.per_paradigm)}
+
+        # Limit the pairs of the paradigm, count outcomes, and make rows.
+        with_pair = [outcome for outcome in outcomes if not outcome.reason]
+        kept_ids = {id(outcome) for outcome in evenly(with_pair, options.per_paradigm)}
         numbers: Counter[tuple[str, str]] = Counter()
         for outcome in outcomes:
-            beyond = not outcome.reason and id(outcome) not in kept
+            beyond = not outcome.reason and id(outcome) not in kept_ids
             reason = "beyond per_paradigm" if beyond else outcome.reason
             numbers[outcome.rule, reason] += 1
             origin = {name: getattr(outcome.tree, name) for name in ORIGIN}
@@ -437,10 +441,11 @@ def build_items(
         numbers.update({(rule.name, ""): 0 for rule in paradigm_rules if rule.name not in matched})
         for (name, reason), n in numbers.items():
             number = {"outcome": DROPPED if reason else KEPT, "reason": reason, "n": n}
-            results.append({**keys, "rule": name, **number})
+            count_rows.append({**keys, "rule": name, **number})
+
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
     write_rows(items, ITEM_SCHEMA, output)
-    write_rows(results, RULE_COUNTS, counts)
+    write_rows(count_rows, RULE_COUNTS, counts)
     write_rows(dropped, REJECTED, rejected)
     return dict(Counter(row["paradigm"] for row in items))

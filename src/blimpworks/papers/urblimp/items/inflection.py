@@ -1,8 +1,9 @@
-"""Inflect words by rule: find the cells of a paradigm that a form fills, and forms of other cells.
+"""Inflect words by rules of a language pack, for example from the masculine to the feminine.
 
-A paradigm makes forms from a stem, which is cut from the lemma, and one or more endings for each
-cell. In closed classes the endings are complete words. A form is changed only if the rules derive
-it from its lemma, so that errors of a treebank change nothing.
+A paradigm has cells, such as ``Gender=Masc|Number=Sing``, with the endings that follow a stem; the
+stem is cut from the lemma. In closed classes the endings are complete words. A complex is a verb
+with its auxiliaries. A form is changed only if the rules derive it from its lemma, so that errors
+of a treebank change nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from blimpworks.papers.urblimp.items.patterns import TreeWord
 from blimpworks.strict import Strict
 
 JOINT = "+"
+"""Mark between stem and ending."""
 OTHER = "other"
 SUBJUNCTIVE = "Sub"
 """The only mood that cells have; forms of the subjunctive can look like participles."""
@@ -213,11 +215,11 @@ class Inflection(Strict):
 
 
 def shared(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
-    """Return the gender and number that are certain: a word of the complex has no other reading."""
+    """Return gender and number, as far as a word of the complex has only one reading for them."""
     features = {}
     for name in ("Gender", "Number"):
-        for of_word in readings:
-            values = {reading.cell.get(name) for reading in of_word}
+        for word_readings in readings:
+            values = {reading.cell.get(name) for reading in word_readings}
             if len(values) == 1 and (value := values.pop()) is not None:
                 features[name] = value
     return features

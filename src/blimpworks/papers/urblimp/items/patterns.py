@@ -78,12 +78,12 @@ class Tree:
         return dict(children)
 
     def complex_of(self, head: int, relations: Sequence[str]) -> list[int]:
-        """Return a word and its later children by some relations, as a verb and its auxiliaries."""
+        """Return a word and its later children with some relations: a verb and its auxiliaries."""
         children = self.children.get(head, ())
         return [head, *(i for i in children if i > head and self.words[i].relation in relations)]
 
     def subtree(self, node: int, without: Collection[int]) -> list[int]:
-        """Return a word and its descendants in order, except the words ``without`` and theirs."""
+        """Return a word and its descendants in order, except subtrees of the words ``without``."""
         indices = [node]
         for index in indices:
             indices += [i for i in self.children.get(index, ()) if i not in without]
@@ -193,7 +193,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A condition on two words: an edge (->), an order (<, <<) or a comparison (=, <>)."""
+    """A condition on two words: an edge (V -[nsubj]-> S), an order (S < V) or a comparison."""
 
     first: str
     sign: str
@@ -210,8 +210,8 @@ class Relation:
             return allowed and child.head == first
         if self.sign in ("<", "<<"):
             return second - first == 1 if self.sign == "<" else second > first
-        pairs = zip((first, second), self.names, strict=True)
-        values = [tree.words[index].features.get(name) for index, name in pairs]
+        compared = zip((first, second), self.names, strict=True)
+        values = [tree.words[index].features.get(name) for index, name in compared]
         return None not in values and (values[0] == values[1]) == (self.sign == "=")
 
 

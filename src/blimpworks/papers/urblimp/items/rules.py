@@ -1,8 +1,11 @@
-"""Read rules that make pairs from sentences of treebanks, and the packs of languages.
+"""Read the YAML files of UrBLiMP: a language's pack, and the rules of each paradigm.
 
-A rule matches a pattern in a tree. It first prepares both sentences, if the treebank's sentence
-does not fit the paradigm, and then changes the ungrammatical one. docs/urblimp.md says how to write
-a rule.
+A rule makes minimal pairs from a treebank's sentences that match a pattern (docs/urblimp.md)::
+
+    pattern: V [upos=VERB]; V -[nsubj]-> S
+    change: [{inflect: V, to: {Gender: other}}]
+
+``prepare`` changes both sentences of a pair, ``change`` only the ungrammatical one.
 """
 
 from collections.abc import Collection, Sequence
@@ -33,7 +36,7 @@ LANGUAGE = "language"
 Node = str
 """Name of a word in a rule."""
 OF = "="
-"""Prefix that makes the name of a word mean the word's value."""
+"""Prefix of a word's name that stands for the value of its feature: ``Gender: =S``."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
 """Keys of operations that name a word."""
 
@@ -211,7 +214,7 @@ class Rule(Strict, arbitrary_types_allowed=True):
     grammatical there. Deleted and moved words are not checked."""
 
     @model_validator(mode="after")
-    def _about_its_words(self) -> Self:
+    def _check_word_names(self) -> Self:
         _check_names(self.pattern, [*self.prepare, *self.change])
         for key, patterns in (("without", self.without), ("corrected", self.corrected)):
             for number, excluded in enumerate(patterns):
