@@ -7,6 +7,7 @@ different accuracies show the influence of words.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, permutations
 from typing import Any
 
@@ -274,14 +275,10 @@ def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Label
     return Exhibit(**description, cells=cells, figure=figure)
 
 
-def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 3: agreement with and without an adjective, or an attractor, in between."""
-    return _panels("fig3", DISTANCE, tables, labels)
-
-
-def fig4(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 4: agreement of nouns with regular and irregular plurals."""
-    return _panels("fig4", REGULARITY, tables, labels)
+fig3 = partial(_panels, "fig3", DISTANCE)
+"""Draw Figure 3: agreement with and without an adjective, or an attractor, in between."""
+fig4 = partial(_panels, "fig4", REGULARITY)
+"""Draw Figure 4: agreement of nouns with regular and irregular plurals."""
 
 
 # Figure 6

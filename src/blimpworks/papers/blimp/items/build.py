@@ -30,11 +30,7 @@ Flag = Annotated[bool, Field(strict=True)]
 
 
 class Record(BaseModel):
-    """One minimal pair, with its fields in the order of most files.
-
-    ``superlative_quantifiers_2`` has ``crucial_item`` before the prefixes; generated files never
-    do.
-    """
+    """One minimal pair, with fields in the order of all files but ``superlative_quantifiers_2``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -259,10 +259,7 @@ class Scheme(Strict):
 
 
 class Paradigm(Strict):
-    """A paradigm: its fields in the released form, and the schemes of its pairs.
-
-    If there is one scheme, its keys may be at the top.
-    """
+    """A paradigm: fields of the released form, and schemes. Keys of a single one may be on top."""
 
     note: str = ""
     """The subject of the pairs, in a sentence."""

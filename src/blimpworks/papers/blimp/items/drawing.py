@@ -151,7 +151,6 @@ class Pools:
 
 # Drawing
 
-
 Member = TypeVar("Member")
 TRIES = 25
 """Number of draws from a pool before the pair is given up and drawn again."""

@@ -164,10 +164,7 @@ def _references(
 
 
 def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
-    """Name an entry that lacks the other number, as "'x' has not", and say how to exclude it.
-
-    The list is empty if all entries that the draw allows have both numbers.
-    """
+    """Say which entry lacks the other number, and how to exclude it; [] if none lacks it."""
     if isinstance(draw, draws.NominalDraw):
         for group in pools.nouns(draw).values():
             for form in group:

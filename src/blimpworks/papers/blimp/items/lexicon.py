@@ -203,10 +203,7 @@ class Auxiliary(Strict):
     swapped: Form
     """Its counterpart of the other number."""
     use: Several[Literal["statement", "question", "negation", "copula"]]
-    """Uses without emphasis: "do" has only questions and negation.
-
-    copula: it can precede adjectives and participles by itself.
-    """
+    """Uses without emphasis ("do" lacks statement); a copula can precede adjectives by itself."""
 
 
 class Sounds(Strict):

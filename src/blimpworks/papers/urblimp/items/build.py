@@ -414,11 +414,11 @@ def build_items(
         # Limit the pairs of the paradigm, count outcomes, and make rows.
         with_pair = [outcome for outcome in outcomes if not outcome.reason]
         kept_ids = {id(outcome) for outcome in evenly(with_pair, options.per_paradigm)}
-        numbers: Counter[tuple[str, str]] = Counter()
+        counts_by_reason: Counter[tuple[str, str]] = Counter()
         for outcome in outcomes:
             beyond = not outcome.reason and id(outcome) not in kept_ids
             reason = "beyond per_paradigm" if beyond else outcome.reason
-            numbers[outcome.rule, reason] += 1
+            counts_by_reason[outcome.rule, reason] += 1
             origin = {name: getattr(outcome.tree, name) for name in ORIGIN}
             row = keys | outcome._asdict() | origin | {"reason": reason}
             if reason:
@@ -437,9 +437,11 @@ def build_items(
                 }
             )
         # A rule without a match has a row too.
-        matched = {name for name, _ in numbers}
-        numbers.update({(rule.name, ""): 0 for rule in paradigm_rules if rule.name not in matched})
-        for (name, reason), n in numbers.items():
+        matched = {name for name, _ in counts_by_reason}
+        for rule in paradigm_rules:
+            if rule.name not in matched:
+                counts_by_reason[rule.name, ""] = 0
+        for (name, reason), n in counts_by_reason.items():
             number = {"outcome": DROPPED if reason else KEPT, "reason": reason, "n": n}
             count_rows.append({**keys, "rule": name, **number})
 
