@@ -29,7 +29,7 @@ OWN, RELEASED = "accuracies", "released"
 """Names of the tables that cells are computed from; rows have theirs in the column ``source``."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
 ENOUGH = 4
-"""Number of paradigms that an interval of a correlation needs."""
+"""Fewest paradigms of which a correlation has an interval."""
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:

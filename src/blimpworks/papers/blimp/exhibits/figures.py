@@ -356,8 +356,8 @@ NUMBERED = 3
 
 def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     # Rows of the models or paradigms (column ``by``) that both sets of pairs have.
-    sets = rows.groupby(by, observed=True)["benchmark"].nunique()
-    return rows[rows[by].isin(sets.index[sets == len(SETS)])]
+    set_counts = rows.groupby(by, observed=True)["benchmark"].nunique()
+    return rows[rows[by].isin(set_counts.index[set_counts == len(SETS)])]
 
 
 def _generated_cells(rows: pd.DataFrame, model: str) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Formulas of BLiMP's exhibits: correlations and contrasts of accuracies over paradigms.
+"""Functions that turn rows into one number of BLiMP's tables and figures, each with a sentence.
 
 Source: Warstadt et al. (2020), sections 5.1, 5.3, 6.1, 6.2 and Figure 6.
 """
@@ -107,7 +107,7 @@ def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
     return float(100 * values.groupby("paradigm").mean().mean())
 
 
-def _deciding(rows: pd.DataFrame, tie: float) -> float:
+def _mean_accuracy(rows: pd.DataFrame, tie: float) -> float:
     """Return the mean accuracy of judgements over paradigms, in percent; ties count ``tie``."""
     judged = rows[rows["margin"].notna()]
     right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
@@ -161,11 +161,11 @@ MAJORITY_AGREEMENT = Formula(
     partial(_agreement, majority=True),
 )
 TIES_WRONG = Formula(
-    "100 × mean over paradigms of the share of margin > 0", partial(_deciding, tie=0)
+    "100 × mean over paradigms of the share of margin > 0", partial(_mean_accuracy, tie=0)
 )
 TIES_HALF = Formula(
     "100 × mean over paradigms of the share of margin > 0 + half that of margin = 0",
-    partial(_deciding, tie=0.5),
+    partial(_mean_accuracy, tie=0.5),
 )
 MARGIN_COUNT = Formula("number of rows with a margin", lambda rows: rows["margin"].notna().sum())
 CHANGE = Formula("100 × (accuracy of the rerun − accuracy of the published run), means", _change)

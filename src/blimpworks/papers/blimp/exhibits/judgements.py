@@ -73,7 +73,7 @@ def _agreements(
 
 
 def _differ(row: Row, first: str, second: str, tolerance: float = 0) -> bool:
-    """Tell whether two columns of a row have numbers that differ by more than some points."""
+    """Tell whether two columns of a row differ by more than ``tolerance`` points."""
     if first not in row or second not in row:
         return False
     # Written so that NaN differs from a number.

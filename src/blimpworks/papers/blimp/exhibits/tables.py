@@ -91,14 +91,14 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _table3_cells(
-    rows: pd.DataFrame, labels: Labels, suffix: str = "", *, stand: bool = True
+    rows: pd.DataFrame, labels: Labels, suffix: str = "", *, compared: bool = True
 ) -> Iterator[Cell]:
-    # With ``stand``, cells are compared with the printed numbers of the same models and phenomena.
+    # If ``compared``, cells are compared with the printed numbers of the same models and phenomena.
     for model, name in acc.model_names(rows, labels).items():
         for key, heading in HEADINGS.items():
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
             if not inside.empty:
-                stands_for = (model, key) if stand else None
+                stands_for = (model, key) if compared else None
                 cell_key = (f"{name}{suffix}", heading)
                 yield acc.mean_cell(inside, cell_key, stands_for=stands_for)
 
@@ -136,7 +136,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == name]
         of_model, of_release = (frame[frame["model"] == model] for frame in (rows, released))
-        cells += _table3_cells(of_model, labels, ", Table 4", stand=not exact)
+        cells += _table3_cells(of_model, labels, ", Table 4", compared=not exact)
         cells += _table3_cells(of_release, labels, ", released")
     source = "and of the released results " if exact else ""
     return Exhibit(**describe("table3_published", source=source), cells=cells, heads=HEADS)

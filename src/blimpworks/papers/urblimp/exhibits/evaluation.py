@@ -81,7 +81,7 @@ PREFERRED = {
 
 
 def _preferred(rows: pd.DataFrame, labels: Labels) -> str:
-    """Return the words of a caption that say which sentence a model prefers."""
+    """Return the phrase of a caption that says which sentence a model prefers."""
     wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
     if PSEUDO.get(labels.method) in {*rows["method"]}:
         wording += " or, of models that guess masked tokens, the lower pseudo-perplexity"
