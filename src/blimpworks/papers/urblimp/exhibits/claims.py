@@ -21,10 +21,9 @@ from blimpworks.exhibits.formulas import (
     truncate,
     truncated,
 )
-from blimpworks.papers.urblimp.exhibits import describe, formulas
-from blimpworks.papers.urblimp.exhibits import evaluation as acc
+from blimpworks.papers.urblimp.exhibits import describe, evaluation, formulas
 from blimpworks.papers.urblimp.exhibits.data import paradigms_cell, table_models
-from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, RIVALS, TOP, chosen, names_of
+from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, RIVALS, TOP, choose_models
 from blimpworks.papers.urblimp.exhibits.formulas import BY_PARADIGM, BY_PHENOMENON, EACH_OTHER
 from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS, PHENOMENA
 
@@ -58,11 +57,11 @@ def read_scores(
     Scores by paradigm are always accuracies, measured or printed.
     """
     if labels.source == "measured" or over == BY_PARADIGM:
-        table = acc.read_paradigms(tables, labels)
+        table = evaluation.read_paradigms(tables, labels)
         rows = pd.concat([table[table["model"] == model] for model in models])
         return Scores(rows, "accuracies", shared.where_of(rows), over)
     columns = [*PHENOMENA]
-    printed = acc.printed_of(tables, labels, "table4")
+    printed = evaluation.printed_numbers(tables, labels, "table4")
     rows = pd.DataFrame([printed[model, column] for model in models for column in columns])
     where = {"exhibit": "table4", "row": [*models], "column": columns}
     return Scores(rows, "published", where)
@@ -100,8 +99,8 @@ def pair_cells(
 
 def _ranked(tables: shared.Tables, labels: Labels) -> list[str]:
     # Models with all paradigms, by their average over phenomena, best first.
-    rows = acc.read_paradigms(tables, labels)
-    rows = rows[rows["model"].isin(acc.complete(rows))]
+    rows = evaluation.read_paradigms(tables, labels)
+    rows = rows[rows["model"].isin(evaluation.complete_models(rows))]
     averages = formulas.scores_by(rows, BY_PHENOMENON).mean()
     return list(averages.sort_values(ascending=False, kind="stable").index)
 
@@ -110,9 +109,9 @@ def _table(
     group: str, exhibit: str, preferred: Sequence[str], tables: shared.Tables, labels: Labels
 ) -> Exhibit:
     measured = labels.source == "measured"
-    models = chosen(preferred, _ranked(tables, labels)) if measured else preferred
-    scores, names = read_scores(tables, labels, models), names_of(labels.models)
-    printed = acc.printed_of(tables, labels, exhibit)
+    models = choose_models(preferred, _ranked(tables, labels)) if measured else preferred
+    scores, names = read_scores(tables, labels, models), evaluation.model_names(labels.models)
+    printed = evaluation.printed_numbers(tables, labels, exhibit)
     cells = [*pair_cells(scores, EACH_OTHER, names, printed)]
     description = describe(
         "tables5_6",
@@ -139,8 +138,8 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     Over phenomena, one paradigm can weigh as much as five, and ten observations give no p below
     .002.
     """
-    ranked, names = _ranked(tables, labels), names_of(labels.models)
-    groups = {"Table 5": chosen(GEMMA, ranked), "Table 6": chosen(TOP, ranked)}
+    ranked, names = _ranked(tables, labels), evaluation.model_names(labels.models)
+    groups = {"Table 5": choose_models(GEMMA, ranked), "Table 6": choose_models(TOP, ranked)}
     if groups["Table 5"] == groups["Table 6"]:
         groups = {"": groups["Table 5"]}
     cells: list[Cell] = []
@@ -189,8 +188,8 @@ RECOMPUTATION = shared.Recomputation(
         of_row("value"): "{text}",
     },
     {
-        "models": [name for name in acc.PRINTED_NAMES if name != HUMAN],
-        "tuned models": acc.TUNED,
+        "models": [name for name in evaluation.PRINTED_NAMES if name != HUMAN],
+        "tuned models": evaluation.TUNED,
         "phenomena": [*PHENOMENA],
     },
 )
@@ -211,10 +210,10 @@ def _count(
 
 def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate numbers of the running text, and counts for its claims without a number."""
-    rows, names = acc.read_paradigms(tables, labels), names_of(labels.models)
-    complete = [model for model in acc.complete(rows) if model != HUMAN]
+    rows, names = evaluation.read_paradigms(tables, labels), evaluation.model_names(labels.models)
+    complete = [model for model in evaluation.complete_models(rows) if model != HUMAN]
     # The sizes of Gemma that were judged both pretrained and tuned.
-    pairs = zip(GEMMA, acc.TUNED, strict=True)
+    pairs = zip(GEMMA, evaluation.TUNED, strict=True)
     tuned = [model for pair in pairs if {*pair} <= {*complete} for model in pair]
     scores = read_scores(tables, labels, tuned) if tuned else None
 
@@ -222,12 +221,14 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     measured: dict[shared.Place, Cell] = {}
     for model in complete:
         key = (model, AVERAGE)
-        measured[key] = acc.macro_cell(_on(rows, [model], [*PARADIGMS]), key, key)
+        measured[key] = evaluation.macro_cell(_on(rows, [model], [*PARADIGMS]), key, key)
     granite = _on(rows, GRANITE, [NOUN])
     if len(granite):
-        measured[GRANITE_NOUN] = acc.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
+        measured[GRANITE_NOUN] = evaluation.accuracy_cell(
+            granite, GRANITE_NOUN, labels, GRANITE_NOUN
+        )
     facts = labels.facts["urblimp_models"]
-    base = [model for model in complete if not acc.is_instructed(model, facts)]
+    base = [model for model in complete if not evaluation.is_instructed(model, facts)]
     singular = _on(rows, base, [SINGULAR])
     if len(singular):
         measured[ABOVE] = _count(ABOVE, ABOVE, singular, formulas.above(0.9))
@@ -253,7 +254,7 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         claims.append(replace(cell, row=f"{cell.row}: {cell.column}", column=shared.VALUE))
 
     if labels.source == "measured":
-        best = chosen(TOP, complete)
+        best = choose_models(TOP, complete)
         titles = {(model, AVERAGE): f"{names[model]}: average" for model in best} | TITLES
         cells = []
         for key in (key for key in titles if key in measured):
@@ -266,7 +267,7 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         if key == ("dataset", "paradigms"):
             return paradigms_cell(table_models(tables, labels), cell_key, key)
         if key == ("human", "accuracy"):
-            return acc.accuracy_cell(_on(rows, [HUMAN], [*PARADIGMS]), cell_key, labels, key)
+            return evaluation.accuracy_cell(_on(rows, [HUMAN], [*PARADIGMS]), cell_key, labels, key)
         if key in measured and (key in TITLES or key[0] in TOP):
             return replace(measured[key], row=title, column=shared.AGAIN)
         return None

@@ -52,13 +52,13 @@ FIRST = 4
 """Number of models that exhibits show for a campaign without the paper's models."""
 
 
-def names_of(models: Mapping[str, str]) -> dict[str, str]:
+def model_names(models: Mapping[str, str]) -> dict[str, str]:
     """Return the names to print: the paper's models in its order, then others by their label."""
     printed_names = {name: printed for name, printed in PRINTED_NAMES.items() if name in models}
     return printed_names | {name: models[name] for name in models if name not in printed_names}
 
 
-def chosen(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
+def choose_models(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
     """Return the ``preferred`` models that are present; if fewer than two, the first ``models``."""
     present = [name for name in preferred if name in models]
     return present if len(present) > 1 else [*models][:FIRST]
@@ -122,13 +122,13 @@ def _read_people(tables: Tables) -> pd.DataFrame:
     return _in_order(read_plain(ACCURACIES, tables.get("people")))
 
 
-def complete(rows: pd.DataFrame) -> list[str]:
+def complete_models(rows: pd.DataFrame) -> list[str]:
     """List the models that have accuracies on all paradigms of ``rows``."""
     counts = rows.groupby("model", sort=False)["paradigm"].nunique()
     return list(counts.index[counts == rows["paradigm"].nunique()])
 
 
-def printed_of(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.Series]:
+def printed_numbers(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.Series]:
     """Read an exhibit's printed numbers by row and column; measured forms have none."""
     if labels.source == "measured":
         return {}
@@ -187,15 +187,15 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     people = _read_people(tables)
     people = people[people["paradigm"].isin(rows["paradigm"])]
     rows = rows if people.empty else pd.concat([rows, people], ignore_index=True)
-    printed = printed_of(tables, labels, "table4")
-    complete_models, present = complete(rows), {*rows["paradigm"]}
+    printed = printed_numbers(tables, labels, "table4")
+    finished, present = complete_models(rows), {*rows["paradigm"]}
     # Paradigms of each phenomenon that any model has been judged on.
     paradigms: dict[str, list[str]] = {}
     for phenomenon, (_, paradigm_names) in PHENOMENA.items():
         if judged := [paradigm for paradigm in paradigm_names if paradigm in present]:
             paradigms[phenomenon] = judged
     human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
-    names = names_of({**labels.models, **human})
+    names = model_names({**labels.models, **human})
     cells: list[Cell] = []
     for model, name in names.items():
         of_model = rows[rows["model"] == model]
@@ -208,7 +208,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             elif phenomenon in as_printed:
                 cells.append(printed_cell(as_printed[phenomenon], cell_key))
         cell_key, key = (name, AVERAGE_HEAD), (model, AVERAGE)
-        if model in complete_models:
+        if model in finished:
             cells.append(macro_cell(of_model, cell_key, key))
         elif as_printed:
             where = {"exhibit": "table4", "row": model, "column": [*as_printed]}
@@ -228,11 +228,11 @@ def _paradigm_table(
 ) -> Exhibit:
     """Make a table of paradigms by model, with each paradigm's mean over the models."""
     rows = read_paradigms(tables, labels)
-    printed = printed_of(tables, labels, exhibit)
-    facts, complete_models = labels.facts["urblimp_models"], complete(rows)
-    names = {m: n for m, n in names_of(labels.models).items() if m in facts}
+    printed = printed_numbers(tables, labels, exhibit)
+    facts, finished = labels.facts["urblimp_models"], complete_models(rows)
+    names = {m: n for m, n in model_names(labels.models).items() if m in facts}
     names = {m: n for m, n in names.items() if is_instructed(m, facts) == instructed}
-    names = {m: n for m, n in names.items() if m in complete_models}
+    names = {m: n for m, n in names.items() if m in finished}
     rows = rows[rows["model"].isin([*names])]
     cells: list[Cell] = []
     for paradigm, inside in rows.groupby("paradigm", sort=False):
@@ -273,7 +273,7 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
     cell_key, key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
     if labels.source == "published":
         rows = read_paradigms(tables, labels)
-        printed = printed_of(tables, labels, "table9")
+        printed = printed_numbers(tables, labels, "table9")
         numbers = {row: number for (row, _), number in printed.items() if row != AVERAGE}
         cells = [printed_cell(number, (PARADIGMS[row], PEOPLE)) for row, number in numbers.items()]
         cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, key))
@@ -314,7 +314,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 1: subject-verb agreement in gender, the best model of each family."""
     rows = read_models(tables, labels)
     rows = rows[rows["paradigm"] == GENDER].sort_values("accuracy", ascending=False, kind="stable")
-    facts, names = labels.facts["urblimp_models"], names_of(labels.models)
+    facts, names = labels.facts["urblimp_models"], model_names(labels.models)
     families = rows["model"].map(lambda name: ALONE.get(name) or str(facts[name]["family"]))
     cells = [
         accuracy_cell(rows.loc[[index]], (names[model], PARADIGMS[GENDER]), labels)
@@ -339,7 +339,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 2: a small model against two larger ones, paradigm by paradigm."""
     rows = read_models(tables, labels)
-    models, names = chosen(RIVALS, complete(rows)), names_of(labels.models)
+    models, names = choose_models(RIVALS, complete_models(rows)), model_names(labels.models)
     by_paradigm = rows.set_index(["paradigm", "model"], drop=False)
     cells = [
         accuracy_cell(by_paradigm.loc[[(paradigm, model)]], (title, names[model]), labels)

@@ -19,7 +19,7 @@ from blimpworks.exhibits.shared import Tables, counted, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, empty_figure, new_figure, say
 from blimpworks.exhibits.text_layout import font_for
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.evaluation import names_of
+from blimpworks.papers.urblimp.exhibits.evaluation import model_names
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN, percent_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
@@ -49,7 +49,7 @@ def _read(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1
     evaluations: dict[str, dict[str, Any]] = {}
-    for model, name in names_of(labels.models).items():
+    for model, name in model_names(labels.models).items():
         for lang in dict.fromkeys(rows["lang"][rows["model"] == model]):
             language = f" ({labels.languages.get(lang, lang)})" if multilingual else ""
             evaluations[f"{name}{language}"] = {"model": model, "lang": lang}
@@ -230,7 +230,7 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         **describe(
             "examples_fig",
             paradigm=PARADIGMS[keys["paradigm"]],
-            model=names_of(labels.models)[keys["model"]],
+            model=model_names(labels.models)[keys["model"]],
             listed="" if family else f" Words: {listed}.",
         ),
         cells=[*cells.values()],
