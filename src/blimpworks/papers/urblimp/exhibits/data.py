@@ -384,7 +384,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
                 row = f"{item['item_id']} {item['paradigm']}"
                 where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
                 cells.append(Cell(row, PAIR, 1, shared.marked(item), COUNT, "items", where, n=1))
-                change = item["change"] + (", constructed" if item["constructed"] else "")
+                change = f"{item['change']}" + (", constructed" if item["constructed"] else "")
                 origin = f"{item['file']}:{item['line']}"
                 stub[row] = {PARADIGM: title}
                 remarks[row] = {RULE: item["rule"], CHANGE: change, ORIGIN: origin}

@@ -1,7 +1,12 @@
-"""Functions that turn rows into one number of UrBLiMP's tables and figures, each with a sentence.
+"""Formulas of UrBLiMP's tables and figures: functions from rows to the number that a cell shows.
 
-Exhibits make cells with them. Tests between models take rows of accuracies (model, phenomenon,
-paradigm, accuracy), or printed numbers (row: a model, column: a phenomenon, value).
+Each has a sentence that readers see beside the number. ``@formula`` takes the sentence, with
+placeholders for the function's further arguments: ``above(0.9)`` is the function of rows that
+"number of rows where accuracy > 0.9" describes. ``takes_as_printed`` says that rounded numbers of
+the paper go in without the interval of what they may stand for.
+
+Rows are accuracies (model, phenomenon, paradigm, accuracy from 0 to 1, n pairs), judgements of
+people (item_id and choice), or numbers of Table 4 (row: model, column: phenomenon, value in %).
 """
 
 from itertools import combinations
@@ -12,14 +17,14 @@ from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, sum_o
 
 BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
 OVER = choice({"phenomena": BY_PHENOMENON, "paradigms": BY_PARADIGM})
-"""Unit of a test's observations."""
+"""Phrase for a test's unit of observation, and the column of accuracies that has it."""
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
-"""Sets of tests to correct together by Holm; "-it" ends the name of an instruction-tuned model."""
+"""Sets of tests that Holm corrects together; names of instruction-tuned models end in "-it"."""
 TEST = "by Wilcoxon's signed-rank test over {over}"
 
 
 def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return percentages as [phenomenon or paradigm, model], models in order of appearance."""
+    """Return percentages by ``unit`` (rows) and model (columns, in order of appearance)."""
     if "accuracy" not in rows:
         wide = rows.pivot(index="column", columns="row", values="value")
         return wide[list(dict.fromkeys(rows["row"]))]
@@ -28,7 +33,7 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
-    """Return the table of ``compare_scores`` for one set of tests, ``among``."""
+    """Test the pairs of models of the set ``among``; the columns are as in ``compare_scores``."""
     # scipy and statsmodels are slow to import.
     from blimpworks.papers.urblimp.analysis import compare_scores
 
@@ -43,7 +48,7 @@ def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -
 # Rounding is not propagated: the paper tests rounded cells, and p is no smooth function of them.
 @formula(f"two-sided p of two models {TEST}", takes_as_printed=True, over=OVER)
 def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
-    """Compute p of the test between the two models of the rows."""
+    """Compute p of the test between the only two models of ``rows``."""
     from blimpworks.papers.urblimp.analysis import compare_scores
 
     scores = scores_by(rows, over)
@@ -62,9 +67,9 @@ def holm_of(
 ) -> float:
     """Compute p of the test between two models, corrected for all tests of the set ``among``."""
     tests = corrected_tests(rows, among, over)
-    pairs = zip(tests["first"], tests["second"], strict=True)
-    chosen = [{*pair} == {first, second} for pair in pairs]
-    return float(tests["holm"][chosen].item())
+    forward = (tests["first"] == first) & (tests["second"] == second)
+    backward = (tests["first"] == second) & (tests["second"] == first)
+    return float(tests["holm"][forward | backward].item())
 
 
 @formula(
@@ -74,7 +79,7 @@ def holm_of(
     over=OVER,
 )
 def significant(rows: pd.DataFrame, below: float, among: str, over: str = BY_PHENOMENON) -> float:
-    """Count the tests of the set ``among`` with a corrected p ``below`` a level."""
+    """Count the tests of the set ``among`` with a corrected p ``below`` this level."""
     return float((corrected_tests(rows, among, over)["holm"] < below).sum())
 
 
@@ -92,14 +97,14 @@ def below(rows: pd.DataFrame, limit: float) -> float:
 
 @formula("number of paradigms where {model} has the highest accuracy alone")
 def ahead(rows: pd.DataFrame, model: str) -> float:
-    """Count the paradigms on which a model is better than all others."""
+    """Count the paradigms on which ``model`` is better than all other models."""
     wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
     return float((wide[model] > wide.drop(columns=model).max(axis=1)).sum())
 
 
 @formula("100 × sum of {column} ÷ sum of n")
 def percent_of(rows: pd.DataFrame, column: str) -> float:
-    """Compute the pairs that a column counts, in percent of all pairs."""
+    """Compute the pairs that ``column`` counts, in percent of all pairs (``n``)."""
     return float(100 * rows[column].sum() / rows["n"].sum())
 
 
@@ -110,7 +115,7 @@ def _implied(rows: pd.DataFrame) -> float:
 
 
 def macro_weights(rows: pd.DataFrame) -> pd.Series:
-    """Return weights of rows: equal for phenomena, and for the paradigms of each phenomenon."""
+    """Return a weight for each row: equal in all for phenomena, and for paradigms within one."""
     sizes = rows.groupby("phenomenon")["phenomenon"].transform("size")
     return 1 / (sizes * rows["phenomenon"].nunique())
 
@@ -119,7 +124,7 @@ MACRO = Formula(
     "100 × mean over phenomena of mean(accuracy)",
     lambda rows: 100 * (macro_weights(rows) * rows["accuracy"]).sum(),
 )
-# The function allows for rounding itself.
+# The function itself allows for the rounding of the accuracies.
 IMPLIED = Formula("smallest n of which every accuracy is a share", _implied, takes_as_printed=True)
 PAPER_TOTAL = Formula(
     "sum of value, or of corrected where there is no value",
@@ -135,13 +140,13 @@ KAPPAS = {
     "Fleiss' kappa of right and wrong": "corrected",
     "Randolph's free-marginal kappa": "free",
 }
-"""Names of kappas in the sentences of formulas, and their keys in ``analysis.KAPPAS``."""
+"""Key of a kappa in ``analysis.KAPPAS``, by its name in the sentence of the formula."""
 NUMBER_OF_PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 
 @formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
-    """Compute a kappa over the pairs with ``per_pair`` judgements."""
+    """Compute a kappa (see ``KAPPAS``) over the pairs with ``per_pair`` judgements."""
     from blimpworks.papers.urblimp import analysis
 
     return analysis.kappa(name, rows, per_pair)
