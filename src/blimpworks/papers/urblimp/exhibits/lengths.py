@@ -89,7 +89,7 @@ def _by_change(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Itera
 
 
 def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield an evaluation's cells for each paradigm, apart for types of change if it has several."""
+    """Yield an evaluation's cells for each paradigm, and type of change if it has several."""
     for paradigm, title in PARADIGMS.items():
         paradigm_where = {**where, "paradigm": paradigm}
         changes = _list_changes(select_rows(rows, paradigm_where))
