@@ -1,4 +1,8 @@
-"""Functions that turn rows into one number of BLiMP's tables and figures, each with a sentence.
+"""Formulas of BLiMP's tables and figures: functions from rows to the number that a cell shows.
+
+Each has a sentence that readers see beside the number. Rows are accuracies (model, method,
+paradigm, accuracy from 0 to 1) if the sentence does not say otherwise. ``@formula`` makes a family
+of formulas: ``difference(ADJECTIVE)`` is one, and its sentence contains the contrast's phrase.
 
 Source: Warstadt et al. (2020), sections 5.1, 5.3, 6.1, 6.2 and Figure 6.
 """
@@ -24,7 +28,7 @@ _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two groups of paradigms, of which the first should be easier."""
+    """Two groups of paradigms, by name; the first should have the ``higher`` accuracy."""
 
     phrase: str
     """Name of the difference in the sentence of its formula."""
@@ -71,23 +75,23 @@ def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
 
 @formula("{end}, over models, of {formula}", end=choice({"largest": max, "smallest": min}))
 def extreme(rows: pd.DataFrame, end: Callable[..., float], formula: Formula) -> float:
-    """Return the largest or smallest of a formula's values over models."""
-    return end(formula(of_model) for _, of_model in rows.groupby("model"))
+    """Return the largest or smallest value (``end``) that a formula has over models."""
+    return end(formula(model_rows) for _, model_rows in rows.groupby("model"))
 
 
-def _aligned(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
-    # Accuracies [paradigm, model or other value of column ``by``], for paradigms that both have.
+def _align(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
+    """Return accuracies [paradigm, value of column ``by``] on paradigms that both values have."""
     return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
 
 
 def common(rows: pd.DataFrame, by: str = "model") -> int:
     """Count the paradigms that both of two models (or values of column ``by``) have."""
-    return len(_aligned(rows, by))
+    return len(_align(rows, by))
 
 
 def _pearson(rows: pd.DataFrame, by: str = "model") -> float:
     # By pandas, because scipy is slow to import and cells are recomputed to explain a number.
-    wide = _aligned(rows, by)
+    wide = _align(rows, by)
     return float(wide.iloc[:, 0].corr(wide.iloc[:, 1]))
 
 
@@ -95,13 +99,16 @@ def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, floa
     """Return the 95 % interval of the correlation, by Fisher's z; needs four paradigms."""
     from scipy.stats import pearsonr
 
-    wide = _aligned(rows, by)
+    wide = _align(rows, by)
     interval = pearsonr(wide.iloc[:, 0], wide.iloc[:, 1]).confidence_interval()
     return float(interval.low), float(interval.high)
 
 
 def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
-    """Return the mean over paradigms of ratings that are right, in percent, by pair or majority."""
+    """Return the percentage of right ratings (or of majorities), averaged over pairs and paradigms.
+
+    Rows are ratings of people, with the columns paradigm, pair and correct.
+    """
     pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
     values = (pairs > MAJORITY_ABOVE).astype(float) if majority else pairs
     return float(100 * values.groupby("paradigm").mean().mean())
@@ -115,12 +122,15 @@ def _mean_accuracy(rows: pd.DataFrame, tie: float) -> float:
 
 
 def _extrapolated(rows: pd.DataFrame) -> float:
-    """Return log10 of the tokens at human accuracy, from a slope and one point of its line."""
+    """Return log10 of the tokens at human accuracy, from a slope and one point of its line.
+
+    Rows are printed numbers: a slope per doubling, training tokens, and two accuracies in percent.
+    """
     slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
     tokens = float(rows["value"][rows["column"] == "training tokens"].item())
     percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN
-    most, now = (float(percent["value"][which].item()) for which in (human, ~human))
-    doublings = (most - now) / 100 / slope
+    target, reached = (float(percent["value"][which].item()) for which in (human, ~human))
+    doublings = (target - reached) / 100 / slope
     return math.log10(tokens) + doublings * math.log10(2)
 
 
@@ -148,7 +158,7 @@ REJECTED = Formula(
 )
 FARTHEST = Formula(
     "largest |difference| of two rows' values, column by column",
-    lambda rows: rows.groupby("column")["value"].agg(lambda v: v.max() - v.min()).max(),
+    lambda rows: rows.groupby("column")["value"].agg(lambda pair: pair.max() - pair.min()).max(),
 )
 RATIO = Formula(
     "first value ÷ second value", lambda rows: rows["value"].iloc[0] / rows["value"].iloc[1]
