@@ -127,8 +127,10 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         figure = style.new_figure(width, 0.8 * width)
         axes, order = figure.subplots(), [*names.values()]
         frame = style.frame_of(cells)
-        matrix = frame.pivot(index="row", columns="column")
-        values, texts = (matrix[field].reindex(order, columns=order) for field in ("value", "text"))
+        values, texts = (
+            frame.pivot(index="row", columns="column", values=field).reindex(order, columns=order)
+            for field in ("value", "text")
+        )
         # Shades of one hue stay readable when printed in grey.
         sns.heatmap(
             values, ax=axes, annot=texts, fmt="", cmap="Blues", vmax=1, square=True,

@@ -88,7 +88,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         number = acc.formula_cell(items, (name, "N"), PARADIGM_COUNT, "items", where)
         cells.append(replace(number, stands_for=(phenomenon, "N")))
         cells.append(acc.formula_cell(items, (name, "Pairs"), COUNT, "items", where))
-        first = rows.loc[rows["paradigm"].map(rank).idxmin()]
+        first = rows.iloc[rows["paradigm"].map(rank).argmin()]
         examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
     widths = {"Acceptable": 0.35, "Unacceptable": 0.35}
     return Exhibit(**describe("table2"), cells=cells, remarks=examples, widths=widths)

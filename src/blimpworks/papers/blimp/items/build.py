@@ -1,8 +1,13 @@
 """Read files of BLiMP's minimal pairs and write one table of items for the scoring of models.
 
-Each paradigm has one file of JSON lines, called after it. Some paradigms have a critical word, the
-one that prefix methods score; its position becomes a column. Source: Warstadt et al. (2020),
-sections 3, 4.1 and 6.4; the fields are documented by the files only.
+Each paradigm has one file of JSON lines, called after it, with a pair in each line::
+
+    {"sentence_good": "…", "sentence_bad": "…", …, "UID": "causative", "pairID": "0"}
+
+Prefix methods score only a critical word after a prefix. Either both sentences have the same prefix
+(one prefix, two words) or the same word (two prefixes, one word); a paradigm allows at most one of
+the two. The word's position becomes a column. Source: Warstadt et al. (2020), sections 3, 4.1 and
+6.4; the fields are documented by the files only.
 """
 
 import logging
@@ -66,14 +71,14 @@ class Record(BaseModel):
         """
         if self.method is None:
             return (None, None), (None, None)
-        prefixes, critical = (self.one_prefix_prefix,) * 2, (self.two_prefix_word,) * 2
         if self.method == "one_prefix":
-            critical = self.one_prefix_word_good, self.one_prefix_word_bad
+            good = (self.sentence_good, self.one_prefix_prefix, self.one_prefix_word_good)
+            bad = (self.sentence_bad, self.one_prefix_prefix, self.one_prefix_word_bad)
         else:
-            prefixes = self.two_prefix_prefix_good, self.two_prefix_prefix_bad
+            good = (self.sentence_good, self.two_prefix_prefix_good, self.two_prefix_word)
+            bad = (self.sentence_bad, self.two_prefix_prefix_bad, self.two_prefix_word)
         spans = []
-        sentences = (self.sentence_good, self.sentence_bad)
-        for sentence, prefix_field, word_field in zip(sentences, prefixes, critical, strict=True):
+        for sentence, prefix_field, word_field in (good, bad):
             # Words of ``animate_subject_trans`` and other paradigms begin with an extra space.
             prefix, word = prefix_field or "", (word_field or "").strip()
             start, end = len(prefix) + 1, len(prefix) + 1 + len(word)
@@ -86,7 +91,10 @@ class Record(BaseModel):
 
 
 def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
-    """Yield the pairs of a paradigm's file. Raises UserError, also if there are not ``pairs``."""
+    """Yield the pairs of a paradigm's file. Raises UserError if one is malformed or repeated.
+
+    If ``pairs`` is given, any other number of pairs is an error too.
+    """
     seen: dict[tuple[str, str], int] = {}
     with reading(path, "a paradigm of BLiMP", "Retrieve or generate the file again."):
         lines = text_of(path).removesuffix("\n").split("\n")
@@ -100,17 +108,18 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
         except (ValueError, RecursionError) as error:
             problem = str(error)
             if isinstance(error, ValidationError):
-                first = error.errors()[0]
-                key = ".".join(map(str, first["loc"])) or "the line"
-                problem = f"{key}: {first['msg'].lower()}"
+                fault = error.errors()[0]
+                key = ".".join(map(str, fault["loc"])) or "the line"
+                problem = f"{key}: {fault['msg'].lower()}"
             raise UserError(
                 f"{where}: {problem}; expected pair {number} of the paradigm {path.stem}, with "
                 "the fields of BLiMP's release. Retrieve or generate the file again."
             ) from None
-        before = seen.setdefault((record.sentence_good, record.sentence_bad), number)
-        if before != number:
+
+        first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
+        if first != number:
             raise UserError(
-                f"{where}: the pair stands in line {before + 1} too; expected distinct "
+                f"{where}: the pair stands in line {first + 1} too; expected distinct "
                 "pairs. Retrieve or generate the file again."
             )
         yield record

@@ -37,7 +37,7 @@ class DrawReference(NamedTuple):
 
 
 class Draw(Strict):
-    """Base of all draws."""
+    """Base of all draws: what to choose for a constituent of the sentences."""
 
     def names(self) -> Iterator[DrawReference]:
         """Yield the references to other draws."""
@@ -51,7 +51,7 @@ class Draw(Strict):
 
 
 def _names(*categories: str, default: Any = ()) -> Any:
-    # A key that names other draws, of these categories.
+    # The field of a key that names other draws, of these categories.
     return Field(default, json_schema_extra={"names": [*categories]})
 
 
@@ -65,17 +65,17 @@ class VerbDraw(Draw):
     other_than: tuple[str, ...] = ()
     """Verbs to exclude, with their particles."""
     tags: tuple[lexicon.VerbTag, ...] = ()
-    """Tags that it must have, all of them."""
+    """Tags that the verb must all have."""
     without: tuple[lexicon.VerbTag, ...] = ()
-    """Tags that it must not have, none of them."""
+    """Tags of which the verb must have none."""
     complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
-    """Types of clauses that it must take, all of them."""
+    """Types of clauses that the verb must all take."""
     never: tuple[lexicon.Frame, ...] = ()
     """Frames that no entry of the same verb may have."""
     subject: Names = _names(*NOMINAL)
-    """Each of them could be its subject."""
+    """Draws of nouns, each of which the verb must accept as its subject."""
     object: Names = _names(*NOMINAL)
-    """Each of them could be its object."""
+    """Draws of nouns, each of which the verb must accept as its object."""
     subject_within: lexicon.Restriction = ""
     """Classes that all its possible subjects must fall under."""
     subject_accepts: lexicon.Restriction = ""
@@ -247,15 +247,16 @@ class Scheme(Strict):
     """The acceptable sentence, with {name} or {name.form} in place of draws."""
     bad: str
     crucial_item: str | None = None
-    """Field of that name in the released form, written like a sentence."""
+    """Field ``crucial_item`` of the released form, a template too."""
     dependency_length: str | None = None
-    """Text written like a sentence; its number of words is the field of that name."""
+    """A template; its number of words is the field ``dependency_length`` of the released form."""
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Texts that are written like sentences, by key."""
-        keys = ("good", "bad", "crucial_item", "dependency_length")
-        return {key: text for key in keys if (text := getattr(self, key)) is not None}
+        """All templates, by key."""
+        texts = {"good": self.good, "bad": self.bad, "crucial_item": self.crucial_item}
+        texts["dependency_length"] = self.dependency_length
+        return {key: text for key, text in texts.items() if text is not None}
 
 
 class Paradigm(Strict):
@@ -310,6 +311,10 @@ class NounForm:
         return self.entry.forms[self.number]
 
     @property
+    def possessive(self) -> str:
+        return lexicon.possessive(self.text, plural=self.number == "pl")
+
+    @property
     def reflexives(self) -> Forms:
         """Reflexive pronouns that can refer to the noun."""
         if self.number == "pl":
@@ -356,8 +361,8 @@ class Predicate:
     def realised(self, name: str, swapped: bool) -> Forms:
         """Return the forms called ``name``, in the other number if ``swapped``.
 
-        "finite" is the agreeing word: the auxiliary, or the verb's first word; "rest" is all after
-        it. The name "" is for the auxiliary and the verb.
+        Of "has looked at", "aux" and "finite" are "has", "verb" and "rest" are "looked at". Of
+        "looks at", "finite" is "looks", "rest" is "at". The name "" is for all of it.
         """
         chosen = self.counterpart if swapped and self.counterpart else self.chosen
         verb: Forms = (self.verb.with_particle(chosen.form),) if self.verb else ()
@@ -400,7 +405,7 @@ def _form(form: lexicon.VerbForm) -> Callable[[lexicon.Verb], Forms]:
 NOUN_FORMS: FormGetters = {
     "": lambda noun: (*noun.det, noun.text),
     "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER_NUMBER[noun.number]]),
-    "possessive": lambda n: (*n.det, lexicon.possessive(n.text, plural=n.number == "pl")),
+    "possessive": lambda noun: (*noun.det, noun.possessive),
 }
 FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
     "verb": {form: _form(form) for form in get_args(lexicon.VerbForm)},
@@ -412,7 +417,7 @@ FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
         "first": lambda noun: (noun.words()[0],),
         "rest": lambda noun: _not_empty(*noun.words()[1:]),
     },
-    "determiner": {"": lambda d: (d.determiner,), "swapped": lambda d: (d.swapped,)},
+    "determiner": {"": lambda entry: (entry.determiner,), "swapped": lambda e: (e.swapped,)},
     "predicate": {
         f"{'swapped.' * swapped}{name}".rstrip("."): methodcaller("realised", name, swapped)
         for swapped in (False, True)
@@ -422,7 +427,7 @@ FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
     "pronoun": {"": lambda pronoun: (pronoun.text,)},
     "wh": {"": lambda row: row},
 }
-"""Functions from a constituent to forms, by category and name after the dot ("" without)."""
+"""Functions from a constituent to forms, by its category and the slot's name after the dot."""
 
 
 def forms_of(constituent: Constituent, category: str, name: str) -> Forms:
