@@ -1,5 +1,9 @@
 """Statistics that only BLiMP needs: accuracy in bins of pairs, and learning curves.
 
+A factor is a property of a pair, such as the length of its sentence; a bin has the pairs with
+similar values of a factor. A curve is an architecture trained on texts of several sizes. Each part
+has one function that a command calls, ``bin_accuracies`` and ``fit_curves``, which writes a table.
+
 Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins, section 6.3 on curves. The paper
 takes the log-probability of the acceptable sentence; length and perplexity are of the same sentence
 here. It does not say how it bins: here bins are between quantiles of a model's values over all
@@ -80,8 +84,8 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
         measured = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
         if measured.empty:
             continue
-        for number, inside in measured.groupby(bins_of(measured[factor], most)):
-            values, correct, n = inside[factor], float(inside["correct"].sum()), len(inside)
+        for number, pairs in measured.groupby(bins_of(measured[factor], most)):
+            values, correct, n = pairs[factor], float(pairs["correct"].sum()), len(pairs)
             low, high = wilson(correct, n)
             yield {
                 "factor": factor,

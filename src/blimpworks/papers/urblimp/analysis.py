@@ -1,11 +1,13 @@
 """Compute three statistics that only UrBLiMP needs (Adeeba, Dillon, Sajjad and Bhatt 2025).
 
-Tests compare models by their scores on phenomena. Kappas measure whether people choose the same
-sentence of a pair. ``compare_lengths`` reads items and scores, and writes two tables: decisions by
-the mean and by the sum of token log-probabilities, and one pair word by word.
+Tests compare models by their scores on phenomena, and kappas measure whether people choose the same
+sentence of a pair; formulas of exhibits call both. The command ``compare_lengths`` reads items and
+scores, and writes two tables: how often the mean and the sum of token log-probabilities decide a
+pair differently, and the words of one such pair.
 """
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -105,8 +107,9 @@ def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
     counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
     if KAPPAS[name][0] == "sentences":
         hashes = [blake2b(str(item).encode(), digest_size=8).digest() for item in pairs.index]
-        turned = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
-        counts[turned] = counts[turned, ::-1]
+        # In the order of hashes, every second pair has its sentences exchanged.
+        exchanged = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
+        counts[exchanged] = counts[exchanged, ::-1]
     return counts
 
 
@@ -190,9 +193,10 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
     """
     differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
     for paradigm in sorted(deletions, key=lambda name: (-deletions[name], name)):
-        inside = [p for p in differing if (p["paradigm"], p["change"]) == (paradigm, DELETION)]
-        if inside:
-            differing = inside
+        deleted = [pair for pair in differing if pair["change"] == DELETION]
+        chosen = [pair for pair in deleted if pair["paradigm"] == paradigm]
+        if chosen:
+            differing = chosen
             break
 
     def rank(pair: Item) -> tuple[object, ...]:
@@ -219,16 +223,17 @@ def words_of(
     belongs to the word after it. Tokens after the text make a last row with None as its word.
     """
     text_words = text.split()
-    word_ends, at = [], 0
+    word_ends, end_of_word = [], 0
     for word in text_words:
-        at = text.index(word, at) + len(word)
-        word_ends.append(at)
+        end_of_word = text.index(word, end_of_word) + len(word)
+        word_ends.append(end_of_word)
+
     counts, bits = [0] * (len(text_words) + 1), [0.0] * (len(text_words) + 1)
     before = 0
     for end, value in zip(ends, logprobs, strict=True):
         # An empty token is part of the next character, or the end of the text.
         reached = end if text[before:end].strip() else end + 1
-        index = next((i for i, last in enumerate(word_ends) if reached <= last), len(text_words))
+        index = bisect_left(word_ends, reached)
         if value is not None and not np.isnan(value):
             counts[index] += 1
             bits[index] -= value / math.log(2)
@@ -263,6 +268,7 @@ def compare_lengths(
             by_sum=(f"{BY_SUM} right", "sum"),
             differently=("differently", "sum"),
         )
+
         names = {"model": evaluation.model, "lang": evaluation.lang}
         counts += numbers.reset_index().assign(**names).to_dict("records")
         deletions = items.filter(pc.equal(items["change"], DELETION))["paradigm"]

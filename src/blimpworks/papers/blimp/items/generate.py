@@ -61,9 +61,9 @@ def read_declaration(path: Path) -> draws.Paradigm:
     gathered = settings
     if "one_of" not in settings:
         # The keys of a single scheme are at the top of the file.
-        scheme = {key: value for key, value in settings.items() if key in draws.Scheme.model_fields}
-        gathered = {key: value for key, value in settings.items() if key not in scheme}
-        gathered["one_of"] = [scheme]
+        fields = draws.Scheme.model_fields
+        gathered = {key: value for key, value in settings.items() if key not in fields}
+        gathered["one_of"] = [{key: value for key, value in settings.items() if key in fields}]
     try:
         declaration = draws.Paradigm.model_validate(gathered)
     except ValidationError as error:

@@ -251,18 +251,7 @@ ALL_PARADIGMS = "All paradigms"
 MOST_SAMPLES = 20
 PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-SAMPLE_COLUMNS = (
-    "item_id",
-    "lang",
-    "paradigm",
-    "good",
-    "bad",
-    *SPANS,
-    "file",
-    "line",
-    "rule",
-    "change",
-)
+SAMPLED = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
 
 
 def _count_cells(
@@ -365,7 +354,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
     """List up to twenty pairs of each paradigm, taken evenly; each cell's filter selects a pair."""
     by_lang: dict[str, list[dict[str, Any]]] = {}
     for path in tables["items"]:
-        items = read_table(ITEMS, path, [*SAMPLE_COLUMNS, "constructed"]).to_pylist()
+        items = read_table(ITEMS, path, [*SAMPLED, "constructed"]).to_pylist()
         by_lang |= {items[0]["lang"]: items} if items else {}
     cells: list[Cell] = []
     sections: list[Section] = []

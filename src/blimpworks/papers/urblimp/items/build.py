@@ -1,8 +1,12 @@
 """Build UrBLiMP's minimal pairs: apply rules to treebanks' sentences, and say why a match fails.
 
-``build_items`` reads a folder of rules and the tables of a treebank. It writes items, counts of
-matches, and rejected matches. Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with
-open data, because neither the paper's treebank nor its corpus is public.
+``build_items`` reads a folder of rules and the tables of a treebank. It writes items (pairs),
+counts of matches, and rejected matches. A match of a rule's pattern in a sentence ("tree") becomes
+a draft of the grammatical sentence, which the rule's operations change into the other sentence of a
+pair. Forms must be attested, and the change must make the sentence ungrammatical.
+
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because neither the
+paper's treebank nor its corpus is public.
 """
 
 import difflib
@@ -19,7 +23,7 @@ from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items import patterns
 from blimpworks.papers.urblimp.items import rules as declared
-from blimpworks.papers.urblimp.items.inflection import cell_of, shared
+from blimpworks.papers.urblimp.items.inflection import cell_of, certain_features
 from blimpworks.papers.urblimp.items.patterns import Tree, TreeWord
 from blimpworks.papers.urblimp.items.rules import LANGUAGE, Fault, Language, Rule
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
@@ -66,8 +70,8 @@ class Attested:
                 ) from None
         self.forms = {word for form in forms for word in form.split()}
 
-    def first(self, forms: Iterable[str]) -> str:
-        """Return the first attested form. Raises Rejected if none is attested."""
+    def first_of(self, forms: Iterable[str]) -> str:
+        """Return the first attested one of ``forms``. Raises Rejected if none is attested."""
         for form in forms:
             if all(word in self.forms for word in form.split()):
                 return form
@@ -141,8 +145,11 @@ class Draft:
         ``absent`` decides whether words that the other draft lacks are counted too.
         """
         forms = {slot.word: slot.form for slot in draft.slots}
-        before = [forms.get(slot.word, None if absent else slot.form) for slot in self.slots]
-        return [at for at, slot in enumerate(self.slots) if before[at] != slot.form]
+        positions = []
+        for position, slot in enumerate(self.slots):
+            if forms.get(slot.word, None if absent else slot.form) != slot.form:
+                positions.append(position)
+        return positions
 
 
 def revise(
@@ -172,19 +179,9 @@ def revise(
                 raise Rejected("not in the table")
             if table[old] == old:
                 raise Rejected("no form by rule")
-            draft.spell(index, attested.first([table[old]]))
+            draft.spell(index, attested.first_of([table[old]]))
         case declared.Add():
-            inflection = language.inflection
-            cells = inflection.paradigms[operation.add].forms("").items()
-            fitting = (
-                forms[0]
-                for reading in inflection.readings(draft.word(nodes[operation.agreeing]))
-                for cell, forms in cells
-                if cell_of(cell).items() <= reading.cell.items()
-            )
-            form = next(fitting, None)
-            if form is None:
-                raise Rejected("no form by rule")
+            form = _agreeing_form(operation, draft.word(nodes[operation.agreeing]), language)
             added = min(-1, *(slot.word for slot in draft.slots)) - 1
             draft.insert([Slot(added, form, space=True)], nodes[operation.after])
             nodes[operation.name] = added
@@ -195,6 +192,16 @@ def revise(
             draft.slots = [slot for slot in draft.slots if slot.word not in indices]
             draft.insert(moved, last)
             draft.moved = True
+
+
+def _agreeing_form(operation: declared.Add, agreeing: TreeWord, language: Language) -> str:
+    """Return the form of the added word that agrees with another. Raises Rejected without any."""
+    cells = language.inflection.paradigms[operation.add].forms("").items()
+    for reading in language.inflection.readings(agreeing):
+        for cell, forms in cells:
+            if cell_of(cell).items() <= reading.cell.items():
+                return forms[0]
+    raise Rejected("no form by rule")
 
 
 def _inflect(
@@ -214,25 +221,28 @@ def _inflect(
             to[name] = value
         elif value_of_node := tree_words[nodes[node]].features.get(name):
             to[name] = value_of_node
+
+    # A reading is a cell of a paradigm that a form fills; it can depend on the following word.
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
     draft_words = [draft.word(index) for index in indices]
     followed = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
     readings = [inflection.readings(word, following) for word, following in followed]
-    certain = shared(readings)
+    certain = certain_features(readings)
     if operation.agreeing:
         features = tree_words[nodes[operation.agreeing]].features
         if any(name in certain and certain[name] != features.get(name) for name in to):
             raise Rejected("does not agree as it is")
+
     changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []
-    for index, (word, following), cells in zip(indices, followed, readings, strict=True):
-        if any(to.keys() & reading.cell.keys() for reading in cells):
+    for index, (word, following), word_readings in zip(indices, followed, readings, strict=True):
+        if any(to.keys() & reading.cell.keys() for reading in word_readings):
             forms = inflection.changed(word, to, following, certain)
             # A form that fills the old and the new cell does not show the feature.
             if forms and word.form not in forms:
                 changed.append((index, word, forms))
     unless = operation.unless.items()
     for index, word, forms in changed:
-        new = attested.first(forms)
+        new = attested.first_of(forms)
         # The sentence stays grammatical if the new form has the features that the place requires.
         licensed = inflection.readings(word.spelled(new)) if unless else []
         if any(unless <= reading.cell.items() for reading in licensed):
@@ -279,24 +289,7 @@ def outcomes_of(
             bad = Draft(tree, [*good.slots])
             for operation in rule.change:
                 revise(bad, operation, nodes, language, attested)
-            if bad.forms == good.forms:
-                raise Rejected("the same sentence")
-            # Only auxiliaries may be between changed words.
-            changed = good.changed_positions(bad, absent=False)
-            for at in range(min(changed, default=0), max(changed, default=0)):
-                word = good.slots[at].word
-                if at not in changed and word >= 0 and good.tree.words[word].upos != "AUX":
-                    raise Rejected("differs in several places")
-            if tuple(bad.forms) in attested.sentences:
-                raise Rejected("a sentence of the treebank")
-            # The change is licensed if the treebank has all new words beside the same neighbours.
-            attested_beside = []
-            for at in bad.changed_positions(good, absent=True) if rule.context else ():
-                previous, form, following = [BEGINNING, *bad.forms, END][at : at + 3]
-                pairs = {"previous": (previous, form), "next": (form, following)}
-                attested_beside += [pairs[side] in attested.neighbours for side in rule.context]
-            if attested_beside and all(attested_beside):
-                raise Rejected("the treebank has it beside the same words")
+            _check_pair(good, bad, rule, attested)
         except Rejected as error:
             reason = str(error)
         except Absent:
@@ -318,6 +311,30 @@ def outcomes_of(
             constructed=bool(rule.prepare),
             reason=reason,
         )
+
+
+def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None:
+    """Raise Rejected unless the drafts differ in one place, by words the treebank doesn't have."""
+    if bad.forms == good.forms:
+        raise Rejected("the same sentence")
+
+    # Only auxiliaries may be between changed words.
+    changed = good.changed_positions(bad, absent=False)
+    for position in range(min(changed, default=0), max(changed, default=0)):
+        word = good.slots[position].word
+        if position not in changed and word >= 0 and good.tree.words[word].upos != "AUX":
+            raise Rejected("differs in several places")
+    if tuple(bad.forms) in attested.sentences:
+        raise Rejected("a sentence of the treebank")
+
+    # The change is licensed if the treebank has all new words beside the same neighbours.
+    attested_beside = []
+    for position in bad.changed_positions(good, absent=True) if rule.context else ():
+        previous, form, following = [BEGINNING, *bad.forms, END][position : position + 3]
+        neighbours = {"previous": (previous, form), "next": (form, following)}
+        attested_beside += [neighbours[side] in attested.neighbours for side in rule.context]
+    if attested_beside and all(attested_beside):
+        raise Rejected("the treebank has it beside the same words")
 
 
 ORIGIN = ("treebank", "file", "sent_id", "line")
@@ -373,6 +390,7 @@ def build_items(
     language = declared.read_language(rules / f"{LANGUAGE}.yaml")
     trees = list(patterns.read_trees(tokens, sentences, language.orthography))
     attested = Attested(trees, language.orthography, lexicon, language.attestation.wordfreq)
+
     # A language with none of the named files uses all of its files.
     chosen = {*(options.files or ())} & {tree.file for tree in trees}
     selected = [tree for tree in trees if not chosen or tree.file in chosen]
@@ -380,7 +398,9 @@ def build_items(
     if options.variant == "corrected":
         _check_faults(language, trees)
         faults = language.faults
-    plain = [t for path in text for t in patterns.plain_trees(path, language.orthography)]
+    plain: list[Tree] = []
+    for path in text:
+        plain += patterns.plain_trees(path, language.orthography)
 
     items: list[Row] = []
     count_rows: list[Row] = []
@@ -394,7 +414,8 @@ def build_items(
         outcomes: list[Outcome] = []
         pairs_so_far: set[tuple[str, str]] = set()
         for rule in paradigm_rules:
-            for tree in (*selected, *(plain if rule.source == "text" else ())):
+            rule_trees = [*selected, *plain] if rule.source == "text" else selected
+            for tree in rule_trees:
                 try:
                     rule_outcomes = [*outcomes_of(rule, tree, language, attested)]
                 except UserError as error:
@@ -426,24 +447,22 @@ def build_items(
                 continue
             good, bad = outcome.good, outcome.bad
             spans = regions_of(good, bad)
-            items.append(
-                {
-                    **row,
-                    **spans._asdict(),
-                    "item_id": item_id("urblimp", lang, paradigm, good, bad),
-                    "treebank": row["treebank"] or None,
-                    "focus_good": good[spans.good_start : spans.good_end],
-                    "focus_bad": bad[spans.bad_start : spans.bad_end],
-                }
-            )
+            fields: Row = {
+                "item_id": item_id("urblimp", lang, paradigm, good, bad),
+                "treebank": row["treebank"] or None,
+                "focus_good": good[spans.good_start : spans.good_end],
+                "focus_bad": bad[spans.bad_start : spans.bad_end],
+            }
+            items.append(row | spans._asdict() | fields)
         # A rule without a match has a row too.
         matched = {name for name, _ in counts_by_reason}
         for rule in paradigm_rules:
             if rule.name not in matched:
                 counts_by_reason[rule.name, ""] = 0
-        for (name, reason), n in counts_by_reason.items():
-            number = {"outcome": DROPPED if reason else KEPT, "reason": reason, "n": n}
-            count_rows.append({**keys, "rule": name, **number})
+        for (name, reason), count in counts_by_reason.items():
+            result = DROPPED if reason else KEPT
+            fields = {"rule": name, "outcome": result, "reason": reason, "n": count}
+            count_rows.append(keys | fields)
 
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")

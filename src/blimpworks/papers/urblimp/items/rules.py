@@ -96,7 +96,7 @@ OPERATIONS: dict[str, type[Operation]] = {o.__name__.lower(): o for o in get_arg
 """Operations, by the key that only they have."""
 
 
-def _tag(operation: object) -> str | None:
+def _operation_tag(operation: object) -> str | None:
     if isinstance(operation, Strict):
         return type(operation).__name__
     keys = operation if isinstance(operation, dict) else ()
@@ -104,7 +104,8 @@ def _tag(operation: object) -> str | None:
     return next((OPERATIONS[key].__name__ for key in keys if key in OPERATIONS), None)
 
 
-def _complete(operation: object) -> object:
+def _check_complete(operation: object) -> object:
+    """Raise ValueError for an operation that lacks keys; return it."""
     keys = [key for key in operation if key in OPERATIONS] if isinstance(operation, dict) else []
     if isinstance(operation, dict) and keys:
         fields = OPERATIONS[keys[0]].model_fields.items()
@@ -122,11 +123,11 @@ Step = Annotated[
     | Annotated[Add, Tag("Add")]
     | Annotated[Move, Tag("Move")],
     Discriminator(
-        _tag,
+        _operation_tag,
         custom_error_type="operation",
         custom_error_message=f"expected an operation with one of the keys {', '.join(OPERATIONS)}",
     ),
-    BeforeValidator(_complete),
+    BeforeValidator(_check_complete),
 ]
 """An operation as a rule file has it."""
 Listed = TypeVar("Listed", bound=tuple[Any, ...])
@@ -138,7 +139,7 @@ def _not_empty(members: Listed) -> Listed:
     return members
 
 
-def _pattern(text: object, info: ValidationInfo) -> object:
+def _read_pattern(text: object, info: ValidationInfo) -> object:
     if isinstance(text, Pattern):
         return text
     if not isinstance(text, str):
@@ -149,18 +150,20 @@ def _pattern(text: object, info: ValidationInfo) -> object:
         raise ValueError(str(error).removesuffix(".")) from None
 
 
-Request = Annotated[Pattern, BeforeValidator(_pattern)]
+Request = Annotated[Pattern, BeforeValidator(_read_pattern)]
+"""A pattern as a rule file has it; the context is the pack's lists of words."""
 
 
 def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
     """Raise ValueError for an operation that names a word which does not exist at that point."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
-        named = [(key, node, "") for key, node in operation if key in NODES and node is not None]
+        # The key that has a word's name, the name, and "=" if it stands before the name.
+        uses = [(key, node, "") for key, node in operation if key in NODES and node is not None]
         for value in operation.to.values() if isinstance(operation, Inflect) else ():
             if value.startswith(OF):
-                named.append(("to", value.removeprefix(OF), OF))
-        for key, node, mark in named:
+                uses.append(("to", value.removeprefix(OF), OF))
+        for key, node, mark in uses:
             if node in added and key not in ("replace", "delete"):
                 raise ValueError(
                     f"{key} has {mark + node!r}, which an operation before adds; expected a word "
@@ -226,12 +229,12 @@ class Rule(Strict, arbitrary_types_allowed=True):
         return self
 
 
-def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    first: dict[str, int] = {}
+def _check_distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    numbers: dict[str, int] = {}
     for number, rule in enumerate(rules):
-        if first.setdefault(rule.name, number) != number:
+        if numbers.setdefault(rule.name, number) != number:
             raise ValueError(
-                f"names must not be repeated, but rules.{first[rule.name]}.name and "
+                f"names must not be repeated, but rules.{numbers[rule.name]}.name and "
                 f"rules.{number}.name are both {rule.name!r} (plain where none is given); "
                 "expected different names"
             )
@@ -243,7 +246,7 @@ class ParadigmRules(Strict):
 
     about: str
     """Why the changed sentence is ungrammatical, in a sentence."""
-    rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_distinct)]
+    rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_check_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
@@ -274,11 +277,12 @@ class Fault(Strict, arbitrary_types_allowed=True):
     """Ids of faulty sentences that no pattern matches, by the name of their treebank's file."""
 
     def is_in(self, tree: Tree) -> bool:
-        pattern_matches = matches(self.pattern, tree) if self.pattern else ()
-        return tree.sent_id in self.sentences.get(tree.file, ()) or any(
-            not any(holds(excluded, tree, match) for excluded in self.without)
-            for match in pattern_matches
-        )
+        if tree.sent_id in self.sentences.get(tree.file, ()):
+            return True
+        for match in matches(self.pattern, tree) if self.pattern else ():
+            if not any(holds(excluded, tree, match) for excluded in self.without):
+                return True
+        return False
 
 
 class Language(Strict):
