@@ -33,16 +33,12 @@ OVERALL = "overall"
 OWN, RELEASED = "accuracies", "released"
 """Names of the tables that cells are computed from; rows have theirs in the column ``source``."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
-"""Columns that identify a row."""
 ENOUGH = 4
 """Fewest paradigms of which a correlation has an interval."""
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
-    """Read measured or printed accuracies of the labels' models and of humans.
-
-    ``methods`` are by default the labels' own. Raises UserError if there are no rows.
-    """
+    """Read measured or printed accuracies of labelled models. Raises UserError without any."""
     chosen = [*methods] or [labels.method]
     where = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
     rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), where | {"method": chosen})

@@ -1,11 +1,9 @@
 """Show accuracy by size of the training text: Figure 5 of BLiMP, and slopes of the learning curves.
 
 A curve is an architecture (LSTM, Transformer-XL) trained on samples of several sizes, often with
-several seeds: ``{"lstm": Curve("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], …})}``. The
-curves come from the catalogue of models, accuracies and regressions from the campaign's tables. A
-cell is one number, with the titles of its row and column.
-
-Source: Warstadt et al. (2020), section 6.3 and footnote 16.
+several seeds: ``Curve("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], …})``. Curves come
+from the catalogue of models, accuracies and regressions from the campaign's tables. A cell is one
+number, with the titles of its row and column. Source: Warstadt et al. (2020), section 6.3 and footnote 16.
 """
 
 from dataclasses import replace
@@ -111,12 +109,12 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
         for number, (phenomenon, line) in enumerate(points.items()):
             # Points of one size are side by side, so that error bars don't hide each other.
             dodge = 2 ** (DODGE * (number - len(NAMES) / 2))
-            x, y, errors = [], [], []
-            for size, cell in line.items():
-                x.append(size * dodge)
-                y.append(cell.value)
-                errors.append(0.0 if cell.high is None else cell.high - cell.value)
-            axes.errorbar(x, y, errors, elinewidth=0.5, capsize=1.5, **STYLES[phenomenon])
+            sizes = [size * dodge for size in line]
+            values = [cell.value for cell in line.values()]
+            errors = [
+                0.0 if cell.high is None else cell.high - cell.value for cell in line.values()
+            ]
+            axes.errorbar(sizes, values, errors, elinewidth=0.5, capsize=1.5, **STYLES[phenomenon])
             cells += line.values()
         axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
         axes.set_xscale("log", base=2)
@@ -157,7 +155,6 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate slopes of the curves beside the printed ones, and perplexity by size."""
     printed, measured = read_printed(tables), labels.source == "measured"
     curves = _read_curves(labels) if measured else {}
-
     # The slope of each phenomenon, and the tokens at which the line reaches human accuracy.
     table = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
     slope_cells: list[Cell] = []

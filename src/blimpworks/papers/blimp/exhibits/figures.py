@@ -177,7 +177,6 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             f"{path} has no bins by method {labels.method} of the campaign's models on English; "
             "bin them by that method."
         )
-
     # Rows in the order of the labels and of the paper's factors.
     orders = {"model": labels.models, "factor": AXES}
     for column, order in orders.items():
@@ -251,10 +250,7 @@ REGULARITY: Mapping[str, Panel] = {
 
 
 def _draw_panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels) -> Exhibit:
-    """Draw mean accuracies of models and humans, a panel with its title for each of ``panels``.
-
-    ``key`` is that of the caption in descriptions.yaml.
-    """
+    """Draw mean accuracies of models and humans in panels; ``key`` is that of the caption."""
     rows = acc.read_all(tables, labels)
     names = acc.model_names(rows, labels)
     cells: list[Cell] = []
@@ -314,14 +310,12 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         return Exhibit(**description, cells=[], figure=figure)
     names = acc.model_names(rows, labels)
     groups = [*names.values()]
-
     # For each prefix method two series: full sentences and prefixes, on the same paradigms.
     series_rows: dict[str, pd.DataFrame] = {}
     for (name, uids), method in zip(ALLOWING.items(), prefixes, strict=True):
         allowing = rows[rows["paradigm"].isin(uids)]
         series_rows[f"sentence ({name} paradigms)"] = allowing[allowing["method"] == sentence]
         series_rows[name] = allowing[allowing["method"] == method]
-
     # Three panels of phenomena above, and one of all below with standard deviations.
     figure = style.new_figure(style.PAGE_INCHES, 4.2)
     grid = figure.subplot_mosaic([[*PANELS], [ALL_PHENOMENA] * len(PANELS)])
@@ -363,7 +357,6 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
 
 # Generated pairs
 
-# Names of the two sets of pairs, by benchmark.
 SETS = {blimp.BENCHMARK: "released", blimp.GENERATED: "generated"}
 OVERALL = "Overall"
 PANELS_IN_LINE = 3

@@ -105,10 +105,7 @@ def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, floa
 
 
 def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
-    """Return the percentage of right ratings (or of majorities), averaged over pairs and paradigms.
-
-    Rows are ratings of people, with the columns paradigm, pair and correct.
-    """
+    """Return the percentage of people's ratings (or majorities) that are right, over paradigms."""
     pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
     values = (pairs > MAJORITY_ABOVE).astype(float) if majority else pairs
     return float(100 * values.groupby("paradigm").mean().mean())
@@ -122,10 +119,7 @@ def _mean_accuracy(rows: pd.DataFrame, tie: float) -> float:
 
 
 def _extrapolated(rows: pd.DataFrame) -> float:
-    """Return log10 of the tokens at human accuracy, from a slope and one point of its line.
-
-    Rows are printed numbers: a slope per doubling, training tokens, and two accuracies in percent.
-    """
+    """Return log10 of the tokens at human accuracy, from a printed slope and one point of it."""
     slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
     tokens = float(rows["value"][rows["column"] == "training tokens"].item())
     percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN

@@ -125,13 +125,11 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate human agreement by phenomenon and paradigm: printed, summary, and ratings."""
     ratings = read_plain(RATINGS, tables.get(RATED))
     summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
-
     # Each row is about one or more paradigms: all, those of a phenomenon, or a single one.
     paradigms_of_row: dict[str, Sequence[str]] = {ALL_PARADIGMS: [*PHENOMENON_OF]}
     for phenomenon, paradigms in PARADIGMS.items():
         paradigms_of_row |= {phenomenon: paradigms} | {uid: [uid] for uid in paradigms}
     paradigms_of_row |= {uid: [uid] for uid in REJECTED_UIDS}
-
     # Cells by row and column, and a remark on each row about columns that differ.
     rows: dict[str, Row] = {key: {} for key in paradigms_of_row}
     differences: dict[str, list[str]] = {key: [] for key in rows}
@@ -161,7 +159,6 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         compared = [uid for uid in (*PHENOMENON_OF, *release.OTHERS) if uid in rows]
         same, total = len(compared) - len(not_reproduced.intersection(compared)), len(compared)
         comparison = f"The ratings make the summary of {same} of {total} paradigms exactly. "
-
     # Rows of a section: all phenomena, the paradigms of one phenomenon, or rejected paradigms.
     groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
     for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED_UIDS)):
@@ -242,7 +239,6 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
             row = f"{name}: all paradigms, {method.replace('_', ' ')}"
             where = {"model": model, "lang": LANG, "method": method}
             cells += _tie_cells(rows, items, row, where)
-
         # Further rows are paradigms with ties or identical sentences, those with most ties first.
         where = {"model": model, "lang": LANG, "method": labels.method}
         tied = select_rows(rows, where | {"margin": 0.0})

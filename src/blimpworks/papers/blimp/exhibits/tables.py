@@ -19,15 +19,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import (
-    COUNT,
-    PARADIGM_COUNT,
-    PRODUCT,
-    UNWEIGHTED,
-    VALUES,
-    Formula,
-    select_rows,
-)
+from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, PRODUCT, UNWEIGHTED, VALUES, Formula
+from blimpworks.exhibits.formulas import select_rows as select
 from blimpworks.items import ALL
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
@@ -58,7 +51,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells, studies = [], {}
     for key, name in RELATED.items():
         where = {"exhibit": "table1", "row": key}
-        rows = select_rows(printed, where)
+        rows = select(printed, where)
         cells.append(shared.formula_cell(rows, (name, "Studies"), COUNT, "published", where))
         studies[name] = {"Which": "; ".join(rows["text"])}
     return Exhibit(**describe("table1"), cells=cells, remarks=studies, widths={"Which": 0.55})
@@ -82,7 +75,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells, examples = [], {}
     for phenomenon, name in NAMES.items():
         where = {"paradigm": [*PARADIGMS[phenomenon]]}
-        rows = select_rows(items, where)
+        rows = select(items, where)
         if rows.empty:
             continue
         number = acc.formula_cell(items, (name, "N"), PARADIGM_COUNT, "items", where)
@@ -100,10 +93,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
 def _table3_cells(
     rows: pd.DataFrame, labels: Labels, suffix: str = "", *, compared: bool = True
 ) -> Iterator[Cell]:
-    """Yield the mean accuracy of each model on each phenomenon; ``suffix`` ends the row titles.
-
-    If ``compared``, cells are compared with the printed numbers of the same models and phenomena.
-    """
+    """Yield mean accuracies of models on phenomena, ``compared`` with printed numbers or not."""
     for model, name in acc.model_names(rows, labels).items():
         for phenomenon, heading in HEADINGS.items():
             accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
@@ -121,14 +111,14 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         # judged pairs weigh more. Only the overall one is shown in print.
         where = {"method": labels.method, "lang": blimp.LANG, "benchmark": blimp.BENCHMARK}
         pooled = shared.read_plain(ACCURACIES, tables[acc.OWN][0])
-        pooled = select_rows(pooled, where | {"paradigm": ALL})
+        pooled = select(pooled, where | {"paradigm": ALL})
         phenomena = {heading: key for key, heading in HEADINGS.items()}
         phenomena[HEADINGS[acc.OVERALL]] = ALL
         cells: list[Cell] = []
         for cell in _table3_cells(rows, labels):
             cells.append(cell)
             same_cell = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
-            for _, row in select_rows(pooled, same_cell).iterrows():
+            for _, row in select(pooled, same_cell).iterrows():
                 cell_key = (cell.row, f"{cell.column}, by pair")
                 where_row = {key: row[key] for key in (*acc.KEYS, "phenomenon")}
                 by_pair = shared.row_accuracy_cell(row, cell_key, where_row, text=acc.percent_text)
@@ -137,7 +127,6 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells += _table3_cells(acc.read_humans(tables, labels), labels)
         description = describe("table3", models=acc.models_sentences(tables, labels))
         return Exhibit(**description, cells=cells, heads=HEADS, bold=best)
-
     # Below each printed row, the means of Table 4's rows and of the released results.
     printed = shared.read_printed(tables, exhibit="table3")
     released = acc.read_released(tables)
@@ -233,7 +222,6 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     of_models = printed[printed["row"] != HUMAN]
     printed_models = {*of_models["row"]}
     names = {model: name for model, name in labels.models.items() if model in printed_models}
-
     # Each model has a row as printed, and three more if the released results are there.
     versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
     titles = [f"{name}, {version}" for name in names.values() for version in versions]
@@ -250,7 +238,6 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
             accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
             cell_keys = [(f"{name}, {version}", heading) for version in versions[1:]]
             cells += _compare_runs(accuracies, *cell_keys)
-
     # A second section lists the paradigms that changed most.
     description = describe("erratum_without_results")
     if len(rows):
@@ -311,14 +298,11 @@ def _extreme_contrast(end: Callable[..., float], name: str, *models: str) -> Sta
     return replace(statement, formula=formulas.extreme(end, statement.formula))
 
 
+ISLANDS = PARADIGMS["island_effects"]
 STATEMENTS: dict[shared.Place, Statement] = {
     (HUMAN, "individual"): Statement(UNWEIGHTED, (HUMAN,)),
-    (HUMAN, "argument_structure"): Statement(
-        UNWEIGHTED, (HUMAN,), acc.of_phenomenon("argument_structure")
-    ),
-    (GPT2, "below human, islands"): Statement(
-        formulas.DISTANCE, (GPT2, HUMAN), acc.of_phenomenon("island_effects")
-    ),
+    (HUMAN, "argument_structure"): Statement(UNWEIGHTED, (HUMAN,), PARADIGMS["argument_structure"]),
+    (GPT2, "below human, islands"): Statement(formulas.DISTANCE, (GPT2, HUMAN), ISLANDS),
     (TXL, f"r with {LSTM}"): Statement(formulas.PEARSON, (TXL, LSTM), form="{:.3f}"),
     (NGRAM, "adjective"): _contrast("adjective", NGRAM),
     ("neural models", "largest adjective"): _extreme_contrast(max, "adjective", LSTM, TXL, GPT2),
@@ -360,7 +344,6 @@ def _statement_cell(
         return None
     if statement.formula == UNWEIGHTED:
         return acc.mean_cell(rows, title, stands_for=key)
-
     # Correlations have intervals by Fisher's z, contrasts have Newcombe's.
     low = high = None
     contrast = statement.formula.arguments.get("contrast")

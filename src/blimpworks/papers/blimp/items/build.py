@@ -91,10 +91,7 @@ class Record(BaseModel):
 
 
 def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
-    """Yield the pairs of a paradigm's file. Raises UserError if one is malformed or repeated.
-
-    If ``pairs`` is given, any other number of pairs is an error too.
-    """
+    """Yield the pairs of a paradigm's file. Raises UserError, also if there are not ``pairs``."""
     seen: dict[tuple[str, str], int] = {}
     with reading(path, "a paradigm of BLiMP", "Retrieve or generate the file again."):
         lines = text_of(path).removesuffix("\n").split("\n")

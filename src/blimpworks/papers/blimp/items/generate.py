@@ -108,7 +108,6 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]
             verb = scheme.draw.get(draw.complement_of)
             if verb and verb.category == "verb" and "intransitive" in verb.frames:
                 categories[name] = OPTIONAL
-
     # Slots of templates name draws, and forms that these have.
     for key, text in scheme.templates.items():
         for slot in SLOT.finditer(text):
@@ -313,7 +312,6 @@ class Generator:
         bad = make_sentence(scheme.bad, drawn, scheme, sounds)
         if good.text == bad.text:
             raise Redraw("both sentences are the same")
-
         # Prefix methods need a part that both sentences share: the prefix, or the word after it.
         fields: dict[str, Any] = {}
         differs = False

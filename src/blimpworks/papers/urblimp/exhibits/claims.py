@@ -15,15 +15,8 @@ import pandas as pd
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import (
-    COUNT,
-    PRODUCT,
-    VALUES,
-    Formula,
-    of_row,
-    truncate,
-    truncated,
-)
+from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES, Formula, truncate, truncated
+from blimpworks.exhibits.formulas import of_row as column_of_row
 from blimpworks.papers.urblimp.exhibits import describe, evaluation, formulas
 from blimpworks.papers.urblimp.exhibits.data import paradigms_cell, table_models
 from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, RIVALS, TOP, choose_models
@@ -42,13 +35,11 @@ NO_MODELS = " There are no two models to compare."
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Rows of the models' scores, which a test compares."""
+    """Scores of models to compare: rows of the table ``source``, which ``where`` selects there."""
 
     rows: pd.DataFrame
     source: str
-    """Name of the input table that has the rows."""
     where: dict[str, Any]
-    """Filter that selects the rows in that table."""
     over: str = BY_PHENOMENON
     """Unit of a test's observations: phenomenon or paradigm."""
 
@@ -84,7 +75,6 @@ def cells_of_tests(
     for _, test in formulas.corrected_tests(scores.rows, among, over).iterrows():
         first, second = pair = [test["first"], test["second"]]
         row = " and ".join(names[model] for model in pair)
-
         # The test itself reads the two models' rows, Holm's correction those of all models.
         if over == BY_PARADIGM:
             pair_where = shared.where_of(scores.rows[scores.rows["model"].isin(pair)])
@@ -116,10 +106,7 @@ def _rank_models(tables: shared.Tables, labels: Labels) -> list[str]:
 def _tests_table(
     group: str, exhibit: str, preferred: Sequence[str], tables: shared.Tables, labels: Labels
 ) -> Exhibit:
-    """Make a table of the tests between the ``preferred`` models, the ``group`` of the caption.
-
-    A campaign without them gets tests between its best models.
-    """
+    """Make a table of tests between the ``preferred`` models, or else the campaign's best."""
     measured = labels.source == "measured"
     models = choose_models(preferred, _rank_models(tables, labels)) if measured else preferred
     scores, names = read_scores(tables, labels, models), evaluation.model_names(labels.models)
@@ -197,7 +184,7 @@ LEVELS = (
 RECOMPUTATION = shared.Recomputation(
     {
         **dict.fromkeys((COUNT, formulas.PAPER_TOTAL, PRODUCT, VALUES), "{:,.0f}"),
-        of_row("value"): "{text}",
+        column_of_row("value"): "{text}",
     },
     {
         "models": [name for name in evaluation.PRINTED_NAMES if name != HUMAN],
@@ -225,10 +212,7 @@ def _count_cell(
 def _measured_numbers(
     rows: pd.DataFrame, finished: Sequence[str], labels: Labels
 ) -> dict[shared.Place, Cell]:
-    """Compute the printed numbers that are accuracies, or counts of these, by key.
-
-    ``finished`` are the models with accuracies on all paradigms.
-    """
+    """Compute the printed numbers that are accuracies, or counts of these, by key."""
     cells: dict[shared.Place, Cell] = {}
     for model in finished:
         key = (model, AVERAGE)

@@ -22,15 +22,8 @@ from blimpworks.annotation.sheets import VALIDATION_PARTICIPANTS, VALIDATION_RAT
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
-from blimpworks.exhibits.formulas import (
-    COUNT,
-    PARADIGM_COUNT,
-    TOTAL,
-    UNWEIGHTED,
-    Formula,
-    of_row,
-    sum_of,
-)
+from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL, UNWEIGHTED, Formula, sum_of
+from blimpworks.exhibits.formulas import of_row as column_of_row
 from blimpworks.exhibits.shared import Place, Tables, formula_cell, printed_cell, read_plain
 from blimpworks.files import read_cells
 from blimpworks.items import evenly
@@ -78,10 +71,7 @@ def _with_examples(
 
 
 def paradigms_cell(rows: pd.DataFrame, cell_key: Place, key: Place) -> Cell:
-    """Make a cell that counts the paradigms in ``rows`` of items or accuracies.
-
-    ``key`` is the (row, column) of the paper's number.
-    """
+    """Make a cell that counts the paradigms in ``rows`` of items or accuracies."""
     if "accuracy" in rows:
         source, where = "accuracies", shared.where_of(rows)
     else:
@@ -102,7 +92,6 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for (dataset, column), number in printed.items():
         cells.append(printed_cell(number, (DATASETS[dataset][0], heads[column])))
-
     # A row of UrBLiMP as its other tables, or the campaign's items, have it.
     name, size = DATASETS[BENCHMARK][0], (BENCHMARK, "size")
     if labels.source == "published":
@@ -322,7 +311,6 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
             row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
             paper_cells = [*_paper_cells(printed, paradigm, row)] if lang == LANG else []
             lang_cells += _count_cells(matches, pairs, row, where, paper_cells)
-
             # Cells of single rules are in the data files, not in the printed table.
             for rule in dict.fromkeys(matches["rule"]):
                 of_rule, rule_pairs = matches[matches["rule"] == rule], pairs[pairs["rule"] == rule]
@@ -334,7 +322,6 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
         cells += lang_cells
         titles = {cell.row: cell.row.removeprefix(prefix) for cell in lang_cells if cell.printed}
         titles_by_lang.append({language: language, **titles} if prefix else titles)
-
     # Columns without any number are left out; the caption names the paradigms without a match.
     filled = {cell.column for cell in cells if cell.printed}
     columns = [column for column in RULE_COLUMNS if column in filled]
@@ -426,7 +413,7 @@ def _participant_cells(person: pd.DataFrame, row: str) -> Iterator[Cell]:
         low, high = (float(100 * person[end].item()) for end in ("low", "high"))
         fields: dict[str, Any] = {"n": n, "low": low, "high": high}
         yield formula_cell(person, (row, ACCURACY), UNWEIGHTED, PEOPLE, where, ".1f", **fields)
-    columns = {JUDGED: TOTAL, CHECKS: of_row("checks"), PASSED: of_row("passed")}
+    columns = {JUDGED: TOTAL, CHECKS: column_of_row("checks"), PASSED: column_of_row("passed")}
     for column, formula in columns.items():
         yield formula_cell(person, (row, column), formula, PEOPLE, where, ",.0f")
 

@@ -71,10 +71,7 @@ def choose_models(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
 
 
 def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
-    """Tell whether a model belongs in Table 8, by the paper, or if new, by its tuning in ``facts``.
-
-    ``facts`` are the catalogue's, by model (see ``model_facts`` of the paper).
-    """
+    """Tell whether a model belongs in Table 8: by the paper, or by the catalogue's ``facts``."""
     return name in INSTRUCTED if name in PRINTED_NAMES else facts[name]["tuning"] == "chat"
 
 
@@ -192,8 +189,7 @@ def _best(cells: Sequence[Cell], by: str) -> set[Place]:
 def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 4: each model's accuracy on each phenomenon, the mean of its paradigms.
 
-    The published form computes it from Tables 7 to 9, or has the printed numbers of models that
-    these lack.
+    The published form computes it from Tables 7 to 9, or has printed numbers where these lack any.
     """
     rows = read_paradigms(tables, labels)
     people = _read_people(tables)
@@ -239,11 +235,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 def _paradigm_table(
     exhibit: str, instructed: bool, tuning: str, tables: Tables, labels: Labels
 ) -> Exhibit:
-    """Make a table of paradigms by model, with each paradigm's mean over the models.
-
-    It shows the models with all paradigms that are ``instructed`` or not; the caption calls their
-    type ``tuning``.
-    """
+    """Make a table of paradigms by model, either ``instructed`` or not, with paradigms' means."""
     rows = read_paradigms(tables, labels)
     printed = printed_numbers(tables, labels, exhibit)
     facts, finished = labels.facts["urblimp_models"], complete_models(rows)
@@ -266,7 +258,6 @@ def _paradigm_table(
                 cells.append(accuracy_cell(by_model.loc[[model]], cell_key, labels, key))
         cell_key, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
         cells.append(accuracy_cell(accuracies, cell_key, labels, key))
-
     # "gemma-3-4b-pt" becomes "gemma-3" above "4b-pt". If all upper lines are equal, one will do.
     heads = {}
     for name in names.values():

@@ -1,9 +1,8 @@
 """Formulas of UrBLiMP's tables and figures: functions from rows to the number that a cell shows.
 
 Each has a sentence that readers see beside the number. ``@formula`` takes the sentence, with
-placeholders for the function's further arguments: ``above(0.9)`` is the function of rows that
-"number of rows where accuracy > 0.9" describes. ``takes_as_printed`` says that rounded numbers of
-the paper go in without the interval of what they may stand for.
+placeholders for arguments: ``above(0.9)`` is "number of rows where accuracy > 0.9". With
+``takes_as_printed``, rounded numbers count as exact.
 
 Rows are accuracies (model, phenomenon, paradigm, accuracy from 0 to 1, n pairs), judgements of
 people (item_id and choice), or numbers of Table 4 (row: model, column: phenomenon, value in %).

@@ -49,7 +49,7 @@ MARKS: dict[str, dict[str, Any]] = {
 }
 
 
-def _read_lengths(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
+def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
     """Read the table of lengths; also return the filter of each evaluation, by the name to show."""
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
@@ -100,7 +100,7 @@ def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Ite
 
 def lengths(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate the effect of unequal lengths on decisions, by type of change and by paradigm."""
-    rows, evaluations = _read_lengths(tables, labels)
+    rows, evaluations = _read_table(tables, labels)
     cells: list[Cell] = []
     sections: list[Section] = []
     for title, make_cells in (("Kind of pair", _by_change), ("Paradigm", _by_paradigm)):
@@ -114,11 +114,8 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw accuracies by token and in sum: a panel for each type of change, a line for each model.
-
-    The number at the end of a line is the percentage of pairs that are decided differently.
-    """
-    rows, evaluations = _read_lengths(tables, labels)
+    """Draw each model's accuracy by token and in sum, in a panel for each type of change."""
+    rows, evaluations = _read_table(tables, labels)
     cells: list[Cell] = []
     for name, where in evaluations.items():
         cells += _by_change(rows, name, where)
@@ -141,6 +138,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
                     low, high = cell.low or 0.0, cell.high or 0.0
                     ends = [[cell.value - low], [high - cell.value]]
                     axes.errorbar(cell.value, y, xerr=ends, lw=0.8, label=column, **mark)
+                # At the end of the line: the percentage of pairs that are decided differently.
                 share = by_position[row, DIFFERENTLY].text
                 axes.text(105, height, share, va="center", fontsize=6, color=GREY, clip_on=False)
             axes.axvline(50, color=GREY, lw=0.6, ls="--")
@@ -190,10 +188,8 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     columns: Columns = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
     for _, start, end, bad_start, bad_end in matcher.get_opcodes():
-        for good_index, bad_index in zip_longest(
-            good.index[start:end], bad.index[bad_start:bad_end]
-        ):
-            columns.append({"good": good_index, "bad": bad_index})
+        for at_good, at_bad in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
+            columns.append({"good": at_good, "bad": at_bad})
     sentence_words = []
     for indices in columns:
         differing = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)

@@ -221,7 +221,6 @@ def _inflect(
             to[name] = value
         elif value_of_node := tree_words[nodes[node]].features.get(name):
             to[name] = value_of_node
-
     # A reading is a cell of a paradigm that a form fills; it can depend on the following word.
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
     draft_words = [draft.word(index) for index in indices]
@@ -317,7 +316,6 @@ def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None
     """Raise Rejected unless the drafts differ in one place, by words the treebank doesn't have."""
     if bad.forms == good.forms:
         raise Rejected("the same sentence")
-
     # Only auxiliaries may be between changed words.
     changed = good.changed_positions(bad, absent=False)
     for position in range(min(changed, default=0), max(changed, default=0)):
@@ -326,7 +324,6 @@ def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None
             raise Rejected("differs in several places")
     if tuple(bad.forms) in attested.sentences:
         raise Rejected("a sentence of the treebank")
-
     # The change is licensed if the treebank has all new words beside the same neighbours.
     attested_beside = []
     for position in bad.changed_positions(good, absent=True) if rule.context else ():
@@ -390,7 +387,6 @@ def build_items(
     language = declared.read_language(rules / f"{LANGUAGE}.yaml")
     trees = list(patterns.read_trees(tokens, sentences, language.orthography))
     attested = Attested(trees, language.orthography, lexicon, language.attestation.wordfreq)
-
     # A language with none of the named files uses all of its files.
     chosen = {*(options.files or ())} & {tree.file for tree in trees}
     selected = [tree for tree in trees if not chosen or tree.file in chosen]

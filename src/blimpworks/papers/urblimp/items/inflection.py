@@ -222,10 +222,7 @@ class Inflection(Strict):
 
 
 def certain_features(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
-    """Return gender and number, as far as all readings of some word of a complex have the same.
-
-    ``readings`` are those of each word.
-    """
+    """Return gender and number, as far as all ``readings`` of a word of the complex agree."""
     features = {}
     for name in ("Gender", "Number"):
         for word_readings in readings:

@@ -12,16 +12,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+import pydantic
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, ValidationInfo
 
 from blimpworks.campaign.settings.base import Variant, parse_yaml
 from blimpworks.errors import UserError
@@ -216,7 +208,7 @@ class Rule(Strict, arbitrary_types_allowed=True):
     """Reject a changed word that the treebank has beside the same neighbours, because it may be
     grammatical there. Deleted and moved words are not checked."""
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _check_word_names(self) -> Self:
         _check_names(self.pattern, [*self.prepare, *self.change])
         for key, patterns in (("without", self.without), ("corrected", self.corrected)):
@@ -298,7 +290,7 @@ class Language(Strict):
     faults: tuple[Fault, ...] = ()
     """Faults of sentences that the variant corrected leaves out."""
 
-    @field_validator("lists")
+    @pydantic.field_validator("lists")
     @classmethod
     def _regular(cls, lists: dict[str, str]) -> dict[str, str]:
         for expression in lists.values():
