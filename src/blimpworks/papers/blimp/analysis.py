@@ -3,7 +3,6 @@
 A factor is a property of a pair, such as the length of its sentence; a bin has the pairs with
 similar values of a factor. A curve is an architecture trained on texts of several sizes. Each part
 has one function that a command calls, ``bin_accuracies`` and ``fit_curves``, which writes a table.
-
 Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins, section 6.3 on curves. The paper
 takes the log-probability of the acceptable sentence; length and perplexity are of the same sentence
 here. It does not say how it bins: here bins are between quantiles of a model's values over all

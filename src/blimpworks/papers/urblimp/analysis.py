@@ -165,9 +165,7 @@ GROUP_COLUMNS = ("phenomenon", "paradigm", "change")
 Item = dict[Any, Any]
 
 
-def _decisions(
-    evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float
-) -> pd.DataFrame:
+def _decide(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> pd.DataFrame:
     """Return a row for each pair that a model has judged, with margins [nats] by mean and sum."""
     good, bad = (side_of(items, scores, side) for side in SIDES)
     pairs: pd.DataFrame = items.select(["item_id", *GROUP_COLUMNS, *SIDES]).to_pandas()
@@ -227,7 +225,6 @@ def words_of(
     for word in text_words:
         end_of_word = text.index(word, end_of_word) + len(word)
         word_ends.append(end_of_word)
-
     counts, bits = [0] * (len(text_words) + 1), [0.0] * (len(text_words) + 1)
     before = 0
     for end, value in zip(ends, logprobs, strict=True):
@@ -260,7 +257,7 @@ def compare_lengths(
                 f"{evaluation.items} has no column change; make the pairs of UrBLiMP again."
             )
         scores = align_scores(items, read_table(SCORES, evaluation.outputs), evaluation.outputs)
-        pairs = _decisions(evaluation, items, scores, TIES[ties])
+        pairs = _decide(evaluation, items, scores, TIES[ties])
         numbers = pairs.groupby([*GROUP_COLUMNS], sort=False).agg(
             n=("row", "size"),
             unequal=("unequal", "sum"),

@@ -117,7 +117,6 @@ def models_sentences(
     elif distinct:
         listed = ", ".join(f"{name} {pairs:,}" for name, pairs in pairs_by_name.items())
         sentences.append(f"Pairs judged: {listed}. ")
-
     trained = labels.facts.get("blimp_training", {})
     texts = dict.fromkeys(trained[model] for model in labels.models if model in trained)
     if texts:

@@ -3,7 +3,7 @@
 A curve is an architecture (LSTM, Transformer-XL) trained on samples of several sizes, often with
 several seeds: ``Curve("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], …})``. Curves come
 from the catalogue of models, accuracies and regressions from the campaign's tables. A cell is one
-number, with the titles of its row and column. Source: Warstadt et al. (2020), section 6.3 and footnote 16.
+number, with the titles of its row and column. Source: Warstadt et al. (2020), section 6.3.
 """
 
 from dataclasses import replace
@@ -109,13 +109,11 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
         for number, (phenomenon, line) in enumerate(points.items()):
             # Points of one size are side by side, so that error bars don't hide each other.
             dodge = 2 ** (DODGE * (number - len(NAMES) / 2))
-            sizes = [size * dodge for size in line]
-            values = [cell.value for cell in line.values()]
-            errors = [
-                0.0 if cell.high is None else cell.high - cell.value for cell in line.values()
-            ]
+            sizes, line_cells = [size * dodge for size in line], [*line.values()]
+            values = [cell.value for cell in line_cells]
+            errors = [0.0 if cell.high is None else cell.high - cell.value for cell in line_cells]
             axes.errorbar(sizes, values, errors, elinewidth=0.5, capsize=1.5, **STYLES[phenomenon])
-            cells += line.values()
+            cells += line_cells
         axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
         axes.set_xscale("log", base=2)
         names = [size_name(size).upper() for size in models_by_size]

@@ -3,7 +3,6 @@
 Each public function takes the input tables (paths by name) and the labels (models to show, and
 whether numbers are measured or published). It returns a figure with its cells: the numbers drawn,
 each with the titles of its row and column. A ``uid`` is the name of a paradigm.
-
 Source: Warstadt et al. (2020), sections 5.2, 5.3, 6.1, 6.2 and 6.4. The figure of generated pairs
 is ours: pairs of one paradigm by two generators test the same knowledge with different words, so
 different accuracies show the influence of words.
@@ -42,7 +41,6 @@ CHANCE = 50
 LETTER_INCHES, MARGIN_INCHES = 0.062, 0.5
 """Widths of a letter in a name, and of the margin left of the axes."""
 SQUARE_INCHES = 0.42
-"""Width of a square of the correlation matrix."""
 MATRIX_LETTERS = 32
 """Letters that fit in a line of names below the correlation matrix."""
 Series = Mapping[str, Sequence[Cell]]
@@ -233,7 +231,7 @@ def _regularity_panel(phenomenon: str) -> Panel:
 
 
 NOUNS, VERBS = "Determiner-noun agreement", "Subject-verb agreement"
-DISTANCE: Mapping[str, Panel] = {
+FIG3_PANELS: Mapping[str, Panel] = {
     NOUNS: {"no adjective": ADJECTIVE.higher, "adjective": ADJECTIVE.lower},
     VERBS: {
         "no attractor": ATTRACTOR.higher,
@@ -241,12 +239,10 @@ DISTANCE: Mapping[str, Panel] = {
         "relative clause": tuple(uid for uid in ATTRACTOR.lower if "relative" in uid),
     },
 }
-"""Panels of Figure 3."""
-REGULARITY: Mapping[str, Panel] = {
+FIG4_PANELS: Mapping[str, Panel] = {
     NOUNS: _regularity_panel("determiner_noun_agreement"),
     VERBS: _regularity_panel("subject_verb_agreement"),
 }
-"""Panels of Figure 4."""
 
 
 def _draw_panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels) -> Exhibit:
@@ -266,7 +262,6 @@ def _draw_panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: 
             columnspacing=0.9, handlelength=1.3, handletextpad=0.4,
         )  # fmt: skip
         cells += chain.from_iterable(series.values())
-
     uids = [uid for panel in panels.values() for uid in chain.from_iterable(panel.values())]
     models = acc.models_sentences(tables, labels, uids)
     # The paper does not print how many judgements are behind some accuracies.
@@ -280,9 +275,9 @@ def _draw_panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: 
     return Exhibit(**description, cells=cells, figure=figure)
 
 
-fig3 = partial(_draw_panels, "fig3", DISTANCE)
+fig3 = partial(_draw_panels, "fig3", FIG3_PANELS)
 """Draw Figure 3: agreement with and without an adjective, or an attractor, in between."""
-fig4 = partial(_draw_panels, "fig4", REGULARITY)
+fig4 = partial(_draw_panels, "fig4", FIG4_PANELS)
 """Draw Figure 4: agreement of nouns with regular and irregular plurals."""
 
 

@@ -3,7 +3,6 @@
 Each has a sentence that readers see beside the number. Rows are accuracies (model, method,
 paradigm, accuracy from 0 to 1) if the sentence does not say otherwise. ``@formula`` makes a family
 of formulas: ``difference(ADJECTIVE)`` is one, and its sentence contains the contrast's phrase.
-
 Source: Warstadt et al. (2020), sections 5.1, 5.3, 6.1, 6.2 and Figure 6.
 """
 
@@ -80,7 +79,7 @@ def extreme(rows: pd.DataFrame, end: Callable[..., float], formula: Formula) -> 
 
 
 def _align(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
-    """Return accuracies [paradigm, value of column ``by``] on paradigms that both values have."""
+    # Accuracies [paradigm, value of the column ``by``], for paradigms that both values have.
     return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
 
 

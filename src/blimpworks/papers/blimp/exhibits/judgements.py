@@ -58,7 +58,6 @@ def _agreement_cells(
         rows = summary[summary["method"] == method]
         if not rows.empty:
             yield acc.mean_cell(rows, (row, column))
-
     for variant, name in VARIANTS.items():
         where: dict[str, Any] = {"paradigm": [*uids], variant: True}
         rows = select_rows(ratings, where)

@@ -4,7 +4,6 @@ Each public function makes an exhibit (a table or figure) from input tables (pat
 labels (names to show; the ``source`` of the numbers, measured by the campaign or published). A cell
 is a number with the titles of its row and column; ``stands_for`` is the (row, column) under which
 ``config/published/blimp`` has the paper's number. A ``uid`` is the name of a paradigm.
-
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
 misreported and has accuracies of a second run. The paper and its released results show which
 numbers are wrong (docs/blimp.md).
@@ -69,7 +68,6 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
             number = acc.computed_cell(accuracies, cell_key, PARADIGM_COUNT, form="{:.0f}")
             cells.append(replace(number, stands_for=(phenomenon, "N")))
         return Exhibit(**describe("table2_published"), cells=cells)
-
     items = shared.read_plain(ITEMS, tables["items"], ["item_id", "paradigm", "good", "bad"])
     rank = {uid: number for number, uid in enumerate(PHENOMENON_OF)}
     cells, examples = [], {}
@@ -93,7 +91,7 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
 def _table3_cells(
     rows: pd.DataFrame, labels: Labels, suffix: str = "", *, compared: bool = True
 ) -> Iterator[Cell]:
-    """Yield mean accuracies of models on phenomena, ``compared`` with printed numbers or not."""
+    # If ``compared``, cells are compared with the printed numbers of the same models and phenomena.
     for model, name in acc.model_names(rows, labels).items():
         for phenomenon, heading in HEADINGS.items():
             accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
@@ -136,10 +134,8 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == name]
-        from_table4, from_release = (
-            rows[rows["model"] == model],
-            released[released["model"] == model],
-        )
+        from_table4 = rows[rows["model"] == model]
+        from_release = released[released["model"] == model]
         cells += _table3_cells(from_table4, labels, ", Table 4", compared=not exact)
         cells += _table3_cells(from_release, labels, ", released")
     source = "and of the released results " if exact else ""
@@ -150,7 +146,6 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _table4_cells(rows: pd.DataFrame, labels: Labels, suffix: str = "") -> Iterator[Cell]:
-    """Yield the accuracy on each paradigm of each model; ``suffix`` ends the column titles."""
     for uid, (model, name) in product(PHENOMENON_OF, acc.model_names(rows, labels).items()):
         accuracies = acc.rows_of_model(rows, model, [uid])
         if not accuracies.empty:
@@ -181,7 +176,6 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         remarks = {str(uid): dict.fromkeys(heads, "") for uid in printed["row"]}
         for _, row in printed[printed["corrected"].notna()].iterrows():
             remarks[row["row"]][columns[row["column"]]] = f"{row['corrected']:.0f}"
-
     prefixes = dict.fromkeys(blimp.ONE_PREFIX, "1") | dict.fromkeys(blimp.TWO_PREFIX, "2")
     rows, stub = {cell.row for cell in cells}, {}
     for uid in (uid for uid in PHENOMENON_OF if uid in rows):

@@ -253,7 +253,7 @@ class Scheme(Strict):
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """All templates, by key."""
+        """Templates by key."""
         texts = {"good": self.good, "bad": self.bad, "crucial_item": self.crucial_item}
         texts["dependency_length"] = self.dependency_length
         return {key: text for key, text in texts.items() if text is not None}

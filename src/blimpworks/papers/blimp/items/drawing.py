@@ -1,9 +1,7 @@
 """Draw the words of a minimal pair from the lexicon, each one fitting the words drawn before.
 
 Input: a scheme, which has named draws such as "act: a verb; who: a noun that can be its subject".
-Output of ``Builder.draw``: the drawn constituents by name, for example a ``Verb`` for "act" and a
-``NounForm`` for "who". ``generate`` puts them into sentences.
-
+Output of ``Builder.draw``: the drawn constituents by name, which ``generate`` puts into sentences.
 A pool is the list of entries that a draw can choose from; each has the same probability (Warstadt
 et al. 2020, 3.1). A realisation is a verb's form with its auxiliary. Its counterpart has the other
 number: "has seen" for "have seen". ``classes`` are classes of nouns, such as "person".
@@ -118,15 +116,12 @@ class Pools:
         A ``stative`` verb has no progressive. An empty list is left out.
         """
         finite, with_auxiliary = [], []
-        if draw.verb and draw.use == "statement" and draw.auxiliary != "always":
-            forms: dict[declared.Realised, entries.VerbForm] = {
-                "present": PRESENT[number],
-                "past": "past",
-            }
-            for name, form in forms.items():
-                if draw.negated != "yes" and name in draw.forms:
-                    finite.append(Realisation(None, False, form))
-
+        statement = draw.verb and draw.use == "statement" and draw.negated != "yes"
+        if statement and draw.auxiliary != "always":
+            if "present" in draw.forms:
+                finite.append(Realisation(None, False, PRESENT[number]))
+            if "past" in draw.forms:
+                finite.append(Realisation(None, False, "past"))
         for entry in self.auxiliaries.values() if draw.auxiliary != "none" else ():
             if (
                 number in entry.numbers
@@ -159,11 +154,8 @@ class Pools:
     def all_agree(self, draw: declared.PredicateDraw) -> bool:
         """Tell whether all verb forms that ``draw`` allows have one in the other number."""
         numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
-        for number in numbers:
-            for group in self.realisations(draw, number, False):
-                if not all(map(self.counterpart, group)):
-                    return False
-        return True
+        groups = (group for number in numbers for group in self.realisations(draw, number, False))
+        return all(self.counterpart(realisation) for group in groups for realisation in group)
 
 
 # Drawing
@@ -229,7 +221,8 @@ class Builder:
 
         def accepts_nouns(verb: Verb) -> bool:
             accepts_subjects = all(self.accepts(verb.subject, classes) for classes in subjects)
-            return accepts_subjects and all(self.accepts(verb.object, each) for each in objects)
+            accepts_objects = all(self.accepts(verb.object, classes) for classes in objects)
+            return accepts_subjects and accepts_objects
 
         key = (name, subjects, objects)
         pool = self._pool(key, lambda: [verb for verb in allowed if accepts_nouns(verb)])
@@ -258,16 +251,14 @@ class Builder:
         def list_accepted() -> list[NounForm]:
             forms = []
             for (classes, group_number), group in groups.items():
-                if number in (None, group_number):
-                    accepted = all(self.accepts(each, classes) for each in restricting)
-                    forms += group if accepted else []
+                accepted = all(self.accepts(restriction, classes) for restriction in restricting)
+                if accepted and number in (None, group_number):
+                    forms += group
             return forms
 
         pool = self._pool((name, restricting, number), list_accepted)
         taken = {noun.entry for noun in self._constituents(draw.unlike)}
-        pronouns = {
-            form for drawn in self._constituents(draw.mismatch) for form in drawn.reflexives
-        }
+        pronouns = {form for noun in self._constituents(draw.mismatch) for form in noun.reflexives}
 
         def fits(form: NounForm) -> bool:
             return form.entry not in taken and pronouns.isdisjoint(form.reflexives)
@@ -285,14 +276,12 @@ class Builder:
         noun = self._noun(name, draw, further)
         if "name" in noun.entry.tags:
             return noun
-        return replace(noun, determiner=self._draw_determiner(name, draw.determiner, noun))
+        return replace(noun, determiner=self._determiner_of(name, draw.determiner, noun))
 
     def _determiner(self, name: str, draw: declared.DeterminerDraw) -> Determiner:
-        return self._draw_determiner(name, draw.among, self._drawn[draw.for_])
+        return self._determiner_of(name, draw.among, self._drawn[draw.for_])
 
-    def _draw_determiner(
-        self, name: str, among: str | tuple[str, ...], noun: NounForm
-    ) -> Determiner:
+    def _determiner_of(self, name: str, among: str | tuple[str, ...], noun: NounForm) -> Determiner:
         """Draw a determiner that the noun's number, or mass noun, allows."""
         countability = "mass" if noun.entry.mass else noun.number
         pool = self._pool(
@@ -307,7 +296,6 @@ class Builder:
         number = draw.number or "pl"
         if len(draw.subject) == 1:
             number = self._drawn[draw.subject[0]].number
-
         stative = verb is not None and "stative" in verb.tags
         chosen: Realisation | None = None
         if draw.like:

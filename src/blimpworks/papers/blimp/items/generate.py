@@ -6,9 +6,8 @@ A declaration is a YAML file with one or more schemes: named draws of words, and
     draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
     good: The {who} {act.past}.
 
-The module reads declarations, checks them, and puts words that ``drawing`` draws into sentences.
-Entries are those of the lexicon. A paradigm may mark the critical word of both sentences by
-brackets, "The {who} [{act.past}].", for methods that score only this word.
+The module checks declarations, and puts words that ``drawing`` draws into sentences. Brackets mark
+the critical word for methods that score only this word: "The {who} [{act.past}]."
 """
 
 import random
@@ -285,7 +284,6 @@ def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sou
     text = ARTICLE.sub(lambda m: m[1] + sounds.article(m[3])[1:] + m[2] + m[3], text)
     first = int(text.startswith("["))
     text = text[:first] + text[first : first + 1].upper() + text[first + 1 :]
-
     before, bracket, after = text.partition("[")
     word = after.partition("]")[0] if bracket else ""
     return Sentence(re.sub(r"[][]", "", text), entries, before.strip(), word)
@@ -294,14 +292,12 @@ def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sou
 class Generator:
     """Generates the pairs of one paradigm."""
 
-    def __init__(
-        self, path: Path, declaration: draws.Paradigm, lexicon: Lexicon, seed: int
-    ) -> None:
+    def __init__(self, path: Path, paradigm: draws.Paradigm, lexicon: Lexicon, seed: int) -> None:
         """Check the declaration. Random draws depend on ``seed`` and on the name of ``path``."""
-        check_vocabulary(declaration, lexicon, path)
-        self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon
+        check_vocabulary(paradigm, lexicon, path)
+        self.path, self.uid, self.declaration, self.lexicon = path, path.stem, paradigm, lexicon
         self.source = random.Random(f"{seed}:{self.uid}")
-        self.builders = [Builder(lexicon, scheme, self.source) for scheme in declaration.one_of]
+        self.builders = [Builder(lexicon, scheme, self.source) for scheme in paradigm.one_of]
 
     def _draw(self, number: int) -> Pair:
         """Draw a pair, which gets the id ``number``. Raises Redraw if the draw gives none."""

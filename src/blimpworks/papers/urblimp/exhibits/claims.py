@@ -2,7 +2,6 @@
 
 The functions get the input tables (paths by name) and the labels of a campaign, or of the paper if
 ``labels.source`` is ``published``. Terms such as ``where`` and ``cell_key`` are as in ``data``.
-
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025): sections 1 to 4, appendix B.
 """
 

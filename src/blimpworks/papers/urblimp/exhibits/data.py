@@ -1,12 +1,11 @@
 """Make the exhibits (tables and figures) of UrBLiMP's data: its pairs, models and annotators.
 
-A function makes each exhibit from the input tables (paths by name) and the labels (names to show,
-and whether the numbers are ``measured`` by a campaign or ``published`` by the paper).
+Each exhibit is made from input tables (paths by name) and labels: names to show, and whether the
+numbers are ``measured`` by a campaign or ``published`` by the paper.
 
 A cell is a number at a ``cell_key``, the titles of its row and column. ``where`` filters the rows
 of an input table (column: value or values) that its formula takes. ``stands_for`` is the key (row,
 column) under which ``config/published/urblimp`` has the paper's number.
-
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2; the last three exhibits are ours.
 """
 
@@ -107,7 +106,6 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     cell_key = (name, PAIRS)
     cells.append(formula_cell(numbers, cell_key, formula, source, where, form, stands_for=size))
     cells.append(paradigms_cell(rows, (name, NUMBER_OF_PARADIGMS), (BENCHMARK, "paradigms")))
-
     titles = {cell.row for cell in cells}
     datasets = [dataset for dataset in DATASETS.values() if dataset[0] in titles]
     return Exhibit(
@@ -155,7 +153,6 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cells=[printed_cell(sizes[model], (name, "Size")) for model, name in names.items()],
             remarks={name: {TUNING: tuning[model]} for model, name in names.items()},
         )
-
     facts = labels.facts["urblimp_models"]
     rows = evaluation.read_paradigms(tables, labels)
     cells, stub, tuned = [], {}, {}
@@ -240,7 +237,7 @@ ALL_PARADIGMS = "All paradigms"
 MOST_SAMPLES = 20
 PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-SAMPLED = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
+LISTED = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
 
 
 def _count_cells(
@@ -261,7 +258,6 @@ def _count_cells(
     yield formula_cell(kept, (row, PAIRS), TOTAL, SOURCE, kept_filter)
     yield formula_cell(constructed, (row, CONSTRUCTED), COUNT, "items", built_filter)
     yield from printed
-
     dropped = counts[counts["outcome"] == DROPPED]
     groups = dropped["reason"].map(lambda reason: REASON_GROUP.get(reason.partition(":")[0], OTHER))
     for column in REJECTIONS:
@@ -272,7 +268,7 @@ def _count_cells(
 
 
 def _paper_cells(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
-    """Yield the paper's number of pairs: as printed, and as its accuracies imply if it differs."""
+    # The paper's number of pairs: as printed, and as its accuracies imply if that differs.
     for _, number in printed[printed["row"] == paradigm].iterrows():
         if not pd.isna(number["value"]):
             yield replace(printed_cell(number, (row, PRINTED)), stands_for=None)
@@ -341,7 +337,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
     """List up to twenty pairs of each paradigm, taken evenly; each cell's filter selects a pair."""
     by_lang: dict[str, list[dict[str, Any]]] = {}
     for path in tables["items"]:
-        items = read_table(ITEMS, path, [*SAMPLED, "constructed"]).to_pylist()
+        items = read_table(ITEMS, path, [*LISTED, "constructed"]).to_pylist()
         by_lang |= {items[0]["lang"]: items} if items else {}
     cells: list[Cell] = []
     sections: list[Section] = []

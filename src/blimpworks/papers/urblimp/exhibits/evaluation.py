@@ -6,7 +6,6 @@ they take the numbers of Tables 7 and 8 and of section 4.1.
 
 A cell is one number; its ``cell_key`` holds the titles of its row and column. ``key`` or
 ``stands_for`` is the (row, column) under which ``config/published/urblimp`` has the paper's number.
-
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
@@ -332,7 +331,6 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         accuracy_cell(rows.loc[[index]], (names[model], PARADIGMS[GENDER]), labels)
         for index, model in best.items()
     ]
-
     figure = style.new_figure(style.COLUMN_INCHES, 0.6 + 0.22 * max(len(cells), 3))
     axes = figure.subplots()
     if cells:

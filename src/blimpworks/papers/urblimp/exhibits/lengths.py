@@ -89,7 +89,6 @@ def _by_change(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Itera
 
 
 def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield an evaluation's cells for each paradigm, and type of change if it has several."""
     for paradigm, title in PARADIGMS.items():
         paradigm_where = {**where, "paradigm": paradigm}
         changes = _list_changes(select_rows(rows, paradigm_where))
@@ -167,7 +166,7 @@ SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
 BAR_WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
 Columns = list[dict[str, int | None]]
-"""For each column of aligned words, their index in the table by side; None without a word."""
+"""Columns of aligned words: the index in the table by side, or None without a word."""
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:

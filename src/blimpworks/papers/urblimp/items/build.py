@@ -1,10 +1,9 @@
 """Build UrBLiMP's minimal pairs: apply rules to treebanks' sentences, and say why a match fails.
 
 ``build_items`` reads a folder of rules and the tables of a treebank. It writes items (pairs),
-counts of matches, and rejected matches. A match of a rule's pattern in a sentence ("tree") becomes
-a draft of the grammatical sentence, which the rule's operations change into the other sentence of a
+counts of matches, and rejected matches. A match is a place in a sentence ("tree") that fits a
+rule's pattern. It becomes a draft, which the rule's operations change into the other sentence of a
 pair. Forms must be attested, and the change must make the sentence ungrammatical.
-
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because neither the
 paper's treebank nor its corpus is public.
 """
@@ -269,9 +268,7 @@ class Outcome(NamedTuple):
     """Why there is no pair; empty where there is one."""
 
 
-def outcomes_of(
-    rule: Rule, tree: Tree, language: Language, attested: Attested
-) -> Iterator[Outcome]:
+def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -> Iterator[Outcome]:
     """Yield the outcome of each match of a rule in a tree, in the order of its words.
 
     Raises UserError for a rule that changes a word which it has left out.
@@ -413,7 +410,7 @@ def build_items(
             rule_trees = [*selected, *plain] if rule.source == "text" else selected
             for tree in rule_trees:
                 try:
-                    rule_outcomes = [*outcomes_of(rule, tree, language, attested)]
+                    rule_outcomes = [*apply_rule(rule, tree, language, attested)]
                 except UserError as error:
                     raise UserError(f"{path}: {error}") from None
                 for outcome in rule_outcomes:
