@@ -10,7 +10,7 @@ import yaml
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.files import read_cells
 from blimpworks.linguistics.treebanks import build_tokens
-from blimpworks.papers.urblimp.items.build import Attested, build_items, outcomes_of
+from blimpworks.papers.urblimp.items.build import Attested, apply_rule, build_items
 from blimpworks.papers.urblimp.items.patterns import Tree, TreeWord
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
@@ -81,7 +81,7 @@ def outcomes(folder, sentence, language=None, beside=(), **rule):
     pack = read_language(folder / "language.yaml")
     declared = read_declaration(folder / "honorific.yaml", pack)
     attested = Attested([sentence, *beside], pack.orthography)
-    return list(outcomes_of(declared.rules[0], sentence, pack, attested))
+    return list(apply_rule(declared.rules[0], sentence, pack, attested))
 
 
 def golden():

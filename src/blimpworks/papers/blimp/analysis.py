@@ -1,5 +1,8 @@
 """Statistics that only BLiMP needs: accuracy in bins of pairs, and learning curves.
 
+A factor is a property of a pair, such as the length of its sentence; a bin has the pairs with
+similar values of a factor. A curve is an architecture trained on texts of several sizes. Each part
+has one function that a command calls, ``bin_accuracies`` and ``fit_curves``, which writes a table.
 Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins, section 6.3 on curves. The paper
 takes the log-probability of the acceptable sentence; length and perplexity are of the same sentence
 here. It does not say how it bins: here bins are between quantiles of a model's values over all
@@ -57,7 +60,7 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 
 
 def bins_of(values: pd.Series, most: int) -> pd.Series:
-    """Return the number of each value's bin, from 0, in at most ``most`` bins between quantiles.
+    """Number the bin of each value from 0; at most ``most`` bins lie between quantiles.
 
     Equal values share a bin.
     """
@@ -72,7 +75,7 @@ def bins_of(values: pd.Series, most: int) -> pd.Series:
 
 
 def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
-    """Yield the accuracy in each bin of each factor, with Wilson's interval.
+    """Yield a row for each bin of each factor, with its accuracy and Wilson's interval.
 
     ``rows`` has the factors and ``correct``. Pairs without a value of a factor are left out.
     """
@@ -80,8 +83,8 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
         measured = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
         if measured.empty:
             continue
-        for number, inside in measured.groupby(bins_of(measured[factor], most)):
-            values, correct, n = inside[factor], float(inside["correct"].sum()), len(inside)
+        for number, pairs in measured.groupby(bins_of(measured[factor], most)):
+            values, correct, n = pairs[factor], float(pairs["correct"].sum()), len(pairs)
             low, high = wilson(correct, n)
             yield {
                 "factor": factor,
@@ -129,7 +132,7 @@ def bin_accuracies(
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
 """Terms: the slope per doubling of the text, and the text needed for human accuracy."""
 Curves = Mapping[str, Mapping[str, int]]
-"""Tokens of each model trained on a sample, by row of models.tsv and model."""
+"""Training tokens of each model, by model within a row of models.tsv (an architecture)."""
 Rows = list[dict[str, Any]]
 
 
@@ -169,7 +172,7 @@ def _read(path: Path, models: set[str], method: str) -> pd.DataFrame:
 def fit_curves(
     accuracies: Path, humans: Path | None, curves: Curves, method: tuple[str, str], output: Path
 ) -> int:
-    """Write regressions of accuracy by phenomenon and over all; return the number of rows.
+    """Write a regression for each curve and phenomenon, and over all; return the number of rows.
 
     ``humans`` is a table with human accuracies; without it, nothing is extrapolated. ``method``
     has the methods of the models' and the humans' accuracies. The column model of the result names

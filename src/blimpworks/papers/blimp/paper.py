@@ -1,7 +1,8 @@
 """Register BLiMP (Warstadt et al. 2020): 67 paradigms of English, released or generated here.
 
-``PAPER`` tells shared code all that it asks of a paper. Functions here read a campaign and its
-catalogue; none is slow, because each parse of the Snakefile loads this module.
+``PAPER`` tells shared code what the paper's benchmarks, exhibits (tables and figures) and input
+tables are. Functions here read a campaign (the user's settings) and its catalogue (languages,
+models, sources); none is slow, because each parse of the Snakefile loads this module.
 """
 
 from collections.abc import Sequence

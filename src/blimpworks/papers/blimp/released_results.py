@@ -1,12 +1,12 @@
 """Read the results that BLiMP's authors released: accuracies, and single human judgements.
 
-Three files have accuracies: the printed ones by paradigm, model and method; those of the human
-validation; and those of a run of 2021, after Tables 3 and 4 were found misreported. The file of the
-validation has a row for each paradigm. It counts the pairs that a majority got right and the
-ratings, and has the mean of the pairs' shares of right ratings. (The first file has human
-accuracies too, but two paradigms are exchanged, as in Table 4.) Judgements are from
-``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020, section 3.4). Each row there
-is an assignment of four pairs and an attention check, in any order.
+``read_blimp_release`` reads three files of accuracies: those of the printed results, by paradigm,
+model and method; those of the human validation; and those of a run of 2021, made after Tables 3 and
+4 were found misreported. (The first file has human accuracies too, but two paradigms are exchanged,
+as in Table 4.)
+
+``read_ratings`` reads ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020,
+section 3.4). Each row is an assignment: one rater's choices on four pairs and an attention check.
 """
 
 from collections.abc import Iterator, Mapping
@@ -92,7 +92,7 @@ def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dic
     }
 
 
-def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
+def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
     """Yield rows of accuracies from the JSON lines of the run of 2021, without its means."""
     seen: set[object] = set()
     with reading(path, "BLiMP's results of 2021", "Retrieve them again."):
@@ -136,7 +136,7 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
         mean, share = float(row["total_mean"]), row["accepted"] / VALIDATED
         rows.append(_row(HUMAN, row["Condition"], INDIVIDUAL, mean, int(row["count"])))
         rows.append(_row(HUMAN, row["Condition"], MAJORITY, share, VALIDATED))
-    rows += _of_rerun(rerun)
+    rows += _read_rerun(rerun)
     write_rows(rows, ACCURACIES, output)
     return len(rows)
 
@@ -169,7 +169,7 @@ CHOICE = ("Input.item_{}_condition", "Input.field_{}_1", "Input.field_{}_2", "An
 """Columns of a choice by slot: its condition, the two sentences, and the answer."""
 
 
-def _rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
+def _make_rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, object]:
     """Return the rating of one of an assignment's five choices; ``where`` is for messages."""
     condition, first, second, choice = (row[name.format(slot)] for name in CHOICE)
     uid, separator, right = condition.rpartition("ans")
@@ -221,7 +221,7 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
         lines = [*table_rows(responses, needed)]
     rows = []
     for (line, assignment), slot in product(lines, SLOTS):
-        rows.append({"line": line} | _rating(assignment, slot, f"{responses}:{line}"))
+        rows.append({"line": line} | _make_rating(assignment, slot, f"{responses}:{line}"))
     pairs: dict[object, dict[object, int]] = {}
     for row in rows:
         numbers = pairs.setdefault(row["paradigm"], {})

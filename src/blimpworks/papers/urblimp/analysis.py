@@ -1,11 +1,13 @@
-"""Compute what only UrBLiMP needs: tests between models, kappas of people, sentence lengths.
+"""Compute three statistics that only UrBLiMP needs (Adeeba, Dillon, Sajjad and Bhatt 2025).
 
-Tests take scores of models by phenomenon, kappas people's choices between the sentences of pairs.
-The comparison of lengths reads items and scores, and writes two tables. Source: Adeeba, Dillon,
-Sajjad and Bhatt (2025).
+Tests compare models by their scores on phenomena, and kappas measure whether people choose the same
+sentence of a pair; formulas of exhibits call both. The command ``compare_lengths`` reads items and
+scores, and writes two tables: how often the mean and the sum of token log-probabilities decide a
+pair differently, and the words of one such pair.
 """
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -105,8 +107,9 @@ def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
     counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
     if KAPPAS[name][0] == "sentences":
         hashes = [blake2b(str(item).encode(), digest_size=8).digest() for item in pairs.index]
-        turned = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
-        counts[turned] = counts[turned, ::-1]
+        # In the order of hashes, every second pair has its sentences exchanged.
+        exchanged = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
+        counts[exchanged] = counts[exchanged, ::-1]
     return counts
 
 
@@ -143,7 +146,7 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
 
 def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
-    """Return the share (0 to 1) of each complete pair's couples of judgements that agree."""
+    """Return for each complete pair the share (0 to 1) of couples of judgements that agree."""
     pairs = complete(ratings, per_pair)
     right = pairs["sum"]
     agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)
@@ -162,10 +165,8 @@ GROUP_COLUMNS = ("phenomenon", "paradigm", "change")
 Item = dict[Any, Any]
 
 
-def _decisions(
-    evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float
-) -> pd.DataFrame:
-    """Return the pairs that a model has judged, with margins [nats] by token and in sum."""
+def _decide(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> pd.DataFrame:
+    """Return a row for each pair that a model has judged, with margins [nats] by mean and sum."""
     good, bad = (side_of(items, scores, side) for side in SIDES)
     pairs: pd.DataFrame = items.select(["item_id", *GROUP_COLUMNS, *SIDES]).to_pandas()
     pairs = pairs.astype(dict.fromkeys(GROUP_COLUMNS, str))
@@ -190,9 +191,10 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
     """
     differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
     for paradigm in sorted(deletions, key=lambda name: (-deletions[name], name)):
-        inside = [p for p in differing if (p["paradigm"], p["change"]) == (paradigm, DELETION)]
-        if inside:
-            differing = inside
+        deleted = [pair for pair in differing if pair["change"] == DELETION]
+        chosen = [pair for pair in deleted if pair["paradigm"] == paradigm]
+        if chosen:
+            differing = chosen
             break
 
     def rank(pair: Item) -> tuple[object, ...]:
@@ -219,16 +221,16 @@ def words_of(
     belongs to the word after it. Tokens after the text make a last row with None as its word.
     """
     text_words = text.split()
-    word_ends, at = [], 0
+    word_ends, end_of_word = [], 0
     for word in text_words:
-        at = text.index(word, at) + len(word)
-        word_ends.append(at)
+        end_of_word = text.index(word, end_of_word) + len(word)
+        word_ends.append(end_of_word)
     counts, bits = [0] * (len(text_words) + 1), [0.0] * (len(text_words) + 1)
     before = 0
     for end, value in zip(ends, logprobs, strict=True):
         # An empty token is part of the next character, or the end of the text.
         reached = end if text[before:end].strip() else end + 1
-        index = next((i for i, last in enumerate(word_ends) if reached <= last), len(text_words))
+        index = bisect_left(word_ends, reached)
         if value is not None and not np.isnan(value):
             counts[index] += 1
             bits[index] -= value / math.log(2)
@@ -240,7 +242,7 @@ def words_of(
 def compare_lengths(
     results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
-    """Write the decisions that differ by token and in sum, and one such pair word by word.
+    """Count decisions that differ between mean and sum, and write one such pair word by word.
 
     ``ties`` names the tie policy. Return the number of pairs, and of those decided differently.
     """
@@ -255,7 +257,7 @@ def compare_lengths(
                 f"{evaluation.items} has no column change; make the pairs of UrBLiMP again."
             )
         scores = align_scores(items, read_table(SCORES, evaluation.outputs), evaluation.outputs)
-        pairs = _decisions(evaluation, items, scores, TIES[ties])
+        pairs = _decide(evaluation, items, scores, TIES[ties])
         numbers = pairs.groupby([*GROUP_COLUMNS], sort=False).agg(
             n=("row", "size"),
             unequal=("unequal", "sum"),
@@ -263,6 +265,7 @@ def compare_lengths(
             by_sum=(f"{BY_SUM} right", "sum"),
             differently=("differently", "sum"),
         )
+
         names = {"model": evaluation.model, "lang": evaluation.lang}
         counts += numbers.reset_index().assign(**names).to_dict("records")
         deletions = items.filter(pc.equal(items["change"], DELETION))["paradigm"]

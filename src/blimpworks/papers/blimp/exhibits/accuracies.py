@@ -1,5 +1,10 @@
 """Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells from them.
 
+Modules with tables and figures call these functions. Rows of accuracies have the columns model,
+method, phenomenon, paradigm, accuracy (0 to 1) and n (pairs); ``source`` names the input table. A
+cell is one number: ``cell_key`` has the titles of its row and column, and ``where`` filters the
+rows (column: value or values) that its formula takes.
+
 The accuracy on a phenomenon is the mean over its paradigms, and the overall accuracy the mean over
 all paradigms (section 5). Paradigms have equal numbers of pairs.
 """
@@ -29,7 +34,7 @@ OWN, RELEASED = "accuracies", "released"
 """Names of the tables that cells are computed from; rows have theirs in the column ``source``."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
 ENOUGH = 4
-"""Number of paradigms that an interval of a correlation needs."""
+"""Fewest paradigms of which a correlation has an interval."""
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
@@ -51,20 +56,20 @@ def read_released(
     *,
     rejected: bool = False,
 ) -> pd.DataFrame:
-    """Read the authors' released accuracies, with or without those of ``rejected`` paradigms."""
+    """Read the authors' released accuracies; ``rejected`` adds the paradigms they left out."""
     rows = read_plain(ACCURACIES, tables.get(RELEASED))
     rows = rows[rows["method"].isin(methods)].assign(source=RELEASED)
     return rows if rejected else rows[rows["paradigm"].isin(PHENOMENON_OF)]
 
 
 def read_humans(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read released human accuracies for measured forms; published forms get no rows."""
+    """Read released human accuracies. Published forms get none: humans are among the printed."""
     rows = read_released(tables, [INDIVIDUAL])
     return rows if labels.source == "measured" else rows[:0]
 
 
 def read_all(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies of labelled models and of humans. Raises UserError without models."""
+    """Join the rows of ``read_own`` and ``read_humans``. Raises UserError without models."""
     frames = [read_own(tables, labels), read_humans(tables, labels)]
     # An empty frame would change the types of columns.
     rows = pd.concat([frame for frame in frames if not frame.empty], ignore_index=True)
@@ -72,7 +77,7 @@ def read_all(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 
 def model_names(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    """Return the labels of the models and humans in ``rows``, in the order of print."""
+    """Return the name to show of each model, and of humans, in ``rows``, in the labels' order."""
     names = {**labels.models, HUMAN: "Human"}
     return {model: name for model, name in names.items() if model in set(rows["model"])}
 
@@ -83,7 +88,7 @@ def rows_of_model(rows: pd.DataFrame, model: str, paradigms: Sequence[str]) -> p
 
 
 def of_phenomenon(phenomenon: str) -> tuple[str, ...]:
-    """Return the paradigms of a phenomenon, or of ``all`` (``overall``)."""
+    """Return the paradigms of a phenomenon, or all of them for ``all`` and ``overall``."""
     return tuple(PHENOMENON_OF) if phenomenon in (ALL, OVERALL) else PARADIGMS[phenomenon]
 
 
@@ -104,13 +109,13 @@ def models_sentences(
         rows = read_own(tables, labels)
         counts = rows[rows["paradigm"].isin(paradigms)].groupby("model")["n"].sum()
     names = model_names(counts.reset_index(), labels)
-    sizes = {name: int(counts[model]) for model, name in names.items()}
-    sentences = []
-    if len({*sizes.values()}) == 1:
-        suffix = " each" if len(sizes) > 1 else ""
-        sentences.append(f"{', '.join(sizes)}: {next(iter(sizes.values())):,} pairs{suffix}. ")
-    elif sizes:
-        listed = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
+    pairs_by_name = {name: int(counts[model]) for model, name in names.items()}
+    sentences, distinct = [], {*pairs_by_name.values()}
+    if len(distinct) == 1:
+        suffix = " each" if len(pairs_by_name) > 1 else ""
+        sentences.append(f"{', '.join(pairs_by_name)}: {distinct.pop():,} pairs{suffix}. ")
+    elif distinct:
+        listed = ", ".join(f"{name} {pairs:,}" for name, pairs in pairs_by_name.items())
         sentences.append(f"Pairs judged: {listed}. ")
     trained = labels.facts.get("blimp_training", {})
     texts = dict.fromkeys(trained[model] for model in labels.models if model in trained)
@@ -159,12 +164,12 @@ def percent_text(percent: float) -> str:
 
 
 def mean_cell(rows: pd.DataFrame, cell_key: Place, **fields: Any) -> Cell:
-    """Make a cell of the mean accuracy in percent, with the interval of all pairs."""
+    """Make a cell of the mean accuracy in percent; its interval is that of all pairs together."""
     fields |= {"text": percent_text, "source": rows["source"].iloc[0], "keys": KEYS, "ties": True}
     return accuracy_cell(rows, cell_key, interval="pooled", **fields)
 
 
 def pearson_cell(rows: pd.DataFrame, cell_key: Place, formula: Formula, by: str) -> Cell:
-    """Make a cell of the correlation over paradigms between two values of the column ``by``."""
+    """Make a cell of the correlation over paradigms between the two values of a column ``by``."""
     (low, high), n = pearson_interval(rows, by), common(rows, by)
     return computed_cell(rows, cell_key, formula, form="{:.2f}", n=n, low=low, high=high)

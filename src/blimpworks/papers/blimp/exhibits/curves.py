@@ -1,7 +1,9 @@
 """Show accuracy by size of the training text: Figure 5 of BLiMP, and slopes of the learning curves.
 
-A curve is a kind of model (LSTM, Transformer-XL) trained on samples of several sizes, often with
-several seeds. Source: Warstadt et al. (2020), section 6.3 and footnote 16.
+A curve is an architecture (LSTM, Transformer-XL) trained on samples of several sizes, often with
+several seeds: ``Curve("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], …})``. Curves come
+from the catalogue of models, accuracies and regressions from the campaign's tables. A cell is one
+number, with the titles of its row and column. Source: Warstadt et al. (2020), section 6.3.
 """
 
 from dataclasses import replace
@@ -40,9 +42,10 @@ PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "
 """Sizes with a printed perplexity (footnote 16), and their printed names."""
 PRINTED_CURVES = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
 """Models with printed slopes, and their printed names."""
-COMPLETE = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
+COMPLETE_TEXT = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
 """The same models trained on the complete text, with printed accuracies."""
 SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
+"""Ends of column titles: gain per doubling, text needed for human accuracy, test perplexity."""
 DODGE = 0.015
 """Horizontal distance between the lines' points of one size, in doublings."""
 NONE = "no model is trained on samples"
@@ -56,18 +59,20 @@ class Curve(NamedTuple):
     """Names of models by number of training tokens, the fewest first."""
 
 
-def _curves(labels: Labels) -> dict[str, Curve]:
+def _read_curves(labels: Labels) -> dict[str, Curve]:
+    """Return the campaign's curves by row of models.tsv, from ``blimp_curves`` of the paper."""
     curves: dict[str, Curve] = {}
-    for row, fact in labels.facts.get("blimp_curves", {}).items():
-        sizes: dict[int, list[str]] = {size: [] for size in sorted({*fact["models"].values()})}
-        for model, size in fact["models"].items():
+    for row, curve in labels.facts.get("blimp_curves", {}).items():
+        sizes_by_model = curve["models"]
+        sizes: dict[int, list[str]] = {size: [] for size in sorted({*sizes_by_model.values()})}
+        for model, size in sizes_by_model.items():
             sizes[size].append(model)
-        curves[row] = Curve(fact["label"], sizes)
+        curves[row] = Curve(curve["label"], sizes)
     return curves
 
 
 def _with_deviation(cell: Cell, values: pd.Series) -> Cell:
-    # The interval of a mean over models is one standard deviation of their values to either side.
+    """Add to a mean over models the interval of one standard deviation of their ``values``."""
     if len(values) < 2:
         return replace(cell, n=len(values))
     deviation = float(values.std())
@@ -77,9 +82,10 @@ def _with_deviation(cell: Cell, values: pd.Series) -> Cell:
 
 def fig5(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
-    curves = _curves(labels)
+    curves = _read_curves(labels)
     if not curves:
         return Exhibit(**describe("fig5"), cells=[], figure=style.empty_figure(NONE, height=2.9))
+
     rows = acc.read_own(tables, labels)
     by_model = 100 * analysis.phenomena_accuracies(rows)
     cells: list[Cell] = []
@@ -90,22 +96,24 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
         points: dict[str, dict[int, Cell]] = {}
         for size, models in models_by_size.items():
             evaluated = [model for model in models if model in by_model.index]
-            of_size = rows[rows["model"].isin(evaluated)]
-            for key, name in TITLES.items():
-                inside = of_size[of_size["paradigm"].isin(acc.of_phenomenon(key))]
-                if not inside.empty:
+            size_rows = rows[rows["model"].isin(evaluated)]
+            for phenomenon, name in TITLES.items():
+                uids = acc.of_phenomenon(phenomenon)
+                accuracies = size_rows[size_rows["paradigm"].isin(uids)]
+                if not accuracies.empty:
                     cell_key = (name, f"{label}, {size_name(size)}")
-                    cell = acc.computed_cell(inside, cell_key, UNWEIGHTED)
-                    cell = _with_deviation(cell, by_model.loc[evaluated, key].dropna())
-                    points.setdefault(key, {})[size] = cell
-        for number, (key, line) in enumerate(points.items()):
+                    mean = acc.computed_cell(accuracies, cell_key, UNWEIGHTED)
+                    model_means = by_model.loc[evaluated, phenomenon].dropna()
+                    points.setdefault(phenomenon, {})[size] = _with_deviation(mean, model_means)
+
+        for number, (phenomenon, line) in enumerate(points.items()):
             # Points of one size are side by side, so that error bars don't hide each other.
             dodge = 2 ** (DODGE * (number - len(NAMES) / 2))
-            sizes = [size * dodge for size in line]
-            values = [cell.value for cell in line.values()]
-            errors = [0.0 if c.high is None else c.high - c.value for c in line.values()]
-            axes.errorbar(sizes, values, errors, elinewidth=0.5, capsize=1.5, **STYLES[key])
-            cells += line.values()
+            sizes, line_cells = [size * dodge for size in line], [*line.values()]
+            values = [cell.value for cell in line_cells]
+            errors = [0.0 if cell.high is None else cell.high - cell.value for cell in line_cells]
+            axes.errorbar(sizes, values, errors, elinewidth=0.5, capsize=1.5, **STYLES[phenomenon])
+            cells += line_cells
         axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
         axes.set_xscale("log", base=2)
         names = [size_name(size).upper() for size in models_by_size]
@@ -123,6 +131,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
+    """Make cells of the printed slopes and, if ``extrapolated``, of the tokens that follow."""
     cells = []
     of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED_CURVES)]
     for _, row in of_curves[of_curves["column"].str.startswith("slope ")].iterrows():
@@ -131,23 +140,24 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
         if extrapolated:
             where = {
                 "exhibit": ["table3", "text"],
-                "row": [row["row"], HUMAN, COMPLETE[row["row"]]],
+                "row": [row["row"], HUMAN, COMPLETE_TEXT[row["row"]]],
                 "column": [row["column"], key, "training tokens"],
             }
             cell_key, form = (NAMES[key], f"printed {name} {TOKENS}"), "{:.1f}"
-            cell = acc.formula_cell(printed, cell_key, EXTRAPOLATED, "published", where, form)
-            cells.append(cell)
+            source = "published"
+            cells.append(acc.formula_cell(printed, cell_key, EXTRAPOLATED, source, where, form))
     return cells
 
 
 def slopes(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate slopes of the curves beside the printed ones, and perplexity by size."""
     printed, measured = read_printed(tables), labels.source == "measured"
-    curves = _curves(labels) if measured else {}
+    curves = _read_curves(labels) if measured else {}
+    # The slope of each phenomenon, and the tokens at which the line reaches human accuracy.
     table = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
     slope_cells: list[Cell] = []
-    for model, (label, _) in curves.items():
-        for _, term in table[table["model"] == model].iterrows():
+    for curve_row, (label, _) in curves.items():
+        for _, term in table[table["model"] == curve_row].iterrows():
             column = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}.get(term["term"])
             if column is None or term["analysis"] not in TITLES:
                 continue
@@ -189,8 +199,8 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
         sections.append(Section(title, {cell.row: cell.row for cell in cells}, columns))
         for column in columns:
             # Headings have two lines: the model, and the number.
-            end = next(e for e in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(e))
-            heads[column] = (column.removesuffix(end).strip(), end)
+            ends = [end for end in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(end)]
+            heads[column] = (column.removesuffix(ends[0]).strip(), ends[0])
     key, none = "slopes" if measured else "slopes_published", f"In this campaign {NONE}. "
     return Exhibit(
         **describe(key, none="" if curves else none),

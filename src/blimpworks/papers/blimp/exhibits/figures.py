@@ -1,12 +1,17 @@
 """Draw Figures 1 to 4 and 6 of BLiMP, and accuracy on generated pairs beside released ones.
 
+Each public function takes the input tables (paths by name) and the labels (models to show, and
+whether numbers are measured or published). It returns a figure with its cells: the numbers drawn,
+each with the titles of its row and column. A ``uid`` is the name of a paradigm.
 Source: Warstadt et al. (2020), sections 5.2, 5.3, 6.1, 6.2 and 6.4. The figure of generated pairs
 is ours: pairs of one paradigm by two generators test the same knowledge with different words, so
 different accuracies show the influence of words.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, permutations
 from typing import Any
 
@@ -36,13 +41,12 @@ CHANCE = 50
 LETTER_INCHES, MARGIN_INCHES = 0.062, 0.5
 """Widths of a letter in a name, and of the margin left of the axes."""
 SQUARE_INCHES = 0.42
-"""Width of a square of the correlation matrix."""
 MATRIX_LETTERS = 32
 """Letters that fit in a line of names below the correlation matrix."""
 Series = Mapping[str, Sequence[Cell]]
-"""Cells of each bar, one for each group that has it."""
+"""Cells by series: bars of one colour, one for each group (a model) that has it."""
 Panel = Mapping[str, tuple[str, ...]]
-"""Paradigms of each bar."""
+"""Paradigms by series."""
 
 
 def _name_groups(
@@ -87,18 +91,17 @@ def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
     axes.grid(axis="x", visible=False)
 
 
-def _bar_cells(
-    bars: Mapping[str, pd.DataFrame], names: Mapping[str, str], title: str
+def _series_cells(
+    rows_by_series: Mapping[str, pd.DataFrame], names: Mapping[str, str], title: str
 ) -> dict[str, list[Cell]]:
-    # Mean accuracies of each bar in a panel, one cell for each model that has the bar.
-    return {
-        bar: [
-            acc.mean_cell(rows[rows["model"] == model], (name, f"{title}: {bar}"))
-            for model, name in names.items()
-            if model in {*rows["model"]}
-        ]
-        for bar, rows in bars.items()
-    }
+    """Make the cells of a panel: the mean accuracy of each model that has rows of a series."""
+    cells: dict[str, list[Cell]] = {label: [] for label in rows_by_series}
+    for label, rows in rows_by_series.items():
+        for model, name in names.items():
+            accuracies = rows[rows["model"] == model]
+            if not accuracies.empty:
+                cells[label].append(acc.mean_cell(accuracies, (name, f"{title}: {label}")))
+    return cells
 
 
 # Figure 1
@@ -108,22 +111,22 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 1: correlations of accuracies over paradigms between models and humans."""
     rows = acc.read_all(tables, labels)
     names = acc.model_names(rows, labels)
-    names = {m: n for m, n in names.items() if m == HUMAN} | names
+    # Humans are the first row and column.
+    names = {model: name for model, name in names.items() if model == HUMAN} | names
     cells = []
     for first, second in permutations(names, 2):
         both = rows[rows["model"].isin([first, second])]
         if common(both) >= acc.ENOUGH:
             cell_key = (names[first], names[second])
             cells.append(acc.pearson_cell(both, cell_key, formulas.PEARSON, "model"))
+
     width = max(style.COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
         figure = style.new_figure(width, 0.8 * width)
         axes, order = figure.subplots(), [*names.values()]
         frame = style.frame_of(cells)
         values, texts = (
-            frame.pivot(index="row", columns="column", values=field).reindex(
-                index=order, columns=order
-            )
+            frame.pivot(index="row", columns="column", values=field).reindex(order, columns=order)
             for field in ("value", "text")
         )
         # Shades of one hue stay readable when printed in grey.
@@ -172,6 +175,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             f"{path} has no bins by method {labels.method} of the campaign's models on English; "
             "bin them by that method."
         )
+    # Rows in the order of the labels and of the paper's factors.
     orders = {"model": labels.models, "factor": AXES}
     for column, order in orders.items():
         rows = rows.astype({column: pd.CategoricalDtype([*order])})
@@ -191,18 +195,16 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(style.PAGE_INCHES, 4.4)
     grid = figure.subplots(2, 2, sharey=True)
     for axes, factor in zip(grid.flat, AXES, strict=True):
-        of_factor = rows[rows["factor"] == factor]
+        factor_rows = rows[rows["factor"] == factor]
         for number, (model, name) in enumerate(names.items()):
-            points = of_factor[of_factor["model"] == model]
+            points = factor_rows[factor_rows["model"] == model]
             colour = style.PALETTE[number % len(style.PALETTE)]
             marker = MARKERS[number % len(MARKERS)]
-            low, high, accuracies = (100 * points[key] for key in ("low", "high", "accuracy"))
+            low, high, y = (100 * points[key] for key in ("low", "high", "accuracy"))
             axes.fill_between(points["mean"], low, high, color=colour, alpha=0.2, lw=0)
-            axes.plot(
-                points["mean"], accuracies, color=colour, marker=marker, ms=3, lw=1, label=name
-            )
+            axes.plot(points["mean"], y, color=colour, marker=marker, ms=3, lw=1, label=name)
         axes.axhline(CHANCE, color=style.GREY, lw=0.8, ls="--")
-        means = of_factor["mean"]
+        means = factor_rows["mean"]
         if factor == analysis.PERPLEXITY and means.max() > LOGARITHMIC_FROM * means.min():
             axes.set_xscale("log")
         axes.set(xlabel=AXES[factor], ylim=(0, 100), yticks=range(0, 101, 25))
@@ -220,7 +222,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 # Figures 3 and 4
 
 
-def _by_regularity(phenomenon: str) -> Panel:
+def _regularity_panel(phenomenon: str) -> Panel:
     uids = [uid for uid in PARADIGMS[phenomenon] if not uid.startswith("distractor")]
     return {
         "regular": tuple(uid for uid in uids if "irregular" not in uid),
@@ -229,7 +231,7 @@ def _by_regularity(phenomenon: str) -> Panel:
 
 
 NOUNS, VERBS = "Determiner-noun agreement", "Subject-verb agreement"
-DISTANCE: Mapping[str, Panel] = {
+FIG3_PANELS: Mapping[str, Panel] = {
     NOUNS: {"no adjective": ADJECTIVE.higher, "adjective": ADJECTIVE.lower},
     VERBS: {
         "no attractor": ATTRACTOR.higher,
@@ -237,23 +239,22 @@ DISTANCE: Mapping[str, Panel] = {
         "relative clause": tuple(uid for uid in ATTRACTOR.lower if "relative" in uid),
     },
 }
-"""Panels of Figure 3."""
-REGULARITY: Mapping[str, Panel] = {
-    NOUNS: _by_regularity("determiner_noun_agreement"),
-    VERBS: _by_regularity("subject_verb_agreement"),
+FIG4_PANELS: Mapping[str, Panel] = {
+    NOUNS: _regularity_panel("determiner_noun_agreement"),
+    VERBS: _regularity_panel("subject_verb_agreement"),
 }
-"""Panels of Figure 4."""
 
 
-def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels) -> Exhibit:
+def _draw_panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels) -> Exhibit:
+    """Draw mean accuracies of models and humans in panels; ``key`` is that of the caption."""
     rows = acc.read_all(tables, labels)
     names = acc.model_names(rows, labels)
     cells: list[Cell] = []
     figure = style.new_figure(style.COLUMN_INCHES, 1.9 * len(panels))
     grid = figure.subplots(len(panels), 1, squeeze=False)
     for axes, (title, panel) in zip(grid.flat, panels.items(), strict=True):
-        bars = {bar: rows[rows["paradigm"].isin(uids)] for bar, uids in panel.items()}
-        series = _bar_cells(bars, names, title)
+        panel_rows = {label: rows[rows["paradigm"].isin(uids)] for label, uids in panel.items()}
+        series = _series_cells(panel_rows, names, title)
         draw_groups(axes, [*names.values()], series)
         axes.set_title(title, loc="left", pad=16)
         axes.legend(
@@ -274,14 +275,10 @@ def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Label
     return Exhibit(**description, cells=cells, figure=figure)
 
 
-def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 3: agreement with and without an adjective, or an attractor, in between."""
-    return _panels("fig3", DISTANCE, tables, labels)
-
-
-def fig4(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 4: agreement of nouns with regular and irregular plurals."""
-    return _panels("fig4", REGULARITY, tables, labels)
+fig3 = partial(_draw_panels, "fig3", FIG3_PANELS)
+"""Draw Figure 3: agreement with and without an adjective, or an attractor, in between."""
+fig4 = partial(_draw_panels, "fig4", FIG4_PANELS)
+"""Draw Figure 4: agreement of nouns with regular and irregular plurals."""
 
 
 # Figure 6
@@ -308,38 +305,43 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         return Exhibit(**description, cells=[], figure=figure)
     names = acc.model_names(rows, labels)
     groups = [*names.values()]
-    bars: dict[str, pd.DataFrame] = {}
+    # For each prefix method two series: full sentences and prefixes, on the same paradigms.
+    series_rows: dict[str, pd.DataFrame] = {}
     for (name, uids), method in zip(ALLOWING.items(), prefixes, strict=True):
-        inside = rows[rows["paradigm"].isin(uids)]
-        bars[f"sentence ({name} paradigms)"] = inside[inside["method"] == sentence]
-        bars[name] = inside[inside["method"] == method]
+        allowing = rows[rows["paradigm"].isin(uids)]
+        series_rows[f"sentence ({name} paradigms)"] = allowing[allowing["method"] == sentence]
+        series_rows[name] = allowing[allowing["method"] == method]
     # Three panels of phenomena above, and one of all below with standard deviations.
     figure = style.new_figure(style.PAGE_INCHES, 4.2)
     grid = figure.subplot_mosaic([[*PANELS], [ALL_PHENOMENA] * len(PANELS)])
     cells: list[Cell] = []
     for phenomenon in PANELS:
         title, uids = NAMES[phenomenon], PARADIGMS[phenomenon]
-        inside_bars = {bar: of_bar[of_bar["paradigm"].isin(uids)] for bar, of_bar in bars.items()}
-        series = _bar_cells(inside_bars, names, title)
+        panel_rows = {
+            label: accuracies[accuracies["paradigm"].isin(uids)]
+            for label, accuracies in series_rows.items()
+        }
+        series = _series_cells(panel_rows, names, title)
         # Only the panel of all phenomena has intervals.
         drawn = {
-            bar: [replace(cell, low=None, high=None) for cell in of_bar]
-            for bar, of_bar in series.items()
+            label: [replace(cell, low=None, high=None) for cell in series_cells]
+            for label, series_cells in series.items()
         }
         draw_groups(grid[phenomenon], groups, drawn)
         grid[phenomenon].set_title(title, loc="left")
         cells += chain.from_iterable(series.values())
-    means = _bar_cells(bars, names, ALL_PHENOMENA)
+
+    means = _series_cells(series_rows, names, ALL_PHENOMENA)
     deviations: list[Cell] = []
-    drawn = {bar: [] for bar in means}
-    for bar, of_bar in means.items():
-        for mean in of_bar:
-            rows_of_mean = select_rows(bars[bar], mean.where)
+    drawn = {label: [] for label in means}
+    for label, series_cells in means.items():
+        for mean in series_cells:
+            accuracies = select_rows(series_rows[label], mean.where)
             cell_key = (mean.row, f"{mean.column}, SD")
-            deviation = acc.computed_cell(rows_of_mean, cell_key, formulas.SPREAD)
+            deviation = acc.computed_cell(accuracies, cell_key, formulas.SPREAD)
             deviations.append(deviation)
             low, high = mean.value - deviation.value, mean.value + deviation.value
-            drawn[bar].append(replace(mean, low=low, high=high))
+            drawn[label].append(replace(mean, low=low, high=high))
     draw_groups(grid[ALL_PHENOMENA], groups, drawn)
     grid[ALL_PHENOMENA].set_title(f"{ALL_PHENOMENA}, with standard deviations", loc="left")
     cells += [*chain.from_iterable(means.values()), *deviations]
@@ -358,9 +360,9 @@ NUMBERED = 3
 
 
 def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    # Rows of the models or paradigms (column ``by``) that both sets of pairs have.
-    sets = rows.groupby(by, observed=True)["benchmark"].nunique()
-    return rows[rows[by].isin(sets.index[sets == len(SETS)])]
+    """Select the rows of the models or paradigms (column ``by``) that both sets of pairs have."""
+    set_counts = rows.groupby(by, observed=True)["benchmark"].nunique()
+    return rows[rows[by].isin(set_counts.index[set_counts == len(SETS)])]
 
 
 def _generated_cells(rows: pd.DataFrame, model: str) -> list[Cell]:
@@ -368,12 +370,12 @@ def _generated_cells(rows: pd.DataFrame, model: str) -> list[Cell]:
     # Means are over paradigms that both sets have; others could not be compared.
     cells, both = [], _in_both_sets(rows, "paradigm")
     for benchmark, name in SETS.items():
-        of_set = rows[rows["benchmark"] == benchmark]
-        column = f"{model}: {name}"
-        present = {*of_set["paradigm"]}
-        further = sorted(present - blimp.PHENOMENON_OF.keys())
-        for uid in [*(uid for uid in blimp.PHENOMENON_OF if uid in present), *further]:
-            cells.append(acc.mean_cell(of_set[of_set["paradigm"] == uid], (uid, column)))
+        set_rows = rows[rows["benchmark"] == benchmark]
+        column, present = f"{model}: {name}", {*set_rows["paradigm"]}
+        # The paper's paradigms in its order, then others.
+        for uid in dict.fromkeys([*blimp.PHENOMENON_OF, *sorted(present)]):
+            if uid in present:
+                cells.append(acc.mean_cell(set_rows[set_rows["paradigm"] == uid], (uid, column)))
         if not both.empty:
             cells.append(acc.mean_cell(both[both["benchmark"] == benchmark], (OVERALL, column)))
     if common(both, "benchmark") >= acc.ENOUGH:
@@ -393,43 +395,43 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     if not names:
         figure = style.empty_figure("no model has judged both sets", height=2.7)
         return Exhibit(**description, cells=[], figure=figure)
+
     cells: list[Cell] = []
-    lines = -(-len(names) // PANELS_IN_LINE)
+    lines = math.ceil(len(names) / PANELS_IN_LINE)
     figure = style.new_figure(style.PAGE_INCHES, 0.3 + 2.4 * lines)
     grid = figure.subplots(lines, min(PANELS_IN_LINE, len(names)), squeeze=False)
     for axes in grid.flat[len(names) :]:
         axes.set_visible(False)
     for axes, (model, name) in zip(grid.flat, names.items(), strict=False):
-        of_model = _generated_cells(rows[rows["model"] == model], name)
+        model_cells = _generated_cells(rows[rows["model"] == model], name)
         # A point per paradigm: the largest differences have numbers, paradigms of one set names.
         accuracies = pd.DataFrame(
-            {"row": c.row, "set": c.column.rpartition(": ")[2], "value": c.value}
-            for c in of_model
-            if c.row != OVERALL
+            {"row": cell.row, "set": cell.column.rpartition(": ")[2], "value": cell.value}
+            for cell in model_cells
+            if cell.row != OVERALL
         ).pivot(index="row", columns="set", values="value")
-        wide = accuracies.dropna()
+        both = accuracies.dropna()
         beside: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
         axes.plot([0, 100], [0, 100], color=style.GREY, lw=0.8)
         axes.axhline(50, color=style.GREY, lw=0.6, ls="--")
         axes.axvline(50, color=style.GREY, lw=0.6, ls="--")
-        axes.plot(
-            wide["released"], wide["generated"], "o", ms=2.6, color=style.BLUE, alpha=0.8, mew=0
-        )
+        points: dict[str, Any] = {"ms": 2.6, "color": style.BLUE, "alpha": 0.8, "mew": 0}
+        axes.plot(both["released"], both["generated"], "o", **points)
         for uid, value in accuracies["generated"][accuracies["released"].isna()].items():
             axes.plot(0, value, ">", ms=4, color=style.ORANGE, mew=0, clip_on=False, zorder=3)
             axes.annotate(str(uid), (0, value), (5, -1.5), **beside)
-        far = (wide["released"] - wide["generated"]).abs().nlargest(NUMBERED).index
+        far = (both["released"] - both["generated"]).abs().nlargest(NUMBERED).index
         for number, uid in enumerate(far, start=1):
-            point = wide["released"][uid], wide["generated"][uid]
+            point = both["released"][uid], both["generated"][uid]
             axes.annotate(str(number), point, (2, 1.5), **beside)
         # Below the panel, where long names have room and none hides another.
         listed = (f"{number} {uid}" for number, uid in enumerate(far, start=1))
         axes.set_xlabel("\n".join(listed), fontsize=4.5, loc="left")
-        correlations = [f", r = {cell.text}" for cell in of_model if cell.column == f"{name}: r"]
+        correlations = [f", r = {cell.text}" for cell in model_cells if cell.column == f"{name}: r"]
         axes.set_title("".join([name, *correlations]), loc="left")
         axes.set(xlim=(0, 100), ylim=(0, 100), xticks=range(0, 101, 25), yticks=range(0, 101, 25))
         axes.set_aspect("equal")
-        cells += of_model
+        cells += model_cells
     figure.supxlabel("accuracy on released pairs (%)", fontsize="medium")
     figure.supylabel("accuracy on generated pairs (%)", fontsize="medium")
     return Exhibit(**description, cells=cells, figure=figure)

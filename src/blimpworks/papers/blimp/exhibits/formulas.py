@@ -1,5 +1,8 @@
-"""Formulas of BLiMP's exhibits: correlations and contrasts of accuracies over paradigms.
+"""Formulas of BLiMP's tables and figures: functions from rows to the number that a cell shows.
 
+Each has a sentence that readers see beside the number. Rows are accuracies (model, method,
+paradigm, accuracy from 0 to 1) if the sentence does not say otherwise. ``@formula`` makes a family
+of formulas: ``difference(ADJECTIVE)`` is one, and its sentence contains the contrast's phrase.
 Source: Warstadt et al. (2020), sections 5.1, 5.3, 6.1, 6.2 and Figure 6.
 """
 
@@ -24,7 +27,7 @@ _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two groups of paradigms, of which the first should be easier."""
+    """Two groups of paradigms, by name; the first should have the ``higher`` accuracy."""
 
     phrase: str
     """Name of the difference in the sentence of its formula."""
@@ -71,23 +74,23 @@ def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
 
 @formula("{end}, over models, of {formula}", end=choice({"largest": max, "smallest": min}))
 def extreme(rows: pd.DataFrame, end: Callable[..., float], formula: Formula) -> float:
-    """Return the largest or smallest of a formula's values over models."""
-    return end(formula(of_model) for _, of_model in rows.groupby("model"))
+    """Return the largest or smallest value (``end``) that a formula has over models."""
+    return end(formula(model_rows) for _, model_rows in rows.groupby("model"))
 
 
-def _aligned(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
-    # Accuracies [paradigm, model or other value of column ``by``], for paradigms that both have.
+def _align(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
+    # Accuracies [paradigm, value of the column ``by``], for paradigms that both values have.
     return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
 
 
 def common(rows: pd.DataFrame, by: str = "model") -> int:
     """Count the paradigms that both of two models (or values of column ``by``) have."""
-    return len(_aligned(rows, by))
+    return len(_align(rows, by))
 
 
 def _pearson(rows: pd.DataFrame, by: str = "model") -> float:
     # By pandas, because scipy is slow to import and cells are recomputed to explain a number.
-    wide = _aligned(rows, by)
+    wide = _align(rows, by)
     return float(wide.iloc[:, 0].corr(wide.iloc[:, 1]))
 
 
@@ -95,19 +98,19 @@ def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, floa
     """Return the 95 % interval of the correlation, by Fisher's z; needs four paradigms."""
     from scipy.stats import pearsonr
 
-    wide = _aligned(rows, by)
+    wide = _align(rows, by)
     interval = pearsonr(wide.iloc[:, 0], wide.iloc[:, 1]).confidence_interval()
     return float(interval.low), float(interval.high)
 
 
 def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
-    """Return the mean over paradigms of ratings that are right, in percent, by pair or majority."""
+    """Return the percentage of people's ratings (or majorities) that are right, over paradigms."""
     pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
     values = (pairs > MAJORITY_ABOVE).astype(float) if majority else pairs
     return float(100 * values.groupby("paradigm").mean().mean())
 
 
-def _deciding(rows: pd.DataFrame, tie: float) -> float:
+def _mean_accuracy(rows: pd.DataFrame, tie: float) -> float:
     """Return the mean accuracy of judgements over paradigms, in percent; ties count ``tie``."""
     judged = rows[rows["margin"].notna()]
     right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
@@ -115,12 +118,12 @@ def _deciding(rows: pd.DataFrame, tie: float) -> float:
 
 
 def _extrapolated(rows: pd.DataFrame) -> float:
-    """Return log10 of the tokens at human accuracy, from a slope and one point of its line."""
+    """Return log10 of the tokens at human accuracy, from a printed slope and one point of it."""
     slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
     tokens = float(rows["value"][rows["column"] == "training tokens"].item())
     percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN
-    most, now = (float(percent["value"][which].item()) for which in (human, ~human))
-    doublings = (most - now) / 100 / slope
+    target, reached = (float(percent["value"][which].item()) for which in (human, ~human))
+    doublings = (target - reached) / 100 / slope
     return math.log10(tokens) + doublings * math.log10(2)
 
 
@@ -148,7 +151,7 @@ REJECTED = Formula(
 )
 FARTHEST = Formula(
     "largest |difference| of two rows' values, column by column",
-    lambda rows: rows.groupby("column")["value"].agg(lambda v: v.max() - v.min()).max(),
+    lambda rows: rows.groupby("column")["value"].agg(lambda pair: pair.max() - pair.min()).max(),
 )
 RATIO = Formula(
     "first value ÷ second value", lambda rows: rows["value"].iloc[0] / rows["value"].iloc[1]
@@ -161,11 +164,11 @@ MAJORITY_AGREEMENT = Formula(
     partial(_agreement, majority=True),
 )
 TIES_WRONG = Formula(
-    "100 × mean over paradigms of the share of margin > 0", partial(_deciding, tie=0)
+    "100 × mean over paradigms of the share of margin > 0", partial(_mean_accuracy, tie=0)
 )
 TIES_HALF = Formula(
     "100 × mean over paradigms of the share of margin > 0 + half that of margin = 0",
-    partial(_deciding, tie=0.5),
+    partial(_mean_accuracy, tie=0.5),
 )
 MARGIN_COUNT = Formula("number of rows with a margin", lambda rows: rows["margin"].notna().sum())
 CHANGE = Formula("100 × (accuracy of the rerun − accuracy of the published run), means", _change)

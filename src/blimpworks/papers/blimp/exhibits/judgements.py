@@ -1,8 +1,10 @@
-"""Show human agreement with BLiMP's labels from three sources, and accuracies by count of ties.
+"""Make two tables of ours: human agreement with BLiMP's labels, and the ties of models.
 
-Source: Warstadt et al. (2020), section 3.4, the human columns of Tables 3 and 4, and the responses
-and their summary that the authors released. By section 4.1 the grammatical sentence must be more
-probable. Seven of the released pairs are twice the same sentence, so no model is right on them.
+``humans`` compares three sources (Warstadt et al. 2020, section 3.4): the printed human columns of
+Tables 3 and 4, the released summary, and the released ratings (single choices of raters), which
+should give the same numbers. ``ties`` counts pairs with equally probable sentences: by section 4.1
+a model is wrong on them, even on seven released pairs of twice the same sentence. A cell is one
+number of a table; ``where`` filters the rows (column: value or values) that it is computed from.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,8 +32,8 @@ VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
 """Columns computed from ratings, by the variant that decides which ratings count."""
 MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
 PRINTED_MAJORITY = "Majority, printed"
-SUMMARISED = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
-"""Columns of the released summary, and the columns that are computed from the same ratings."""
+SAME_RATINGS = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
+"""Columns of the released summary, and the columns computed here from the same ratings."""
 FROM_PRINT = {PRINTED: [SUMMARY, *VARIANTS.values()], PRINTED_MAJORITY: [*MAJORITIES.values()]}
 """Columns of printed numbers, and the columns that should have the same numbers."""
 COUNTED, NUMBER = "Counted", "Number"
@@ -46,10 +48,10 @@ HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", 
 Row = dict[str, Cell]
 
 
-def _agreements(
+def _agreement_cells(
     ratings: pd.DataFrame, summary: pd.DataFrame, row: str, uids: Sequence[str]
 ) -> Iterator[Cell]:
-    """Yield a row's cells of agreement on some paradigms, from the summary and from ratings."""
+    """Yield a row's cells of agreement on the paradigms ``uids``, by the summary and by ratings."""
     summary = summary[summary["paradigm"].isin(uids)]
     columns = {release.INDIVIDUAL: SUMMARY, release.MAJORITY: MAJORITIES[SUMMARY]}
     for method, column in columns.items():
@@ -73,14 +75,14 @@ def _agreements(
 
 
 def _differ(row: Row, first: str, second: str, tolerance: float = 0) -> bool:
-    """Tell whether two columns of a row have numbers that differ by more than some points."""
+    """Tell whether two columns of a row differ by more than ``tolerance`` points."""
     if first not in row or second not in row:
         return False
     # Written so that NaN differs from a number.
     return not abs(row[first].value - row[second].value) <= tolerance + EXACT
 
 
-def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
+def _count_cells(ratings: pd.DataFrame) -> Iterator[Cell]:
     """Count assignments, raters, ratings, attention checks, and ratings left out by reason."""
     validated = {*ratings["phenomenon"]} - {release.ATTENTION, release.UNVALIDATED}
     pairs: dict[str, Any] = {"phenomenon": sorted(validated)}
@@ -104,28 +106,30 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
 def _printed_numbers(tables: Tables) -> Iterator[tuple[PublishedRow, Cell]]:
     """Yield the printed numbers of humans, each with its cell in the table of human agreement."""
     printed = read_printed(tables)
-    for _, number in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
-        row, column = PublishedRow.model_validate(number.to_dict()), PRINTED
-        if row.exhibit == "table3":
-            key = ALL_PARADIGMS if row.column == "overall" else row.column
-        elif row.exhibit == "table4":
+    for _, row in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
+        number, column = PublishedRow.model_validate(row.to_dict()), PRINTED
+        if number.exhibit == "table3":
+            key = ALL_PARADIGMS if number.column == "overall" else number.column
+        elif number.exhibit == "table4":
             # The paper prints some numbers in the row of another paradigm.
-            key = paradigm_of(row)
-        elif (row.exhibit, row.column) == ("text", "aggregate"):
+            key = paradigm_of(number)
+        elif (number.exhibit, number.column) == ("text", "aggregate"):
             key, column = ALL_PARADIGMS, PRINTED_MAJORITY
         else:
             continue
-        yield row, printed_cell(number, (key, column))
+        yield number, printed_cell(row, (key, column))
 
 
 def humans(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate human agreement by phenomenon and paradigm: printed, summary, and ratings."""
     ratings = read_plain(RATINGS, tables.get(RATED))
     summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
+    # Each row is about one or more paradigms: all, those of a phenomenon, or a single one.
     paradigms_of_row: dict[str, Sequence[str]] = {ALL_PARADIGMS: [*PHENOMENON_OF]}
     for phenomenon, paradigms in PARADIGMS.items():
         paradigms_of_row |= {phenomenon: paradigms} | {uid: [uid] for uid in paradigms}
     paradigms_of_row |= {uid: [uid] for uid in REJECTED_UIDS}
+    # Cells by row and column, and a remark on each row about columns that differ.
     rows: dict[str, Row] = {key: {} for key in paradigms_of_row}
     differences: dict[str, list[str]] = {key: [] for key in rows}
     half_units: dict[tuple[str, str], float] = {}
@@ -135,42 +139,41 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         half_units[cell.row, cell.column] = number.half_unit
         if number.exhibit == "table4" and number.fault:
             differences[cell.row].append(f"printed in the row of {number.row}")
-    unlike_summary = set()
+    not_reproduced = set()
     for key, uids in paradigms_of_row.items():
         cells = rows[key]
-        cells |= {cell.column: cell for cell in _agreements(ratings, summary, key, uids)}
+        cells |= {cell.column: cell for cell in _agreement_cells(ratings, summary, key, uids)}
         for print_column, columns in FROM_PRINT.items():
             for column in columns if print_column in cells else ():
                 if _differ(cells, print_column, column, half_units[key, print_column]):
                     differences[key].append(f"{column} from print")
-        for summary_column, column in SUMMARISED.items():
+        for summary_column, column in SAME_RATINGS.items():
             if _differ(cells, summary_column, column):
-                unlike_summary.add(key)
+                not_reproduced.add(key)
                 differences[key].append(f"{column} from {summary_column}")
-    counts = [*_counts(ratings)] if tables.get(RATED) else []
+    counts = [*_count_cells(ratings)] if tables.get(RATED) else []
 
     comparison = "Only what is at hand of summary and ratings is shown. "
     if not (ratings.empty or summary.empty):
         compared = [uid for uid in (*PHENOMENON_OF, *release.OTHERS) if uid in rows]
-        same = len(compared) - len(unlike_summary.intersection(compared))
-        comparison = (
-            f"The ratings make the summary of {same} of {len(compared)} paradigms exactly. "
-        )
+        same, total = len(compared) - len(not_reproduced.intersection(compared)), len(compared)
+        comparison = f"The ratings make the summary of {same} of {total} paradigms exactly. "
     # Rows of a section: all phenomena, the paradigms of one phenomenon, or rejected paradigms.
     groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
     for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED_UIDS)):
         groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
     sections = []
     for title, names in groups.items():
-        if inside := {key: name for key, name in names.items() if rows[key]}:
-            sections.append(Section(title, inside, COLUMNS))
+        filled_rows = {key: name for key, name in names.items() if rows[key]}
+        if filled_rows:
+            sections.append(Section(title, filled_rows, COLUMNS))
     if counts:
-        sections.append(Section("Counts", {c.row: c.row for c in counts}, [NUMBER]))
-    of_rows = [cells[column] for cells in rows.values() for column in COLUMNS if column in cells]
+        sections.append(Section("Counts", {cell.row: cell.row for cell in counts}, [NUMBER]))
+    in_order = [cells[column] for cells in rows.values() for column in COLUMNS if column in cells]
     remarks = {key: {DIFFERS: "; ".join(differences[key])} for key in rows if rows[key]}
     return Exhibit(
         **describe("humans", comparison=comparison),
-        cells=[*of_rows, *counts],
+        cells=[*in_order, *counts],
         sections=sections,
         remarks=remarks | {cell.row: {DIFFERS: ""} for cell in counts},
         heads=HEADS,
@@ -194,7 +197,7 @@ MOST_PARADIGMS = 3
 def _tie_cells(
     judgements: pd.DataFrame, items: pd.DataFrame, row: str, where: dict[str, Any]
 ) -> Iterator[Cell]:
-    """Yield a row's numbers of pairs and ties, and both accuracies, of selected judgements."""
+    """Yield the cells of a ``row``: numbers of pairs and ties, and accuracies by either count."""
     rows = select_rows(judgements, where)
     yield acc.formula_cell(rows, (row, PAIRS), formulas.MARGIN_COUNT, "judgements", where)
     tied = where | {"margin": 0.0}
@@ -210,6 +213,7 @@ def _tie_cells(
 
 def ties(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate ties of the campaign's models, and accuracies with ties wrong or half right."""
+    # Only items of BLiMP say which pairs are twice the same sentence.
     for path in tables["items"]:
         table = read_table(ITEMS, path)
         if path.stem == LANG and "identical" in table.column_names:
@@ -221,7 +225,7 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
             "expected the items of BLiMP, which say what pairs are twice the same sentence. Build "
             "them again."
         )
-    identical = {*select_rows(items, {"identical": True})["paradigm"]}
+    with_identical = {*select_rows(items, {"identical": True})["paradigm"]}
     paths = {path.parent.name: path for path in tables["judgements"] if path.stem == LANG}
     cells: list[Cell] = []
     for model, name in labels.models.items():
@@ -229,15 +233,16 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
             continue
         rows = read_plain(JUDGEMENTS, paths[model])
         rows = rows[rows["paradigm"].isin(PHENOMENON_OF)]
-        methods = sorted({*rows["method"]}, key=lambda m: (m != labels.method, m))
+        methods = sorted({*rows["method"]}, key=lambda method: (method != labels.method, method))
         for method in methods:
             row = f"{name}: all paradigms, {method.replace('_', ' ')}"
             where = {"model": model, "lang": LANG, "method": method}
             cells += _tie_cells(rows, items, row, where)
+        # Further rows are paradigms with ties or identical sentences, those with most ties first.
         where = {"model": model, "lang": LANG, "method": labels.method}
         tied = select_rows(rows, where | {"margin": 0.0})
         counts = tied["paradigm"].value_counts().to_dict()
-        paradigms = [uid for uid in PHENOMENON_OF if uid in counts or uid in identical]
+        paradigms = [uid for uid in PHENOMENON_OF if uid in counts or uid in with_identical]
         paradigms.sort(key=lambda uid: -counts.get(uid, 0))
         for number, uid in enumerate(paradigms):
             of_paradigm = _tie_cells(rows, items, f"{name}: {uid}", where | {"paradigm": uid})

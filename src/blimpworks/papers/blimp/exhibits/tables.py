@@ -1,11 +1,15 @@
-"""Tabulate Tables 1 to 4 of BLiMP, the erratum of Tables 3 and 4, and numbers of the running text.
+"""Make BLiMP's tables: Tables 1 to 4, the erratum of Tables 3 and 4, and numbers of the text.
 
+Each public function makes an exhibit (a table or figure) from input tables (paths by name) and
+labels (names to show; the ``source`` of the numbers, measured by the campaign or published). A cell
+is a number with the titles of its row and column; ``stands_for`` is the (row, column) under which
+``config/published/blimp`` has the paper's number. A ``uid`` is the name of a paradigm.
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
 misreported and has accuracies of a second run. The paper and its released results show which
 numbers are wrong (docs/blimp.md).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -14,15 +18,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import (
-    COUNT,
-    PARADIGM_COUNT,
-    PRODUCT,
-    UNWEIGHTED,
-    VALUES,
-    Formula,
-    select_rows,
-)
+from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, PRODUCT, UNWEIGHTED, VALUES, Formula
+from blimpworks.exhibits.formulas import select_rows as select
 from blimpworks.items import ALL
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
@@ -38,12 +35,12 @@ RELATED = {
     "filler_gap_islands": "Filler-gap/islands",
     "argument_structure": "Argument structure",
 }
+"""Headings of Table 1, by the key of their printed numbers."""
 HEADING_LINES = {acc.OVERALL: ("", "Overall"), **blimp.PHENOMENA}
 HEADINGS = {key: " ".join(lines).strip() for key, lines in HEADING_LINES.items()}
 BY_PAIR = "Overall, by pair"
-HEADS = {HEADINGS[key]: lines for key, lines in HEADING_LINES.items()} | {
-    BY_PAIR: ("Overall,", "by pair")
-}
+HEADS = {HEADINGS[key]: lines for key, lines in HEADING_LINES.items()}
+HEADS[BY_PAIR] = ("Overall,", "by pair")
 SHOULD_READ = "Should read"
 
 
@@ -53,7 +50,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells, studies = [], {}
     for key, name in RELATED.items():
         where = {"exhibit": "table1", "row": key}
-        rows = select_rows(printed, where)
+        rows = select(printed, where)
         cells.append(shared.formula_cell(rows, (name, "Studies"), COUNT, "published", where))
         studies[name] = {"Which": "; ".join(rows["text"])}
     return Exhibit(**describe("table1"), cells=cells, remarks=studies, widths={"Which": 0.55})
@@ -65,24 +62,24 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         rows = acc.read_own(tables, labels)
         printed = shared.read_printed(tables, exhibit="table2")
         cells = shared.printed_cells(printed, NAMES, {"N": "N"})
-        for key, name in NAMES.items():
-            inside = rows[rows["paradigm"].isin(PARADIGMS[key])]
-            title = (name, "Rows of Table 4")
-            number = acc.computed_cell(inside, title, PARADIGM_COUNT, form="{:.0f}")
-            cells.append(replace(number, stands_for=(key, "N")))
+        for phenomenon, name in NAMES.items():
+            accuracies = rows[rows["paradigm"].isin(PARADIGMS[phenomenon])]
+            cell_key = (name, "Rows of Table 4")
+            number = acc.computed_cell(accuracies, cell_key, PARADIGM_COUNT, form="{:.0f}")
+            cells.append(replace(number, stands_for=(phenomenon, "N")))
         return Exhibit(**describe("table2_published"), cells=cells)
     items = shared.read_plain(ITEMS, tables["items"], ["item_id", "paradigm", "good", "bad"])
     rank = {uid: number for number, uid in enumerate(PHENOMENON_OF)}
     cells, examples = [], {}
-    for key, name in NAMES.items():
-        where = {"paradigm": [*PARADIGMS[key]]}
-        rows = select_rows(items, where)
+    for phenomenon, name in NAMES.items():
+        where = {"paradigm": [*PARADIGMS[phenomenon]]}
+        rows = select(items, where)
         if rows.empty:
             continue
         number = acc.formula_cell(items, (name, "N"), PARADIGM_COUNT, "items", where)
-        cells.append(replace(number, stands_for=(key, "N")))
+        cells.append(replace(number, stands_for=(phenomenon, "N")))
         cells.append(acc.formula_cell(items, (name, "Pairs"), COUNT, "items", where))
-        first = rows.sort_values("paradigm", key=lambda c: c.map(rank), kind="stable").iloc[0]
+        first = rows.iloc[rows["paradigm"].map(rank).argmin()]
         examples[name] = {"Acceptable": first["good"], "Unacceptable": first["bad"]}
     widths = {"Acceptable": 0.35, "Unacceptable": 0.35}
     return Exhibit(**describe("table2"), cells=cells, remarks=examples, widths=widths)
@@ -92,42 +89,43 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _table3_cells(
-    rows: pd.DataFrame, labels: Labels, suffix: str = "", *, stand: bool = True
+    rows: pd.DataFrame, labels: Labels, suffix: str = "", *, compared: bool = True
 ) -> Iterator[Cell]:
-    # With ``stand``, cells are compared with the printed numbers of the same models and phenomena.
+    # If ``compared``, cells are compared with the printed numbers of the same models and phenomena.
     for model, name in acc.model_names(rows, labels).items():
-        for key, heading in HEADINGS.items():
-            inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
-            if not inside.empty:
-                stands_for = (model, key) if stand else None
+        for phenomenon, heading in HEADINGS.items():
+            accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
+            if not accuracies.empty:
+                stands_for = (model, phenomenon) if compared else None
                 cell_key = (f"{name}{suffix}", heading)
-                yield acc.mean_cell(inside, cell_key, stands_for=stands_for)
+                yield acc.mean_cell(accuracies, cell_key, stands_for=stands_for)
 
 
 def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Tabulate accuracy of models and humans, overall and by phenomenon."""
+    """Tabulate Table 3: accuracy of models and humans, overall and on each phenomenon."""
     rows = acc.read_own(tables, labels)
     if labels.source == "measured":
-        # After each cell there is the accuracy over its pairs. Each pair has equal weight, so that
-        # paradigms with more judged pairs weigh more. Only the overall one is shown in print.
+        # After each mean over paradigms comes the accuracy over pairs, in which paradigms with more
+        # judged pairs weigh more. Only the overall one is shown in print.
         where = {"method": labels.method, "lang": blimp.LANG, "benchmark": blimp.BENCHMARK}
         pooled = shared.read_plain(ACCURACIES, tables[acc.OWN][0])
-        pooled = select_rows(pooled, where | {"paradigm": ALL})
+        pooled = select(pooled, where | {"paradigm": ALL})
         phenomena = {heading: key for key, heading in HEADINGS.items()}
         phenomena[HEADINGS[acc.OVERALL]] = ALL
         cells: list[Cell] = []
         for cell in _table3_cells(rows, labels):
             cells.append(cell)
-            chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
-            for _, row in select_rows(pooled, chosen).iterrows():
-                title = (cell.row, f"{cell.column}, by pair")
+            same_cell = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
+            for _, row in select(pooled, same_cell).iterrows():
+                cell_key = (cell.row, f"{cell.column}, by pair")
                 where_row = {key: row[key] for key in (*acc.KEYS, "phenomenon")}
-                by_pair = shared.row_accuracy_cell(row, title, where_row, text=acc.percent_text)
+                by_pair = shared.row_accuracy_cell(row, cell_key, where_row, text=acc.percent_text)
                 cells.append(replace(by_pair, printed=by_pair.column == BY_PAIR))
         best = shared.best_of_each(cells, {*labels.models.values()}, by="column")
         cells += _table3_cells(acc.read_humans(tables, labels), labels)
         description = describe("table3", models=acc.models_sentences(tables, labels))
         return Exhibit(**description, cells=cells, heads=HEADS, bold=best)
+    # Below each printed row, the means of Table 4's rows and of the released results.
     printed = shared.read_printed(tables, exhibit="table3")
     released = acc.read_released(tables)
     exact = not released.empty
@@ -136,9 +134,10 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == name]
-        of_model, of_release = (frame[frame["model"] == model] for frame in (rows, released))
-        cells += _table3_cells(of_model, labels, ", Table 4", stand=not exact)
-        cells += _table3_cells(of_release, labels, ", released")
+        from_table4 = rows[rows["model"] == model]
+        from_release = released[released["model"] == model]
+        cells += _table3_cells(from_table4, labels, ", Table 4", compared=not exact)
+        cells += _table3_cells(from_release, labels, ", released")
     source = "and of the released results " if exact else ""
     return Exhibit(**describe("table3_published", source=source), cells=cells, heads=HEADS)
 
@@ -148,14 +147,14 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 def _table4_cells(rows: pd.DataFrame, labels: Labels, suffix: str = "") -> Iterator[Cell]:
     for uid, (model, name) in product(PHENOMENON_OF, acc.model_names(rows, labels).items()):
-        inside = acc.rows_of_model(rows, model, [uid])
-        if not inside.empty:
-            cell = acc.mean_cell(inside, (uid, f"{name}{suffix}"), stands_for=(uid, model))
+        accuracies = acc.rows_of_model(rows, model, [uid])
+        if not accuracies.empty:
+            cell = acc.mean_cell(accuracies, (uid, f"{name}{suffix}"), stands_for=(uid, model))
             yield replace(cell, text=f"{cell.value + acc.HALF_UP:.0f}")
 
 
 def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Tabulate accuracy of models and humans on each paradigm, in whole percent."""
+    """Tabulate Table 4: accuracy of models and humans on each paradigm, in whole percent."""
     remarks: dict[str, dict[str, str]] = {}
     heads: dict[str, tuple[str, str]] = {}
     if labels.source == "measured":
@@ -165,19 +164,20 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         description = describe("table4_published")
         printed = shared.read_printed(tables, exhibit="table4")
-        names = {**labels.models, HUMAN: "Human"}
-        in_print = {m: names[m] for m in dict.fromkeys(printed["column"]) if m in names}
-        cells = shared.printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, in_print)
-        further = _table4_cells(acc.read_released(tables), labels, ", released")
-        cells += [replace(cell, printed=False) for cell in further]
-        columns = {m: f"{SHOULD_READ}, {names[m]}" for m in dict.fromkeys(printed["column"])}
+        all_names = {**labels.models, HUMAN: "Human"}
+        in_print = dict.fromkeys(printed["column"])
+        names = {model: all_names[model] for model in in_print if model in all_names}
+        cells = shared.printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, names)
+        for cell in _table4_cells(acc.read_released(tables), labels, ", released"):
+            cells.append(replace(cell, printed=False))
+        # Further columns have the numbers that the paper should have in place of wrong ones.
+        columns = {model: f"{SHOULD_READ}, {name}" for model, name in names.items()}
         heads = {column: (SHOULD_READ, names[model]) for model, column in columns.items()}
         remarks = {str(uid): dict.fromkeys(heads, "") for uid in printed["row"]}
         for _, row in printed[printed["corrected"].notna()].iterrows():
             remarks[row["row"]][columns[row["column"]]] = f"{row['corrected']:.0f}"
     prefixes = dict.fromkeys(blimp.ONE_PREFIX, "1") | dict.fromkeys(blimp.TWO_PREFIX, "2")
-    rows = {cell.row for cell in cells}
-    stub = {}
+    rows, stub = {cell.row for cell in cells}, {}
     for uid in (uid for uid in PHENOMENON_OF if uid in rows):
         stub[uid] = {"Phenomenon": NAMES[PHENOMENON_OF[uid]], "Prefix": prefixes.get(uid, "")}
     return Exhibit(**description, cells=cells, stub=stub, remarks=remarks, heads=heads)
@@ -189,20 +189,22 @@ PRINTED, CORRECTED, RUN_AGAIN, MOVED = "printed", "corrected", "run of 2021", "c
 PUBLISHED_RUN = METHODS["sentence"]
 RUNS = {"Published run": PUBLISHED_RUN, "Run of 2021": RERUN}
 CHANGED = "Change"
-LEAST = 0.05
+SMALLEST_CHANGE = 0.05
 """Smallest change that is not shown as zero, in points."""
 MOST_PARADIGMS = 15
 """Number of paradigms that the table shows: those with the largest changes."""
 
 
-def _compare_runs(rows: pd.DataFrame, *titles: shared.Place) -> list[Cell]:
-    published, rerun, change = titles
+def _compare_runs(
+    rows: pd.DataFrame, published: shared.Place, rerun: shared.Place, change: shared.Place
+) -> list[Cell]:
+    """Make the cells of mean accuracy in both runs and of the change, at these rows and columns."""
     cell = acc.computed_cell(rows, change, formulas.CHANGE)
     signed = f"{cell.value:+.1f}".replace("-", "−")
     return [
         acc.mean_cell(rows[rows["method"] == PUBLISHED_RUN], published),
         acc.mean_cell(rows[rows["method"] == RERUN], rerun),
-        replace(cell, text=signed if abs(cell.value) >= LEAST else "0.0"),
+        replace(cell, text=signed if abs(cell.value) >= SMALLEST_CHANGE else "0.0"),
     ]
 
 
@@ -210,13 +212,15 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 3 as printed, as the released results correct it, and the run of 2021."""
     printed = shared.read_printed(tables, exhibit="table3")
     rows = acc.read_released(tables, [*RUNS.values()])
-    names = {m: n for m, n in labels.models.items() if m in set(printed["row"]) and m != HUMAN}
-    versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
-    keys = [f"{name}, {version}" for name in names.values() for version in versions]
-    sections = [Section("Model", dict(zip(keys, keys, strict=True)), [*HEADINGS.values()])]
-    row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
     # Humans were not run again.
     of_models = printed[printed["row"] != HUMAN]
+    printed_models = {*of_models["row"]}
+    names = {model: name for model, name in labels.models.items() if model in printed_models}
+    # Each model has a row as printed, and three more if the released results are there.
+    versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
+    titles = [f"{name}, {version}" for name in names.values() for version in versions]
+    sections = [Section("Model", {title: title for title in titles}, [*HEADINGS.values()])]
+    row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
     printed_numbers = shared.printed_cells(of_models, row_names, HEADINGS)
     faulty = of_models[of_models["fault"] != ""]
     faulty_keys = zip(faulty["row"], faulty["column"], strict=True)
@@ -224,31 +228,32 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == row_names[model]]
-        for key, heading in HEADINGS.items() if len(rows) else ():
-            inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
-            titles = [(f"{name}, {version}", heading) for version in versions[1:]]
-            cells += _compare_runs(inside, *titles)
+        for phenomenon, heading in HEADINGS.items() if len(rows) else ():
+            accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
+            cell_keys = [(f"{name}, {version}", heading) for version in versions[1:]]
+            cells += _compare_runs(accuracies, *cell_keys)
+    # A second section lists the paradigms that changed most.
     description = describe("erratum_without_results")
     if len(rows):
         wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
         # Accuracies over a thousand pairs have three digits; rounding removes floating-point noise.
         change = (wide[RERUN] - wide[PUBLISHED_RUN]).abs().round(9)
-        counts = (change > 0).groupby("model").sum()
-        moved = ", ".join(f"{name} {counts[model]}" for model, name in names.items())
+        changed = (change > 0).groupby("model").sum()
+        moved = ", ".join(f"{name} {changed[model]}" for model, name in names.items())
         description = describe("erratum", moved=moved, most=MOST_PARADIGMS)
         change = change[change > 0].sort_values(ascending=False, kind="stable")
-        shown_texts: dict[str, str] = {}
+        printed_titles: dict[str, str] = {}
         for number, (model, uid) in enumerate(change.index):
-            title = f"{names[model]}: {uid}"
-            titles = [(title, column) for column in (*RUNS, CHANGED)]
-            for cell in _compare_runs(acc.rows_of_model(rows, model, [uid]), *titles):
-                cells.append(replace(cell, printed=number < MOST_PARADIGMS))
-            shown_texts |= {title: title} if number < MOST_PARADIGMS else {}
-        sections.append(Section("What moved most", shown_texts, [*RUNS, CHANGED]))
+            title, is_printed = f"{names[model]}: {uid}", number < MOST_PARADIGMS
+            cell_keys = [(title, column) for column in (*RUNS, CHANGED)]
+            for cell in _compare_runs(acc.rows_of_model(rows, model, [uid]), *cell_keys):
+                cells.append(replace(cell, printed=is_printed))
+            printed_titles |= {title: title} if is_printed else {}
+        sections.append(Section("What moved most", printed_titles, [*RUNS, CHANGED]))
     return Exhibit(**description, cells=cells, sections=sections, heads=HEADS, bold=wrong)
 
 
-# Running text
+# Running text: a key is the (row, column) of a printed number
 
 LSTM, TXL, GPT2, NGRAM = "lstm-gulordava", "transformer-xl-wt103", "gpt2-large", "blimp-5gram"
 SUBJECTS = {
@@ -257,6 +262,7 @@ SUBJECTS = {
     "neural models": "Neural models",
     "sub-word models": "Models with sub-words (TXL, GPT-2)",
 }
+"""Names of rows that are no labelled model."""
 RECOMPUTATION = shared.Recomputation(
     dict.fromkeys((COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, VALUES), "{:,.10g}")
 )
@@ -264,47 +270,41 @@ RECOMPUTATION = shared.Recomputation(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A number of the text: a formula of some models' accuracies on some paradigms."""
+    """A number of the text: a formula, and the models and paradigms of the accuracies it takes."""
 
     formula: Formula
     models: tuple[str, ...]
     paradigms: tuple[str, ...] = tuple(PHENOMENON_OF)
     form: str = "{:.1f}"
     majority: bool = False
-    """Whether accuracies are those of human majorities, which are released separately."""
+    """True for accuracies of human majorities, which are released separately."""
 
 
 def _contrast(name: str, *models: str) -> Statement:
-    return Statement(
-        formulas.difference(formulas.CONTRASTS[name]), models, formulas.CONTRASTS[name].paradigms
-    )
+    """Make the statement of a difference between two groups of paradigms (``CONTRASTS``)."""
+    contrast = formulas.CONTRASTS[name]
+    return Statement(formulas.difference(contrast), models, contrast.paradigms)
 
 
-def _extreme_contrast(which: str, name: str, *models: str) -> Statement:
-    formula = formulas.extreme(max if which == "largest" else min, _contrast(name).formula)
-    return Statement(formula, models, formulas.CONTRASTS[name].paradigms)
+def _extreme_contrast(end: Callable[..., float], name: str, *models: str) -> Statement:
+    """Make the statement of the ``models``' largest (``max``) or smallest (``min``) contrast."""
+    statement = _contrast(name, *models)
+    return replace(statement, formula=formulas.extreme(end, statement.formula))
 
 
+ISLANDS = PARADIGMS["island_effects"]
 STATEMENTS: dict[shared.Place, Statement] = {
     (HUMAN, "individual"): Statement(UNWEIGHTED, (HUMAN,)),
-    (HUMAN, "argument_structure"): Statement(
-        UNWEIGHTED, (HUMAN,), acc.of_phenomenon("argument_structure")
-    ),
-    (GPT2, "below human, islands"): Statement(
-        formulas.DISTANCE, (GPT2, HUMAN), acc.of_phenomenon("island_effects")
-    ),
+    (HUMAN, "argument_structure"): Statement(UNWEIGHTED, (HUMAN,), PARADIGMS["argument_structure"]),
+    (GPT2, "below human, islands"): Statement(formulas.DISTANCE, (GPT2, HUMAN), ISLANDS),
     (TXL, f"r with {LSTM}"): Statement(formulas.PEARSON, (TXL, LSTM), form="{:.3f}"),
     (NGRAM, "adjective"): _contrast("adjective", NGRAM),
-    **{
-        ("neural models", f"{which} adjective"): _extreme_contrast(
-            which, "adjective", LSTM, TXL, GPT2
-        )
-        for which in ("largest", "smallest")
-    },
-    **{(model, "attractor"): _contrast("attractor", model) for model in (GPT2, LSTM, TXL)},
-    ("sub-word models", "largest irregularity"): _extreme_contrast(
-        "largest", "irregularity", TXL, GPT2
-    ),
+    ("neural models", "largest adjective"): _extreme_contrast(max, "adjective", LSTM, TXL, GPT2),
+    ("neural models", "smallest adjective"): _extreme_contrast(min, "adjective", LSTM, TXL, GPT2),
+    (GPT2, "attractor"): _contrast("attractor", GPT2),
+    (LSTM, "attractor"): _contrast("attractor", LSTM),
+    (TXL, "attractor"): _contrast("attractor", TXL),
+    ("sub-word models", "largest irregularity"): _extreme_contrast(max, "irregularity", TXL, GPT2),
     (LSTM, "irregularity"): _contrast("irregularity", LSTM),
     (HUMAN, "aggregate"): Statement(UNWEIGHTED, (HUMAN,), majority=True),
     # Without paradigms: over all validated ones, including those that were rejected.
@@ -314,15 +314,19 @@ STATEMENTS: dict[shared.Place, Statement] = {
 }
 
 
-def _stated(
+def _statement_cell(
     key: shared.Place, column: str, rows: pd.DataFrame, tables: shared.Tables, labels: Labels
 ) -> Cell | None:
-    """Make the cell of a statement; None unless all its models have all its paradigms."""
+    """Make the cell of a statement; None unless all its models have all its paradigms.
+
+    A ``key`` that is none of ``STATEMENTS`` is a model and the name of a contrast.
+    """
     statement = STATEMENTS.get(key) or _contrast(key[1], key[0])
     subject = SUBJECTS.get(key[0]) or labels.models.get(key[0], key[0])
     correlated = {f"r with {model}": f"r with {name}" for model, name in labels.models.items()}
     about = {**labels.models, **correlated}.get(key[1], key[1])
     title = (f"{subject}: {about.replace('_', ' ')}", column)
+
     if statement.majority:
         released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
         if released.empty:
@@ -360,16 +364,19 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         keys = [key for key in stated_keys if not STATEMENTS[key].majority]
         keys += product(acc.model_names(rows, labels), contrasts)
         keys += [key for key in stated_keys if STATEMENTS[key].majority]
-        stated = (_stated(key, shared.VALUE, rows, tables, labels) for key in keys)
-        return Exhibit(**describe("text", **contrasts), cells=[*filter(None, stated)])
+        optional_cells = [_statement_cell(key, shared.VALUE, rows, tables, labels) for key in keys]
+        cells = [cell for cell in optional_cells if cell is not None]
+        return Exhibit(**describe("text", **contrasts), cells=cells)
 
     released = acc.read_released(tables)
     rows = acc.read_own(tables, labels) if released.empty else released
 
-    def recomputed(key: shared.Place, _title: str) -> Cell | None:
-        return _stated(key, shared.AGAIN, rows, tables, labels) if key in STATEMENTS else None
+    def recompute(key: shared.Place, _title: str) -> Cell | None:
+        if key not in STATEMENTS:
+            return None
+        return _statement_cell(key, shared.AGAIN, rows, tables, labels)
 
     printed = shared.read_printed(tables)
-    cells, faults = shared.printed_statements(printed, RECOMPUTATION, recomputed)
+    cells, faults = shared.printed_statements(printed, RECOMPUTATION, recompute)
     of = "Table 4" if released.empty else "the released results"
     return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)

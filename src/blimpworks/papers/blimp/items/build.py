@@ -1,7 +1,13 @@
-"""Read files of BLiMP's pairs and write items, with the critical regions of prefix methods.
+"""Read files of BLiMP's minimal pairs and write one table of items for the scoring of models.
 
-Each paradigm has one file of JSON lines, called after it. Source: Warstadt et al. (2020), sections
-3, 4.1 and 6.4; the fields are documented by the files only.
+Each paradigm has one file of JSON lines, called after it, with a pair in each line::
+
+    {"sentence_good": "…", "sentence_bad": "…", …, "UID": "causative", "pairID": "0"}
+
+Prefix methods score only a critical word after a prefix. Either both sentences have the same prefix
+(one prefix, two words) or the same word (two prefixes, one word); a paradigm allows at most one of
+the two. The word's position becomes a column. Source: Warstadt et al. (2020), sections 3, 4.1 and
+6.4; the fields are documented by the files only.
 """
 
 import logging
@@ -29,11 +35,7 @@ Flag = Annotated[bool, Field(strict=True)]
 
 
 class Record(BaseModel):
-    """One minimal pair, with its fields in the order of most files.
-
-    ``superlative_quantifiers_2`` has ``crucial_item`` before the prefixes; generated files never
-    do.
-    """
+    """One minimal pair, with fields in the order of all files but ``superlative_quantifiers_2``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -69,16 +71,16 @@ class Record(BaseModel):
         """
         if self.method is None:
             return (None, None), (None, None)
-        prefixes, critical = (self.one_prefix_prefix,) * 2, (self.two_prefix_word,) * 2
         if self.method == "one_prefix":
-            critical = self.one_prefix_word_good, self.one_prefix_word_bad
+            good = (self.sentence_good, self.one_prefix_prefix, self.one_prefix_word_good)
+            bad = (self.sentence_bad, self.one_prefix_prefix, self.one_prefix_word_bad)
         else:
-            prefixes = self.two_prefix_prefix_good, self.two_prefix_prefix_bad
+            good = (self.sentence_good, self.two_prefix_prefix_good, self.two_prefix_word)
+            bad = (self.sentence_bad, self.two_prefix_prefix_bad, self.two_prefix_word)
         spans = []
-        sentences = (self.sentence_good, self.sentence_bad)
-        for sentence, before, written in zip(sentences, prefixes, critical, strict=True):
+        for sentence, prefix_field, word_field in (good, bad):
             # Words of ``animate_subject_trans`` and other paradigms begin with an extra space.
-            prefix, word = before or "", (written or "").strip()
+            prefix, word = prefix_field or "", (word_field or "").strip()
             start, end = len(prefix) + 1, len(prefix) + 1 + len(word)
             if not (prefix and word and sentence.startswith(f"{prefix} {word}")):
                 raise ValueError(f"{sentence!r} does not begin with {prefix!r} and {word!r}")
@@ -103,17 +105,18 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
         except (ValueError, RecursionError) as error:
             problem = str(error)
             if isinstance(error, ValidationError):
-                first = error.errors()[0]
-                key = ".".join(map(str, first["loc"])) or "the line"
-                problem = f"{key}: {first['msg'].lower()}"
+                fault = error.errors()[0]
+                key = ".".join(map(str, fault["loc"])) or "the line"
+                problem = f"{key}: {fault['msg'].lower()}"
             raise UserError(
                 f"{where}: {problem}; expected pair {number} of the paradigm {path.stem}, with "
                 "the fields of BLiMP's release. Retrieve or generate the file again."
             ) from None
-        before = seen.setdefault((record.sentence_good, record.sentence_bad), number)
-        if before != number:
+
+        first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
+        if first != number:
             raise UserError(
-                f"{where}: the pair stands in line {before + 1} too; expected distinct "
+                f"{where}: the pair stands in line {first + 1} too; expected distinct "
                 "pairs. Retrieve or generate the file again."
             )
         yield record

@@ -1,9 +1,12 @@
-"""Declarations of paradigms for the generator: draws, sentences, and the drawn constituents.
+"""Settings of a generated paradigm, and the forms that fill the slots of its two sentences.
 
-A declaration draws constituents in order and has two sentences with {name} or {name.part} in place
-of them. Each constituent has parts. A part is a tuple of forms of lexical entries, because
-Warstadt et al. (2020, section 3.1) compare lengths of sentences in entries: a form may have more
-than one word.
+``generate.read_declaration`` reads a YAML file into a ``Paradigm``, with keys such as::
+
+    draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
+    good: The {who} {act.past}.
+
+Each draw chooses a constituent. A slot is {name} or {name.form}. Its text is a tuple with a string
+for each lexical entry, because Warstadt et al. (2020, section 3.1) compare lengths in entries.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +29,7 @@ PRONOMINAL = (*NOMINAL, "pronoun")
 
 
 class DrawReference(NamedTuple):
-    """The name of another draw under a key, and the categories that it may have."""
+    """A key of a draw that names another draw, with the categories allowed for the other."""
 
     key: str
     name: str
@@ -34,7 +37,7 @@ class DrawReference(NamedTuple):
 
 
 class Draw(Strict):
-    """Base of all draws."""
+    """Base of all draws: what to choose for a constituent of the sentences."""
 
     def names(self) -> Iterator[DrawReference]:
         """Yield the references to other draws."""
@@ -48,7 +51,7 @@ class Draw(Strict):
 
 
 def _names(*categories: str, default: Any = ()) -> Any:
-    # A key that names other draws, of these categories.
+    # The field of a key that names other draws, of these categories.
     return Field(default, json_schema_extra={"names": [*categories]})
 
 
@@ -62,17 +65,17 @@ class VerbDraw(Draw):
     other_than: tuple[str, ...] = ()
     """Verbs to exclude, with their particles."""
     tags: tuple[lexicon.VerbTag, ...] = ()
-    """Tags that it must have, all of them."""
+    """Tags that the verb must all have."""
     without: tuple[lexicon.VerbTag, ...] = ()
-    """Tags that it must not have, none of them."""
+    """Tags of which the verb must have none."""
     complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
-    """Types of clauses that it must take, all of them."""
+    """Types of clauses that the verb must all take."""
     never: tuple[lexicon.Frame, ...] = ()
     """Frames that no entry of the same verb may have."""
     subject: Names = _names(*NOMINAL)
-    """Each of them could be its subject."""
+    """Draws of nouns, each of which the verb must accept as its subject."""
     object: Names = _names(*NOMINAL)
-    """Each of them could be its object."""
+    """Draws of nouns, each of which the verb must accept as its object."""
     subject_within: lexicon.Restriction = ""
     """Classes that all its possible subjects must fall under."""
     subject_accepts: lexicon.Restriction = ""
@@ -241,25 +244,23 @@ class Scheme(Strict):
     draw: dict[Name, AnyDraw] = Field(min_length=1)
     """Draws by name, in their order."""
     good: str
-    """The acceptable sentence, with {name} or {name.part} in place of draws."""
+    """The acceptable sentence, with {name} or {name.form} in place of draws."""
     bad: str
     crucial_item: str | None = None
-    """Field of that name in the released form, written like a sentence."""
+    """Field ``crucial_item`` of the released form, a template too."""
     dependency_length: str | None = None
-    """Text written like a sentence; its number of words is the field of that name."""
+    """A template; its number of words is the field ``dependency_length`` of the released form."""
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Texts that are written like sentences, by key."""
-        keys = ("good", "bad", "crucial_item", "dependency_length")
-        return {key: text for key in keys if (text := getattr(self, key)) is not None}
+        """Templates by key."""
+        texts = {"good": self.good, "bad": self.bad, "crucial_item": self.crucial_item}
+        texts["dependency_length"] = self.dependency_length
+        return {key: text for key, text in texts.items() if text is not None}
 
 
 class Paradigm(Strict):
-    """A paradigm: its fields in the released form, and the schemes of its pairs.
-
-    If there is one scheme, its keys may be at the top.
-    """
+    """A paradigm: fields of the released form, and schemes. Keys of a single one may be on top."""
 
     note: str = ""
     """The subject of the pairs, in a sentence."""
@@ -275,8 +276,9 @@ class Paradigm(Strict):
 
 # Constituents
 
-Part = tuple[str, ...]
-Parts = Mapping[str, Callable[[Any], Part]]
+Forms = tuple[str, ...]
+"""Text of a slot, one string for each lexical entry: ("the", "ice cream")."""
+FormGetters = Mapping[str, Callable[[Any], Forms]]
 OTHER_NUMBER: dict[lexicon.Number, lexicon.Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
@@ -292,7 +294,7 @@ CASES = {
 """Cases of the pronouns, by the reflexive."""
 
 
-def _not_empty(*forms: str) -> Part:
+def _not_empty(*forms: str) -> Forms:
     return tuple(filter(None, forms))
 
 
@@ -309,7 +311,11 @@ class NounForm:
         return self.entry.forms[self.number]
 
     @property
-    def reflexives(self) -> Part:
+    def possessive(self) -> str:
+        return lexicon.possessive(self.text, plural=self.number == "pl")
+
+    @property
+    def reflexives(self) -> Forms:
         """Reflexive pronouns that can refer to the noun."""
         if self.number == "pl":
             return (THEMSELVES,)
@@ -318,7 +324,7 @@ class NounForm:
         return REFLEXIVES[self.entry.gender]
 
     @property
-    def det(self) -> Part:
+    def det(self) -> Forms:
         """The determiner, or nothing."""
         return (self.determiner.determiner,) if self.determiner else ()
 
@@ -336,7 +342,7 @@ class Realisation:
     form: lexicon.VerbForm
 
     @property
-    def aux(self) -> Part:
+    def aux(self) -> Forms:
         """The auxiliary's form; nothing if there is none."""
         if self.auxiliary is None:
             return ()
@@ -352,14 +358,14 @@ class Predicate:
     counterpart: Realisation | None
     """The realisation in the other number, if it differs."""
 
-    def realised(self, name: str, swapped: bool) -> Part:
-        """Return a part as drawn or, if ``swapped``, in the other number.
+    def realised(self, name: str, swapped: bool) -> Forms:
+        """Return the forms called ``name``, in the other number if ``swapped``.
 
-        The part ``finite`` is the agreeing word: the auxiliary, or the verb's first word. The part
-        ``rest`` is everything after it.
+        Of "has looked at", "aux" and "finite" are "has", "verb" and "rest" are "looked at". Of
+        "looks at", "finite" is "looks", "rest" is "at". The name "" is for all of it.
         """
         chosen = self.counterpart if swapped and self.counterpart else self.chosen
-        verb: Part = (self.verb.with_particle(chosen.form),) if self.verb else ()
+        verb: Forms = (self.verb.with_particle(chosen.form),) if self.verb else ()
         if name == "aux":
             return chosen.aux
         if name == "verb":
@@ -383,35 +389,35 @@ class Pronoun:
         return "pl" if self.reflexive == THEMSELVES else "sg"
 
     @property
-    def reflexives(self) -> Part:
+    def reflexives(self) -> Forms:
         return (self.reflexive,)
 
 
 Entry = lexicon.Verb | lexicon.Determiner | lexicon.Adjective
-Constituent = Entry | NounForm | Predicate | Pronoun | Part | None
+Constituent = Entry | NounForm | Predicate | Pronoun | Forms | None
 """A drawn constituent; a tuple is a row of words, None the object of a verb that takes none."""
 
 
-def _form(form: lexicon.VerbForm) -> Callable[[lexicon.Verb], Part]:
+def _form(form: lexicon.VerbForm) -> Callable[[lexicon.Verb], Forms]:
     return lambda verb: (verb.with_particle(form),)
 
 
-NOUN_PARTS: Parts = {
+NOUN_FORMS: FormGetters = {
     "": lambda noun: (*noun.det, noun.text),
     "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER_NUMBER[noun.number]]),
-    "possessive": lambda n: (*n.det, lexicon.possessive(n.text, plural=n.number == "pl")),
+    "possessive": lambda noun: (*noun.det, noun.possessive),
 }
-PARTS: Mapping[str, Parts] = {
+FORMS_BY_CATEGORY: Mapping[str, FormGetters] = {
     "verb": {form: _form(form) for form in get_args(lexicon.VerbForm)},
-    "noun": NOUN_PARTS,
+    "noun": NOUN_FORMS,
     "phrase": {
-        **NOUN_PARTS,
+        **NOUN_FORMS,
         "det": lambda noun: noun.det,
         "noun": lambda noun: (noun.text,),
         "first": lambda noun: (noun.words()[0],),
         "rest": lambda noun: _not_empty(*noun.words()[1:]),
     },
-    "determiner": {"": lambda d: (d.determiner,), "swapped": lambda d: (d.swapped,)},
+    "determiner": {"": lambda entry: (entry.determiner,), "swapped": lambda e: (e.swapped,)},
     "predicate": {
         f"{'swapped.' * swapped}{name}".rstrip("."): methodcaller("realised", name, swapped)
         for swapped in (False, True)
@@ -421,14 +427,14 @@ PARTS: Mapping[str, Parts] = {
     "pronoun": {"": lambda pronoun: (pronoun.text,)},
     "wh": {"": lambda row: row},
 }
-"""Functions that return parts, by category of draw and name of the part; "" is ``{name}``."""
+"""Functions from a constituent to forms, by its category and the slot's name after the dot."""
 
 
-def part_of(constituent: Constituent, category: str, name: str) -> Part:
-    """Return the forms that replace ``{name.part}`` in a sentence, without empty ones.
+def forms_of(constituent: Constituent, category: str, name: str) -> Forms:
+    """Return the forms of a slot, given the ``name`` after its dot ("" without a dot).
 
-    Parts of a choice are indices of its row of words; without a part, the first word is taken.
+    For a choice, ``name`` is an index in the row of words, 0 if empty. Empty words are left out.
     """
     if isinstance(constituent, tuple):
         return _not_empty(constituent[int(name or 0)])
-    return () if constituent is None else PARTS[category][name](constituent)
+    return () if constituent is None else FORMS_BY_CATEGORY[category][name](constituent)

@@ -1,8 +1,10 @@
-"""Draw the constituents of a declaration from the lexicon, each one fitting the earlier ones.
+"""Draw the words of a minimal pair from the lexicon, each one fitting the words drawn before.
 
-A declaration has a scheme: named draws, such as a verb and a noun that can be its subject.
-``Builder.draw`` returns what was drawn, by name. Source: Warstadt et al. (2020), section 3.1:
-lexical items are sampled evenly from those that the restrictions allow.
+Input: a scheme, which has named draws such as "act: a verb; who: a noun that can be its subject".
+Output of ``Builder.draw``: the drawn constituents by name, which ``generate`` puts into sentences.
+A pool is the list of entries that a draw can choose from; each has the same probability (Warstadt
+et al. 2020, 3.1). A realisation is a verb's form with its auxiliary. Its counterpart has the other
+number: "has seen" for "have seen". ``classes`` are classes of nouns, such as "person".
 """
 
 import random
@@ -13,17 +15,17 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from blimpworks.papers.blimp.items import declarations as declared
-from blimpworks.papers.blimp.items.declarations import OTHER_NUMBER, NounForm, Part, Realisation
+from blimpworks.papers.blimp.items import lexicon as entries
+from blimpworks.papers.blimp.items.declarations import OTHER_NUMBER, Forms, NounForm, Realisation
 from blimpworks.papers.blimp.items.lexicon import SAME, Adjective, Determiner, Lexicon, Number, Verb
-from blimpworks.papers.blimp.items.lexicon import VerbForm as Form
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
 """Nouns by their classes and number, since restrictions accept all or none of a group."""
-PRESENT: dict[Number, Form] = {"sg": "third", "pl": "base"}
+PRESENT: dict[Number, entries.VerbForm] = {"sg": "third", "pl": "base"}
 
 
 class Pools:
-    """Lists of what a draw allows before other draws are considered: entries and realisations."""
+    """Lists the lexical entries and verb forms that a draw allows by itself."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon, self.accepts = lexicon, lexicon.classes.accepts
@@ -41,32 +43,34 @@ class Pools:
         """Group the nouns in the numbers that a draw allows."""
         groups: NounGroups = defaultdict(list)
         for noun in self.lexicon.nouns:
-            if (
-                (
-                    draw.plural is None
-                    or (noun.marked and noun.irregular == (draw.plural == "irregular"))
-                )
-                and (noun.plural != SAME or not draw.distinct_plural)
-                and (draw.mass or not noun.mass)
-                and (draw.proper or "name" not in noun.tags)
-                and (draw.relational or "relational" in draw.tags or "relational" not in noun.tags)
-                and noun.gender in draw.gender
-                and noun.noun not in draw.other_than
-                and noun.tags.issuperset(draw.tags)
-                and self.accepts(draw.classes, noun.classes)
-            ):
-                for number in noun.forms:
-                    if draw.number in (None, number):
-                        groups[noun.classes, number].append(NounForm(noun, number))
+            for number in noun.forms if self._allows_noun(draw, noun) else ():
+                if draw.number in (None, number):
+                    groups[noun.classes, number].append(NounForm(noun, number))
         return groups
 
+    def _allows_noun(self, draw: declared.NominalDraw, noun: entries.Noun) -> bool:
+        irregular, relational = draw.plural == "irregular", "relational" in noun.tags
+        return (
+            (draw.plural is None or (noun.marked and noun.irregular == irregular))
+            and (noun.plural != SAME or not draw.distinct_plural)
+            and (draw.mass or not noun.mass)
+            and (draw.proper or "name" not in noun.tags)
+            and (draw.relational or "relational" in draw.tags or not relational)
+            and noun.gender in draw.gender
+            and noun.noun not in draw.other_than
+            and noun.tags.issuperset(draw.tags)
+            and self.accepts(draw.classes, noun.classes)
+        )
+
     def verbs(self, draw: declared.VerbDraw) -> list[Verb]:
-        """List the verbs that a draw allows with some subject and object."""
-        accepts, within, complement = self.accepts, draw.subject_within, draw.complement
+        """List the verbs that a draw allows if its subject and object are still open."""
+        accepts, complement = self.accepts, draw.complement
         complements = {complement} if isinstance(complement, str) else {*complement}
 
-        def subjects_of(verb: Verb) -> list[tuple[str, ...]]:
-            return [classes for classes in self.noun_classes if accepts(verb.subject, classes)]
+        def stays_within(verb: Verb) -> bool:
+            """Tell whether all possible subjects are of the classes ``subject_within``."""
+            subjects = [classes for classes in self.noun_classes if accepts(verb.subject, classes)]
+            return all(accepts(draw.subject_within, classes) for classes in subjects)
 
         return [
             verb
@@ -82,8 +86,8 @@ class Pools:
             and not (draw.distinct_past and verb.form("past") == verb.verb)
             and not (draw.distinct_participle and verb.form("participle") == verb.verb)
             and draw.particle in (None, bool(verb.particle))
-            and (not within or all(accepts(within, c) for c in subjects_of(verb)))
-            and all(accepts(verb.subject, (c,)) for c in draw.subject_accepts.split())
+            and (not draw.subject_within or stays_within(verb))
+            and all(accepts(verb.subject, (name,)) for name in draw.subject_accepts.split())
         ]
 
     def adjectives(self, draw: declared.AdjectiveDraw) -> list[Adjective]:
@@ -107,15 +111,17 @@ class Pools:
     def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
-        """Return groups of realisations: finite forms, and forms with an auxiliary.
+        """Return two lists of realisations: finite forms, and forms with an auxiliary.
 
-        A ``stative`` verb has no progressive. Groups without a realisation are left out.
+        A ``stative`` verb has no progressive. An empty list is left out.
         """
         finite, with_auxiliary = [], []
-        if draw.verb and draw.use == "statement" and draw.auxiliary != "always":
-            forms: dict[declared.Realised, Form] = {"present": PRESENT[number], "past": "past"}
-            if draw.negated != "yes":
-                finite = [Realisation(None, False, f) for n, f in forms.items() if n in draw.forms]
+        statement = draw.verb and draw.use == "statement" and draw.negated != "yes"
+        if statement and draw.auxiliary != "always":
+            if "present" in draw.forms:
+                finite.append(Realisation(None, False, PRESENT[number]))
+            if "past" in draw.forms:
+                finite.append(Realisation(None, False, "past"))
         for entry in self.auxiliaries.values() if draw.auxiliary != "none" else ():
             if (
                 number in entry.numbers
@@ -127,11 +133,12 @@ class Pools:
                     with_auxiliary.append(Realisation(entry, False, entry.takes))
                 if draw.negated != "no" and entry.negated and "negation" in entry.use:
                     with_auxiliary.append(Realisation(entry, True, entry.takes))
+
         groups = [finite, with_auxiliary]
         if stative:
-            groups = [[real for real in group if real.form != "gerund"] for group in groups]
+            groups = [[option for option in group if option.form != "gerund"] for group in groups]
         if draw.agreeing:
-            groups = [[real for real in group if self.counterpart(real)] for group in groups]
+            groups = [[option for option in group if self.counterpart(option)] for group in groups]
         return [group for group in groups if group]
 
     def counterpart(self, chosen: Realisation) -> Realisation | None:
@@ -139,18 +146,19 @@ class Pools:
         if chosen.auxiliary is not None:
             swapped = self.auxiliaries.get(chosen.auxiliary.swapped)
             return Realisation(swapped, chosen.negated, chosen.form) if swapped else None
-        number = next((n for n, form in PRESENT.items() if form == chosen.form), None)
-        return Realisation(None, False, PRESENT[OTHER_NUMBER[number]]) if number else None
+        for number, form in PRESENT.items():
+            if form == chosen.form:
+                return Realisation(None, False, PRESENT[OTHER_NUMBER[number]])
+        return None
 
-    def agree(self, draw: declared.PredicateDraw) -> bool:
-        """Tell whether all realisations that ``draw`` allows have a counterpart."""
+    def all_agree(self, draw: declared.PredicateDraw) -> bool:
+        """Tell whether all verb forms that ``draw`` allows have one in the other number."""
         numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
-        groups = (group for n in numbers for group in self.realisations(draw, n, False))
+        groups = (group for number in numbers for group in self.realisations(draw, number, False))
         return all(self.counterpart(realisation) for group in groups for realisation in group)
 
 
 # Drawing
-
 
 Member = TypeVar("Member")
 TRIES = 25
@@ -167,8 +175,8 @@ class Redraw(Exception):
 class Builder:
     """Draws the constituents of pairs of one scheme.
 
-    Each category of draws has a method of its name. ``read_declaration`` has checked that names
-    refer to constituents of suitable categories.
+    ``draw`` calls the method of each draw's category: ``_verb`` for a verb, and so on. Names refer
+    to constituents of suitable categories, as ``read_declaration`` has checked.
     """
 
     def __init__(self, lexicon: Lexicon, scheme: declared.Scheme, source: random.Random) -> None:
@@ -186,7 +194,7 @@ class Builder:
         return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Member]) -> Member:
-        """Make a pool once for each ``key``, which names all that the pool depends on."""
+        """Return the pool of a ``key``, which has all that it depends on; make it only once."""
         if key not in self._computed:
             self._computed[key] = make()
         pool: Member = self._computed[key]
@@ -202,50 +210,55 @@ class Builder:
                 return candidate
         raise Redraw(f"nothing in the lexicon fits {name!r}")
 
-    def _all(self, names: Sequence[str]) -> list[Any]:
+    def _constituents(self, names: Sequence[str]) -> list[Any]:
         return [self._drawn[name] for name in names]
 
     def _verb(self, name: str, draw: declared.VerbDraw) -> Verb:
         """Draw a verb that accepts the drawn nouns as its subject and object."""
-        subjects = tuple(noun.entry.classes for noun in self._all(draw.subject))
-        objects = tuple(noun.entry.classes for noun in self._all(draw.object))
+        subjects = tuple(noun.entry.classes for noun in self._constituents(draw.subject))
+        objects = tuple(noun.entry.classes for noun in self._constituents(draw.object))
         allowed = self._pool(name, lambda: self.pools.verbs(draw))
 
-        def accepting() -> list[Verb]:
-            verbs = [v for v in allowed if all(self.accepts(v.subject, c) for c in subjects)]
-            return [v for v in verbs if all(self.accepts(v.object, c) for c in objects)]
+        def accepts_nouns(verb: Verb) -> bool:
+            accepts_subjects = all(self.accepts(verb.subject, classes) for classes in subjects)
+            accepts_objects = all(self.accepts(verb.object, classes) for classes in objects)
+            return accepts_subjects and accepts_objects
 
-        pool = self._pool((name, subjects, objects), accepting)
-        taken = {verb.lexeme for verb in self._all(draw.unlike)}
+        key = (name, subjects, objects)
+        pool = self._pool(key, lambda: [verb for verb in allowed if accepts_nouns(verb)])
+        taken = {verb.lexeme for verb in self._constituents(draw.unlike)}
         return self._pick(name, pool, lambda verb: verb.lexeme not in taken)
 
     def _noun(
         self, name: str, draw: declared.NominalDraw, further: frozenset[str] = frozenset()
     ) -> NounForm:
         """Draw a noun; ``further`` has restrictions in addition to those of the draw."""
-        restrictions = {verb.subject for verb in self._all(draw.subject_of)}
-        restrictions |= {verb.object for verb in self._all(draw.object_of)}
-        restrictions |= {adjective.noun for adjective in self._all(draw.said_of)}
+        restrictions = {verb.subject for verb in self._constituents(draw.subject_of)}
+        restrictions |= {verb.object for verb in self._constituents(draw.object_of)}
+        restrictions |= {adjective.noun for adjective in self._constituents(draw.said_of)}
         if draw.of:
             restrictions.add(self._drawn[draw.of].entry.of)
         restricting = frozenset(restrictions - {""}) | further
+
         number = None
         if draw.number_of:
             number = self._drawn[draw.number_of].number
         elif draw.number_unlike:
             number = OTHER_NUMBER[self._drawn[draw.number_unlike].number]
+
         groups = self._pool(name, lambda: self.pools.nouns(draw))
 
-        def accepted() -> list[NounForm]:
+        def list_accepted() -> list[NounForm]:
             forms = []
-            for (classes, of_group), group in groups.items():
-                fitting = all(self.accepts(restriction, classes) for restriction in restricting)
-                forms += group if fitting and number in (None, of_group) else []
+            for (classes, group_number), group in groups.items():
+                accepted = all(self.accepts(restriction, classes) for restriction in restricting)
+                if accepted and number in (None, group_number):
+                    forms += group
             return forms
 
-        pool = self._pool((name, restricting, number), accepted)
-        taken = {noun.entry for noun in self._all(draw.unlike)}
-        pronouns = {form for drawn in self._all(draw.mismatch) for form in drawn.reflexives}
+        pool = self._pool((name, restricting, number), list_accepted)
+        taken = {noun.entry for noun in self._constituents(draw.unlike)}
+        pronouns = {form for noun in self._constituents(draw.mismatch) for form in noun.reflexives}
 
         def fits(form: NounForm) -> bool:
             return form.entry not in taken and pronouns.isdisjoint(form.reflexives)
@@ -263,12 +276,13 @@ class Builder:
         noun = self._noun(name, draw, further)
         if "name" in noun.entry.tags:
             return noun
-        return replace(noun, determiner=self._determined(name, draw.determiner, noun))
+        return replace(noun, determiner=self._determiner_of(name, draw.determiner, noun))
 
     def _determiner(self, name: str, draw: declared.DeterminerDraw) -> Determiner:
-        return self._determined(name, draw.among, self._drawn[draw.for_])
+        return self._determiner_of(name, draw.among, self._drawn[draw.for_])
 
-    def _determined(self, name: str, among: str | tuple[str, ...], noun: NounForm) -> Determiner:
+    def _determiner_of(self, name: str, among: str | tuple[str, ...], noun: NounForm) -> Determiner:
+        """Draw a determiner that the noun's number, or mass noun, allows."""
         countability = "mass" if noun.entry.mass else noun.number
         pool = self._pool(
             (name, "determiner", countability),
@@ -285,12 +299,12 @@ class Builder:
         stative = verb is not None and "stative" in verb.tags
         chosen: Realisation | None = None
         if draw.like:
-            liked: Realisation = self._drawn[draw.like].chosen
-            if liked.auxiliary is not None:
-                fits = number in liked.auxiliary.numbers
+            copied: Realisation = self._drawn[draw.like].chosen
+            if copied.auxiliary is not None:
+                fits = number in copied.auxiliary.numbers
             else:
-                fits = liked.form in ("past", PRESENT[number])
-            chosen = liked if fits else self.pools.counterpart(liked)
+                fits = copied.form in ("past", PRESENT[number])
+            chosen = copied if fits else self.pools.counterpart(copied)
             if chosen and stative and chosen.form == "gerund":
                 chosen = None
         elif groups := self.pools.realisations(draw, number, stative):
@@ -301,16 +315,13 @@ class Builder:
         return declared.Predicate(verb, chosen, self.pools.counterpart(chosen))
 
     def _adjective(self, name: str, draw: declared.AdjectiveDraw) -> Adjective:
-        nouns = tuple(noun.entry.classes for noun in self._all(draw.of))
-        pool = self._pool(
-            (name, nouns),
-            lambda: [
-                entry
-                for entry in self.pools.adjectives(draw)
-                if all(self.accepts(entry.noun, classes) for classes in nouns)
-            ],
-        )
-        taken = {adjective.adjective for adjective in self._all(draw.unlike)}
+        nouns = tuple(noun.entry.classes for noun in self._constituents(draw.of))
+
+        def can_modify(entry: Adjective) -> bool:
+            return all(self.accepts(entry.noun, classes) for classes in nouns)
+
+        pool = self._pool((name, nouns), lambda: [*filter(can_modify, self.pools.adjectives(draw))])
+        taken = {adjective.adjective for adjective in self._constituents(draw.unlike)}
         return self._pick(name, pool, lambda adjective: adjective.adjective not in taken)
 
     def _pronoun(self, name: str, draw: declared.PronounDraw) -> declared.Pronoun:
@@ -324,7 +335,7 @@ class Builder:
             if number and isinstance(noun, NounForm):
                 noun = replace(noun, number=number)
             allowed = noun.reflexives
-        taken = {form for drawn in self._all(draw.mismatch) for form in drawn.reflexives}
+        taken = {form for drawn in self._constituents(draw.mismatch) for form in drawn.reflexives}
         pool = []
         for form in allowed:
             text = form if draw.case == "reflexive" else declared.CASES[form][draw.case]
@@ -333,11 +344,11 @@ class Builder:
                 pool.append(pronoun)
         return self._pick(name, pool)
 
-    def _wh(self, name: str, draw: declared.WhDraw) -> Part:
+    def _wh(self, name: str, draw: declared.WhDraw) -> Forms:
         person = "person" in self._drawn[draw.for_].entry.classes
         return (self._pick(name, (RELATIVES if draw.relative else INTERROGATIVES)[person]),)
 
-    def _choice(self, name: str, draw: declared.ChoiceDraw) -> Part:
+    def _choice(self, name: str, draw: declared.ChoiceDraw) -> Forms:
         among = draw.among
         if draw.of:
             among = draw.by_number.get(self._drawn[draw.of].number, among)

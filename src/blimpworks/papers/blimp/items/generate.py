@@ -1,7 +1,13 @@
-"""Read declarations of paradigms, check them against a lexicon, and generate pairs from them.
+"""Generate minimal pairs from declared paradigms and a lexicon, in BLiMP's released JSON lines.
 
-A declaration is a YAML file: named draws of words, and two sentences with ``{name}`` in their
-place. Generated pairs are written in the JSON lines in which BLiMP was released.
+A declaration is a YAML file with one or more schemes: named draws of words, and two sentences
+(templates) with slots for the drawn words::
+
+    draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
+    good: The {who} {act.past}.
+
+The module checks declarations, and puts words that ``drawing`` draws into sentences. Brackets mark
+the critical word for methods that score only this word: "The {who} [{act.past}]."
 """
 
 import random
@@ -24,7 +30,7 @@ from blimpworks.papers.blimp.items.drawing import Builder, Pools, Redraw
 from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon, Sounds, read_lexicon
 
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
-"""{name} or {name.part}."""
+"""A slot: {name}, or {name.form} such as {act.past}, with the groups "act" and ".past"."""
 OPTIONAL = "phrase that can be nothing"
 """Category of the object of a verb that may take none; other draws cannot refer to it."""
 SETS = "determiners.tsv (column sets)"
@@ -44,11 +50,6 @@ Complaint = tuple[str, str]
 """Key, and a phrase that says what is wrong with its value."""
 
 
-def _key_prefix(schemes: Sequence[draws.Scheme], number: int) -> str:
-    # The keys of a single scheme are at the top.
-    return f"one_of.{number}." if len(schemes) > 1 else ""
-
-
 def read_declaration(path: Path) -> draws.Paradigm:
     """Read a paradigm's declaration, a YAML file called after it.
 
@@ -58,9 +59,10 @@ def read_declaration(path: Path) -> draws.Paradigm:
     settings = read_settings(path, "declaration of a paradigm")
     gathered = settings
     if "one_of" not in settings:
-        scheme = {key: value for key, value in settings.items() if key in draws.Scheme.model_fields}
-        gathered = {key: value for key, value in settings.items() if key not in scheme}
-        gathered["one_of"] = [scheme]
+        # The keys of a single scheme are at the top of the file.
+        fields = draws.Scheme.model_fields
+        gathered = {key: value for key, value in settings.items() if key not in fields}
+        gathered["one_of"] = [{key: value for key, value in settings.items() if key in fields}]
     try:
         declaration = draws.Paradigm.model_validate(gathered)
     except ValidationError as error:
@@ -69,14 +71,19 @@ def read_declaration(path: Path) -> draws.Paradigm:
             if "one_of" not in settings and problem["loc"][:2] == ("one_of", 0):
                 problem["loc"] = problem["loc"][2:]
         raise UserError(complaints(errors, settings, str(path))) from error
-    wrong = [
-        f"{path}: key '{_key_prefix(declaration.one_of, number)}{key}' {complaint}."
-        for number, scheme in enumerate(declaration.one_of)
-        for key, complaint in _complaints(scheme, declaration.method)
-    ]
+    wrong = []
+    for prefix, scheme in _schemes_by_prefix(declaration):
+        for key, complaint in _complaints(scheme, declaration.method):
+            wrong.append(f"{path}: key '{prefix}{key}' {complaint}.")
     if wrong:
         raise UserError("\n".join(wrong))
     return declaration
+
+
+def _schemes_by_prefix(declaration: draws.Paradigm) -> Iterator[tuple[str, draws.Scheme]]:
+    """Yield the schemes with the beginning of their keys, such as "one_of.0."; empty for one."""
+    for number, scheme in enumerate(declaration.one_of):
+        yield f"one_of.{number}." if len(declaration.one_of) > 1 else "", scheme
 
 
 def _with_article(category: str) -> str:
@@ -85,6 +92,7 @@ def _with_article(category: str) -> str:
 
 def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]:
     """Yield complaints about names and slots without a draw, or without a suitable one."""
+    # Draws refer to earlier draws, of certain categories.
     categories: dict[str, str] = {}
     for name, draw in scheme.draw.items():
         for key, used, allowed in draw.names():
@@ -99,17 +107,21 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]
             verb = scheme.draw.get(draw.complement_of)
             if verb and verb.category == "verb" and "intransitive" in verb.frames:
                 categories[name] = OPTIONAL
+    # Slots of templates name draws, and forms that these have.
     for key, text in scheme.templates.items():
         for slot in SLOT.finditer(text):
-            slot_draw, slot_part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
+            slot_draw, form_name = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
             if slot_draw is None:
                 yield key, f"names {slot[1]!r}, which is not drawn"
-            elif slot_part not in (slot_parts := _parts(slot_draw)):
-                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in slot_parts)
+            elif form_name not in _form_names(slot_draw):
+                present = [f"{slot[1]}.{form}".rstrip(".") for form in _form_names(slot_draw)]
+                has = ", ".join(f"{{{name}}}" for name in present)
                 category = _with_article(slot_draw.category)
                 yield key, f"has {slot[0]}, no part of {category}; expected {has}"
-        if stray := re.search(r"[{}]", SLOT.sub("", text)):
+        stray = re.search(r"[{}]", SLOT.sub("", text))
+        if stray:
             yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
+
     for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
         marked = re.findall(r"\[[^][]*\]", text)
         if len(marked) != bool(method):
@@ -117,9 +129,10 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]
             yield key, f"marks {len(marked)} critical words by brackets; expected {number}"
 
 
-def _parts(draw: draws.AnyDraw) -> Collection[str]:
+def _form_names(draw: draws.AnyDraw) -> Collection[str]:
+    """Return the names of forms that a slot can have after its dot; "" for none."""
     if draw.category != "choice":
-        return draws.PARTS[draw.category]
+        return draws.FORMS_BY_CATEGORY[draw.category]
     groups = (draw.among, *draw.by_number.values())
     lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
     shortest = min(lengths, default=0)
@@ -142,7 +155,7 @@ class Reference(NamedTuple):
 def _references(
     draw: draws.AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
 ) -> Iterator[Reference]:
-    """Yield the words that a draw names. ``vocabulary`` has the allowed words by file."""
+    """Yield the words that a draw names. ``vocabulary`` has the lexicon's words by file."""
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):
@@ -164,10 +177,7 @@ def _references(
 
 
 def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
-    """Name an entry that lacks the other number, as "'x' has not", and say how to exclude it.
-
-    The list is empty if all entries that the draw allows have both numbers.
-    """
+    """Return two phrases: which entry lacks the other number, and how to exclude it; else []."""
     if isinstance(draw, draws.NominalDraw):
         for group in pools.nouns(draw).values():
             for form in group:
@@ -180,13 +190,13 @@ def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools
     elif isinstance(draw, draws.PredicateDraw):
         while draw.like and isinstance(liked := scheme.draw[draw.like], draws.PredicateDraw):
             draw = liked
-        if not pools.agree(draw):
+        if not pools.all_agree(draw):
             return ["not every form has", "set 'agreeing: true'"]
     return []
 
 
 def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) -> None:
-    """Check the declaration in a file against a lexicon. Raises UserError."""
+    """Check that the lexicon has what a declaration names. Raises UserError, naming the key."""
     pools = Pools(lexicon)
     vocabulary: dict[str, Collection[str]] = {
         "verbs.tsv": {verb.lexeme for verb in lexicon.verbs},
@@ -198,8 +208,8 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
         "classes.yaml": lexicon.classes.wider,
     }
     wrong = []
-    for number, scheme in enumerate(declaration.one_of):
-        where = f"{path}: key '{_key_prefix(declaration.one_of, number)}"
+    for prefix, scheme in _schemes_by_prefix(declaration):
+        where = f"{path}: key '{prefix}"
         for name, draw in scheme.draw.items():
             for key, word, present, file in _references(draw, lexicon, vocabulary):
                 if word not in present:
@@ -211,7 +221,8 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
             for slot in SLOT.finditer(text):
                 if not slot[2].startswith(".swapped"):
                     continue
-                if lacking := _without_counterpart(scheme.draw[slot[1]], scheme, pools):
+                lacking = _without_counterpart(scheme.draw[slot[1]], scheme, pools)
+                if lacking:
                     complaint = f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
                     wrong.append(f"{where}{key}' {complaint}")
     if wrong:
@@ -221,6 +232,7 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
 # Pairs
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
+"""An article and the word after it, which may be in brackets: "a [apple"."""
 MOST_FRUITLESS_DRAWS = 2000
 """Draws in a row without a new pair, after which a paradigm counts as exhausted."""
 Draws = Mapping[str, draws.Constituent]
@@ -231,7 +243,7 @@ class Sentence:
     """A generated sentence."""
 
     text: str
-    entries: draws.Part
+    entries: draws.Forms
     """Forms of its lexical entries."""
     prefix: str = ""
     """The text before the critical ``word``; both are empty if no word is marked."""
@@ -249,13 +261,13 @@ class Pair:
     """The constituents that both sentences are made of."""
 
 
-def _filled(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Part]:
-    """Return a template's text with the slots filled, and the forms of its lexical entries."""
+def _fill(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Forms]:
+    """Return the text with the slots filled, and its lexical entries: words or "ice cream"."""
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
         category = scheme.draw[slot[1]].category
-        forms = draws.part_of(drawn[slot[1]], category, slot[2].removeprefix("."))
+        forms = draws.forms_of(drawn[slot[1]], category, slot[2].removeprefix("."))
         text += literal + " ".join(forms)
         entries += [*re.findall(r"[\w'-]+", literal), *forms]
         end = slot.end()
@@ -265,7 +277,7 @@ def _filled(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, dra
 
 def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sounds) -> Sentence:
     """Make a sentence from a template, which may have its critical word in brackets."""
-    text, entries = _filled(template, drawn, scheme)
+    text, entries = _fill(template, drawn, scheme)
     # One space between words, none before punctuation; the right article; an initial capital.
     text = " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
     text = re.sub(r" ([.,?])", r"\1", text)
@@ -280,17 +292,15 @@ def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sou
 class Generator:
     """Generates the pairs of one paradigm."""
 
-    def __init__(
-        self, path: Path, declaration: draws.Paradigm, lexicon: Lexicon, seed: int
-    ) -> None:
+    def __init__(self, path: Path, paradigm: draws.Paradigm, lexicon: Lexicon, seed: int) -> None:
         """Check the declaration. Random draws depend on ``seed`` and on the name of ``path``."""
-        check_vocabulary(declaration, lexicon, path)
-        self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon
+        check_vocabulary(paradigm, lexicon, path)
+        self.path, self.uid, self.declaration, self.lexicon = path, path.stem, paradigm, lexicon
         self.source = random.Random(f"{seed}:{self.uid}")
-        self.builders = [Builder(lexicon, scheme, self.source) for scheme in declaration.one_of]
+        self.builders = [Builder(lexicon, scheme, self.source) for scheme in paradigm.one_of]
 
     def _draw(self, number: int) -> Pair:
-        """Draw the pair with a number. Raises Redraw if the draw gives none."""
+        """Draw a pair, which gets the id ``number``. Raises Redraw if the draw gives none."""
         builder, declaration = self.source.choice(self.builders), self.declaration
         scheme, drawn = builder.scheme, builder.draw()
         sounds, method = self.lexicon.sounds, declaration.method
@@ -298,6 +308,7 @@ class Generator:
         bad = make_sentence(scheme.bad, drawn, scheme, sounds)
         if good.text == bad.text:
             raise Redraw("both sentences are the same")
+        # Prefix methods need a part that both sentences share: the prefix, or the word after it.
         fields: dict[str, Any] = {}
         differs = False
         if method == "one_prefix":
@@ -316,12 +327,13 @@ class Generator:
             }
         if differs:
             raise Redraw(f"what {method} wants to be the same differs")
+
         if scheme.crucial_item is not None:
             item = make_sentence(scheme.crucial_item, drawn, scheme, sounds)
             fields["crucial_item"] = item.text.lower()
         if scheme.dependency_length is not None:
-            length = _filled(scheme.dependency_length, drawn, scheme)[0]
-            fields["dependency_length"] = len(length.split())
+            between, _ = _fill(scheme.dependency_length, drawn, scheme)
+            fields["dependency_length"] = len(between.split())
         record = Record(
             sentence_good=good.text,
             sentence_bad=bad.text,
@@ -338,7 +350,7 @@ class Generator:
         return Pair(record, good, bad, drawn)
 
     def pairs(self, count: int) -> Iterator[Pair]:
-        """Draw ``count`` pairs with distinct acceptable sentences. Raises UserError."""
+        """Yield ``count`` pairs with distinct acceptable sentences. Raises UserError for fewer."""
         seen: set[str] = set()
         failures: Counter[str] = Counter()
         while len(seen) < count:
@@ -379,11 +391,10 @@ def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[
 def generate_paradigms(
     declarations: Sequence[Path], lexicon: Path, outputs: Sequence[Path], pairs: int, seed: int
 ) -> int:
-    """Write the pairs of declared paradigms in BLiMP's released form; return their number.
+    """Write the pairs of declared paradigms, a file for each; return the total number of pairs.
 
-    Files of declarations are called after their paradigms. Each paradigm draws independently, so
-    that others can be left out or added. Raises UserError for a mistake in the lexicon or a
-    declaration, and for a paradigm that the lexicon has too few pairs for.
+    Each paradigm draws independently, so that others can be left out or added. Raises UserError
+    for a mistake in the lexicon or a declaration, and for too few possible pairs.
     """
     entries = read_lexicon(lexicon)
     generators = [Generator(path, read_declaration(path), entries, seed) for path in declarations]

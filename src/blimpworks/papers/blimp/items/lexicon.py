@@ -1,6 +1,9 @@
 """The lexicon of the generator: its entries, regular English inflection, and classes of nouns.
 
-Regular forms follow from spelling; irregular forms are in the lexicon's tables.
+``read_lexicon`` reads a directory with a table for each part of speech, a row for each entry, such
+as ``noun: child, plural: children, gender: c, classes: person``. Forms that a table leaves empty
+are regular and follow from spelling. Classes of nouns are a hierarchy. A restriction says which of
+them a verb, an adjective or "of" accepts: "person !group" accepts persons that are not groups.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,6 +78,7 @@ Form = Annotated[str, Field(pattern=r"^(\S+( \S+)*)?$")]
 Restriction = Annotated[str, Field(pattern=r"^(!?[a-z]+( !?[a-z]+)*)?$")]
 Value = TypeVar("Value")
 Several = Annotated[frozenset[Value], BeforeValidator(_words)]
+"""Words of a cell, separated by spaces."""
 ClassNames = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
 Number = Literal["sg", "pl"]
 Gender = Literal["m", "f", "c", "n"]
@@ -203,10 +207,7 @@ class Auxiliary(Strict):
     swapped: Form
     """Its counterpart of the other number."""
     use: Several[Literal["statement", "question", "negation", "copula"]]
-    """Uses without emphasis: "do" has only questions and negation.
-
-    copula: it can precede adjectives and participles by itself.
-    """
+    """Uses without emphasis ("do" lacks statement); a copula can precede adjectives by itself."""
 
 
 class Sounds(Strict):
@@ -231,7 +232,7 @@ EXCLUDED = "!"
 
 
 class Classes:
-    """A hierarchy of classes of nouns."""
+    """A hierarchy of classes of nouns, such as animate > person."""
 
     def __init__(self, wider: Mapping[str, frozenset[str]]) -> None:
         self.wider = wider
@@ -239,7 +240,7 @@ class Classes:
         self.accepts = lru_cache(maxsize=None)(self._accepts)
 
     def _accepts(self, restriction: str, classes: tuple[str, ...]) -> bool:
-        """Tell whether nouns of some classes satisfy a restriction.
+        """Tell whether a noun of these classes satisfies a restriction.
 
         A restriction names accepted classes, of which one suffices, and excluded ones after "!".
         All nouns satisfy an empty one.
@@ -247,12 +248,14 @@ class Classes:
         names = restriction.split()
         accepted = {name for name in names if not name.startswith(EXCLUDED)}
         excluded = {name.removeprefix(EXCLUDED) for name in names} - accepted
-        held = {wider for name in classes for wider in self.wider[name]}
-        return not held & excluded and (not accepted or bool(held & accepted))
+        noun_classes = {wider for name in classes for wider in self.wider[name]}
+        if noun_classes & excluded:
+            return False
+        return not accepted or bool(noun_classes & accepted)
 
 
 def read_classes(path: Path) -> Classes:
-    """Read a hierarchy of classes; raise UserError for a malformed one or a repeated class."""
+    """Read a hierarchy of classes. Raises UserError if it is malformed or repeats a class."""
     wider: dict[str, frozenset[str]] = {}
 
     def add(tree: Mapping[str, Any], above: tuple[str, ...]) -> None:
@@ -291,14 +294,14 @@ class Lexicon(NamedTuple):
 
 
 def read_lexicon(folder: Path) -> Lexicon:
-    """Read the lexicon in a directory. Raises UserError."""
+    """Read the lexicon in a directory. Raises UserError for a malformed file or unknown class."""
     classes = read_classes(folder / "classes.yaml")
 
-    def entries(name: str, entry_type: type[Entry], *restricted: str) -> list[Entry]:
-        # Columns that are ``restricted`` must name classes of the hierarchy.
+    def read_entries(name: str, entry_type: type[Entry], *class_columns: str) -> list[Entry]:
+        """Read a table; its ``class_columns`` must name classes of the hierarchy."""
         rows = read_rows(entry_type, folder / name)
         for line, entry in enumerate(rows, start=2):
-            for column in restricted:
+            for column in class_columns:
                 cell = getattr(entry, column)
                 for word in cell.split() if isinstance(cell, str) else cell:
                     class_name = word.removeprefix(EXCLUDED)
@@ -309,16 +312,16 @@ def read_lexicon(folder: Path) -> Lexicon:
                         )
         return rows
 
-    names = entries("names.tsv", Noun, "classes")
+    names = read_entries("names.tsv", Noun, "classes")
     return Lexicon(
         classes=classes,
         sounds=parse_yaml(Sounds, folder / "sounds.yaml", "list of words by their sound"),
         nouns=[
-            *entries("nouns.tsv", Noun, "of", "classes"),
+            *read_entries("nouns.tsv", Noun, "of", "classes"),
             *(noun.model_copy(update={"tags": frozenset({"name"})}) for noun in names),
         ],
-        verbs=entries("verbs.tsv", Verb, "subject", "object"),
-        adjectives=entries("adjectives.tsv", Adjective, "noun"),
-        determiners=entries("determiners.tsv", Determiner),
-        auxiliaries=entries("auxiliaries.tsv", Auxiliary),
+        verbs=read_entries("verbs.tsv", Verb, "subject", "object"),
+        adjectives=read_entries("adjectives.tsv", Adjective, "noun"),
+        determiners=read_entries("determiners.tsv", Determiner),
+        auxiliaries=read_entries("auxiliaries.tsv", Auxiliary),
     )

@@ -1,5 +1,7 @@
-"""Show tests between models on UrBLiMP, Tables 5 and 6, and the numbers of the running text.
+"""Make UrBLiMP's exhibits of claims: tests between models, and the numbers of the running text.
 
+The functions get the input tables (paths by name) and the labels of a campaign, or of the paper if
+``labels.source`` is ``published``. Terms such as ``where`` and ``cell_key`` are as in ``data``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025): sections 1 to 4, appendix B.
 """
 
@@ -12,25 +14,19 @@ import pandas as pd
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import (
-    COUNT,
-    PRODUCT,
-    VALUES,
-    Formula,
-    of_row,
-    truncate,
-    truncated,
-)
-from blimpworks.papers.urblimp.exhibits import describe, formulas
-from blimpworks.papers.urblimp.exhibits import evaluation as acc
+from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES, Formula, truncate, truncated
+from blimpworks.exhibits.formulas import of_row as column_of_row
+from blimpworks.papers.urblimp.exhibits import describe, evaluation, formulas
 from blimpworks.papers.urblimp.exhibits.data import paradigms_cell, table_models
-from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, RIVALS, TOP, chosen, names_of
+from blimpworks.papers.urblimp.exhibits.evaluation import GEMMA, RIVALS, TOP, choose_models
 from blimpworks.papers.urblimp.exhibits.formulas import BY_PARADIGM, BY_PHENOMENON, EACH_OTHER
 from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS, PHENOMENA
 
 ALPHA = 0.05
 P, HOLM, VERDICT = "p", "p, Holm", "Significant"
+"""Columns: p of a test, p after Holm's correction, and whether that is below ``ALPHA``."""
 OVER = {BY_PHENOMENON: "p over phenomena", BY_PARADIGM: "p over paradigms"}
+"""Headings of p, by what a test pairs: the models' accuracies on phenomena or on paradigms."""
 DECIMALS = {BY_PHENOMENON: 3, BY_PARADIGM: 5}
 """Number of decimals of p, which is smaller over paradigms."""
 NO_MODELS = " There are no two models to compare."
@@ -38,15 +34,13 @@ NO_MODELS = " There are no two models to compare."
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores to test."""
+    """Scores of models to compare: rows of the table ``source``, which ``where`` selects there."""
 
     rows: pd.DataFrame
     source: str
-    """Name of the table that has the rows."""
     where: dict[str, Any]
-    """Filter that selects the rows."""
     over: str = BY_PHENOMENON
-    """Unit of the observations."""
+    """Unit of a test's observations: phenomenon or paradigm."""
 
 
 def read_scores(
@@ -58,62 +52,65 @@ def read_scores(
     Scores by paradigm are always accuracies, measured or printed.
     """
     if labels.source == "measured" or over == BY_PARADIGM:
-        table = acc.read_paradigms(tables, labels)
+        table = evaluation.read_paradigms(tables, labels)
         rows = pd.concat([table[table["model"] == model] for model in models])
         return Scores(rows, "accuracies", shared.where_of(rows), over)
     columns = [*PHENOMENA]
-    printed = acc.printed_of(tables, labels, "table4")
+    printed = evaluation.printed_numbers(tables, labels, "table4")
     rows = pd.DataFrame([printed[model, column] for model in models for column in columns])
     where = {"exhibit": "table4", "row": [*models], "column": columns}
     return Scores(rows, "published", where)
 
 
-def pair_cells(
+def cells_of_tests(
     scores: Scores, among: str, names: Mapping[str, str], printed: Mapping[shared.Place, pd.Series]
 ) -> Iterator[Cell]:
-    """Yield a cell of p for each test ``among`` the models, before and after Holm's correction.
+    """Yield two cells for each test of the set ``among``: p, and p after Holm's correction.
 
-    If the paper prints the p, it is truncated to the same number of digits, as in the paper.
+    ``names`` are the models' names to show. A p that the paper prints (``printed``, by row and
+    column) is truncated to the same number of digits, as in the paper.
     """
     over = scores.over
     for _, test in formulas.corrected_tests(scores.rows, among, over).iterrows():
         first, second = pair = [test["first"], test["second"]]
         row = " and ".join(names[model] for model in pair)
+        # The test itself reads the two models' rows, Holm's correction those of all models.
         if over == BY_PARADIGM:
-            of_pair = shared.where_of(scores.rows[scores.rows["model"].isin(pair)])
+            pair_where = shared.where_of(scores.rows[scores.rows["model"].isin(pair)])
         else:
-            of_pair = {**scores.where, "model" if "model" in scores.where else "row": pair}
-        for column, name, formula, where in (
-            (P, "p", formulas.signed_rank(over), of_pair),
+            model_column = "model" if "model" in scores.where else "row"
+            pair_where = {**scores.where, model_column: pair}
+        for column, result, formula, where in (
+            (P, "p", formulas.signed_rank(over), pair_where),
             (HOLM, "holm", formulas.holm_of(first, second, among, over), scores.where),
         ):
-            p, text = float(test[name]), f"{test[name]:.{DECIMALS[over]}f}"
+            p, text = float(test[result]), f"{test[result]:.{DECIMALS[over]}f}"
             cell = Cell(row, column, p, text, formula, scores.source, where, n=int(test["n"]))
-            key = (" vs ".join(pair), name)
+            key = (" vs ".join(pair), result)
             if key in printed:
                 digits = len(printed[key]["text"].partition(".")[2])
                 p, cut = truncate(p, digits), truncated(formula, digits)
-                text = f"{p:.{digits}f}"
-                cell = replace(cell, value=p, text=text, formula=cut, stands_for=key)
+                cell = replace(cell, value=p, text=f"{p:.{digits}f}", formula=cut, stands_for=key)
             yield cell
 
 
-def _ranked(tables: shared.Tables, labels: Labels) -> list[str]:
-    # Models with all paradigms, by their average over phenomena, best first.
-    rows = acc.read_paradigms(tables, labels)
-    rows = rows[rows["model"].isin(acc.complete(rows))]
+def _rank_models(tables: shared.Tables, labels: Labels) -> list[str]:
+    """List the models with all paradigms by their average over phenomena, best first."""
+    rows = evaluation.read_paradigms(tables, labels)
+    rows = rows[rows["model"].isin(evaluation.complete_models(rows))]
     averages = formulas.scores_by(rows, BY_PHENOMENON).mean()
     return list(averages.sort_values(ascending=False, kind="stable").index)
 
 
-def _table(
+def _tests_table(
     group: str, exhibit: str, preferred: Sequence[str], tables: shared.Tables, labels: Labels
 ) -> Exhibit:
+    """Make a table of tests between the ``preferred`` models, or else the campaign's best."""
     measured = labels.source == "measured"
-    models = chosen(preferred, _ranked(tables, labels)) if measured else preferred
-    scores, names = read_scores(tables, labels, models), names_of(labels.models)
-    printed = acc.printed_of(tables, labels, exhibit)
-    cells = [*pair_cells(scores, EACH_OTHER, names, printed)]
+    models = choose_models(preferred, _rank_models(tables, labels)) if measured else preferred
+    scores, names = read_scores(tables, labels, models), evaluation.model_names(labels.models)
+    printed = evaluation.printed_numbers(tables, labels, exhibit)
+    cells = [*cells_of_tests(scores, EACH_OTHER, names, printed)]
     description = describe(
         "tables5_6",
         kind=group if {*models} <= {*preferred} else "the best",
@@ -127,9 +124,9 @@ def _table(
     return Exhibit(**description, cells=cells, remarks=remarks)
 
 
-table5 = partial(_table, "pretrained Gemma", "table5", GEMMA)
+table5 = partial(_tests_table, "pretrained Gemma", "table5", GEMMA)
 """Tabulate Table 5: tests between the pretrained Gemma models, or else between the best."""
-table6 = partial(_table, "the best", "table6", TOP)
+table6 = partial(_tests_table, "the best", "table6", TOP)
 """Tabulate Table 6: tests between the best models of the paper, or else of the campaign."""
 
 
@@ -139,8 +136,8 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     Over phenomena, one paradigm can weigh as much as five, and ten observations give no p below
     .002.
     """
-    ranked, names = _ranked(tables, labels), names_of(labels.models)
-    groups = {"Table 5": chosen(GEMMA, ranked), "Table 6": chosen(TOP, ranked)}
+    ranked, names = _rank_models(tables, labels), evaluation.model_names(labels.models)
+    groups = {"Table 5": choose_models(GEMMA, ranked), "Table 6": choose_models(TOP, ranked)}
     if groups["Table 5"] == groups["Table 6"]:
         groups = {"": groups["Table 5"]}
     cells: list[Cell] = []
@@ -148,7 +145,7 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     for title, models in groups.items():
         for over, name in OVER.items():
             scores = read_scores(tables, labels, models, over)
-            for cell in pair_cells(scores, EACH_OTHER, names, {}):
+            for cell in cells_of_tests(scores, EACH_OTHER, names, {}):
                 row = f"{cell.row} ({title})" if title else cell.row
                 if cell.column == HOLM:
                     head = f"{VERDICT}, {name.removeprefix(P).strip()}"
@@ -161,7 +158,7 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("tests", none=none), cells=cells, remarks=remarks)
 
 
-# Running text
+# Running text: a key is the (row, column) of a printed number
 
 GRANITE = ("granite-3.3-2b-base", "granite-3.3-8b-base")
 NOUN, PRONOUN = "dative_object_noun", "dative_object_pronoun"
@@ -186,91 +183,108 @@ LEVELS = (
 RECOMPUTATION = shared.Recomputation(
     {
         **dict.fromkeys((COUNT, formulas.PAPER_TOTAL, PRODUCT, VALUES), "{:,.0f}"),
-        of_row("value"): "{text}",
+        column_of_row("value"): "{text}",
     },
     {
-        "models": [name for name in acc.PRINTED_NAMES if name != HUMAN],
-        "tuned models": acc.TUNED,
+        "models": [name for name in evaluation.PRINTED_NAMES if name != HUMAN],
+        "tuned models": evaluation.TUNED,
         "phenomena": [*PHENOMENA],
     },
 )
 
 
-def _on(rows: pd.DataFrame, names: Sequence[str], paradigms: Sequence[str]) -> pd.DataFrame:
+def _rows_of(rows: pd.DataFrame, names: Sequence[str], paradigms: Sequence[str]) -> pd.DataFrame:
     return rows[rows["model"].isin(names) & rows["paradigm"].isin(paradigms)]
 
 
-def _count(
+def _count_cell(
     cell_key: shared.Place, key: shared.Place | None, rows: pd.DataFrame, formula: Formula
 ) -> Cell:
-    n, where = int(formula(rows)), shared.where_of(rows)
-    total = rows["paradigm"].nunique() if rows["paradigm"].nunique() > 1 else len(rows)
-    text = f"{n} of {total}"
-    return Cell(*cell_key, n, text, formula, "accuracies", where, n=total, stands_for=key)
+    """Make a cell such as "3 of 10": of the paradigms in ``rows``, or of the models on only one."""
+    count, where = int(formula(rows)), shared.where_of(rows)
+    paradigms = rows["paradigm"].nunique()
+    total = paradigms if paradigms > 1 else len(rows)
+    text = f"{count} of {total}"
+    return Cell(*cell_key, count, text, formula, "accuracies", where, n=total, stands_for=key)
+
+
+def _measured_numbers(
+    rows: pd.DataFrame, finished: Sequence[str], labels: Labels
+) -> dict[shared.Place, Cell]:
+    """Compute the printed numbers that are accuracies, or counts of these, by key."""
+    cells: dict[shared.Place, Cell] = {}
+    for model in finished:
+        key = (model, AVERAGE)
+        cells[key] = evaluation.macro_cell(_rows_of(rows, [model], [*PARADIGMS]), key, key)
+    granite = _rows_of(rows, GRANITE, [NOUN])
+    if len(granite):
+        key = GRANITE_NOUN
+        cells[key] = evaluation.accuracy_cell(granite, key, labels, key)
+    facts = labels.facts["urblimp_models"]
+    base = [model for model in finished if not evaluation.is_instructed(model, facts)]
+    singular = _rows_of(rows, base, [SINGULAR])
+    if len(singular):
+        cells[ABOVE] = _count_cell(ABOVE, ABOVE, singular, formulas.above(0.9))
+    return cells
+
+
+def _claim_cells(
+    rows: pd.DataFrame, finished: Sequence[str], scores: Scores | None, names: Mapping[str, str]
+) -> Iterator[Cell]:
+    """Yield counts of models or paradigms, and tests, for claims that the text makes in words."""
+    for paradigm, formula, level in LEVELS:
+        paradigm_rows = _rows_of(rows, finished, [paradigm])
+        if len(paradigm_rows):
+            title = f"{PARADIGMS[paradigm]}, models {level}"
+            yield _count_cell((title, shared.VALUE), None, paradigm_rows, formula)
+    if {*RIVALS} <= {*finished}:
+        rivals = _rows_of(rows, RIVALS, [*PARADIGMS])
+        small, *large = (names[model] for model in RIVALS)
+        title = f"{small} ahead of {' and '.join(large)}: paradigms"
+        yield _count_cell((title, shared.VALUE), None, rivals, formulas.ahead(RIVALS[0]))
+    for cell in cells_of_tests(scores, formulas.TUNED, names, {}) if scores else ():
+        yield replace(cell, row=f"{cell.row}: {cell.column}", column=shared.VALUE)
 
 
 def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate numbers of the running text, and counts for its claims without a number."""
-    rows, names = acc.read_paradigms(tables, labels), names_of(labels.models)
-    complete = [model for model in acc.complete(rows) if model != HUMAN]
+    rows, names = evaluation.read_paradigms(tables, labels), evaluation.model_names(labels.models)
+    finished = [model for model in evaluation.complete_models(rows) if model != HUMAN]
     # The sizes of Gemma that were judged both pretrained and tuned.
-    pairs = zip(GEMMA, acc.TUNED, strict=True)
-    tuned = [model for pair in pairs if {*pair} <= {*complete} for model in pair]
+    pairs = zip(GEMMA, evaluation.TUNED, strict=True)
+    tuned = [model for pair in pairs if {*pair} <= {*finished} for model in pair]
     scores = read_scores(tables, labels, tuned) if tuned else None
 
-    # Numbers computed from accuracies, by the key of the printed number.
-    measured: dict[shared.Place, Cell] = {}
-    for model in complete:
-        key = (model, AVERAGE)
-        measured[key] = acc.macro_cell(_on(rows, [model], [*PARADIGMS]), key, key)
-    granite = _on(rows, GRANITE, [NOUN])
-    if len(granite):
-        measured[GRANITE_NOUN] = acc.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
-    facts = labels.facts["urblimp_models"]
-    base = [model for model in complete if not acc.is_instructed(model, facts)]
-    singular = _on(rows, base, [SINGULAR])
-    if len(singular):
-        measured[ABOVE] = _count(ABOVE, ABOVE, singular, formulas.above(0.9))
+    numbers = _measured_numbers(rows, finished, labels)
     if scores:
         formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
-        n, total = int(formula(scores.rows)), len(tuned) // 2
-        cell = Cell(*key, n, f"{n} of {total}", formula, scores.source, scores.where, n=total)
-        measured[key] = replace(cell, stands_for=key)
-
-    # Counts of models or paradigms for claims without a number.
-    claims: list[Cell] = []
-    for paradigm, formula, level in LEVELS:
-        paradigm_rows = _on(rows, complete, [paradigm])
-        if len(paradigm_rows):
-            title = f"{PARADIGMS[paradigm]}, models {level}"
-            claims.append(_count((title, shared.VALUE), None, paradigm_rows, formula))
-    if {*RIVALS} <= {*complete}:
-        rivals = _on(rows, RIVALS, [*PARADIGMS])
-        small, *large = (names[model] for model in RIVALS)
-        title = f"{small} ahead of {' and '.join(large)}: paradigms"
-        claims.append(_count((title, shared.VALUE), None, rivals, formulas.ahead(RIVALS[0])))
-    for cell in pair_cells(scores, formulas.TUNED, names, {}) if scores else ():
-        claims.append(replace(cell, row=f"{cell.row}: {cell.column}", column=shared.VALUE))
+        count, total = int(formula(scores.rows)), len(tuned) // 2
+        text, source, where = f"{count} of {total}", scores.source, scores.where
+        numbers[key] = Cell(*key, count, text, formula, source, where, n=total, stands_for=key)
+    claims = _claim_cells(rows, finished, scores, names)
 
     if labels.source == "measured":
-        best = chosen(TOP, complete)
+        best = choose_models(TOP, finished)
         titles = {(model, AVERAGE): f"{names[model]}: average" for model in best} | TITLES
-        cells = []
-        for key in (key for key in titles if key in measured):
-            cells.append(replace(measured[key], row=titles[key], column=shared.VALUE))
+        cells = [
+            replace(numbers[key], row=title, column=shared.VALUE)
+            for key, title in titles.items()
+            if key in numbers
+        ]
         return Exhibit(**describe("text"), cells=[*cells, *claims])
 
-    def recomputed(key: shared.Place, title: str) -> Cell | None:
-        # The cell of a printed number, if the paper's accuracies are enough to compute it.
+    def recompute(key: shared.Place, title: str) -> Cell | None:
+        """Make the cell of a printed number, if the paper's accuracies are enough for it."""
         cell_key = (title, shared.AGAIN)
         if key == ("dataset", "paradigms"):
             return paradigms_cell(table_models(tables, labels), cell_key, key)
         if key == ("human", "accuracy"):
-            return acc.accuracy_cell(_on(rows, [HUMAN], [*PARADIGMS]), cell_key, labels, key)
-        if key in measured and (key in TITLES or key[0] in TOP):
-            return replace(measured[key], row=title, column=shared.AGAIN)
+            people = _rows_of(rows, [HUMAN], [*PARADIGMS])
+            return evaluation.accuracy_cell(people, cell_key, labels, key)
+        if key in numbers and (key in TITLES or key[0] in TOP):
+            return replace(numbers[key], row=title, column=shared.AGAIN)
         return None
 
-    cells, _ = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION, recomputed)
+    cells, _ = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION, recompute)
     recomputed_cells = [replace(cell, column=shared.AGAIN) for cell in claims]
     return Exhibit(**describe("text_published"), cells=[*cells, *recomputed_cells])

@@ -1,7 +1,12 @@
-"""Show accuracies of models and people on UrBLiMP: Tables 4 and 7 to 9, Figures 1 and 2.
+"""Make the exhibits of UrBLiMP's accuracies: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025). The figures print no numbers: their published forms
-take the numbers of Tables 7 and 8 and of section 4.1.
+Measured forms read the accuracies that a campaign computed, for each model and paradigm.
+Published forms (``labels.source``) read those that the paper prints; as its figures print none,
+they take the numbers of Tables 7 and 8 and of section 4.1.
+
+A cell is one number; its ``cell_key`` holds the titles of its row and column. ``key`` or
+``stands_for`` is the (row, column) under which ``config/published/urblimp`` has the paper's number.
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
 import math
@@ -34,17 +39,17 @@ PRINTED_NAMES = {row["model"]: row["name"] for row in _ROWS}
 """Models' names in the paper, in the order of Table 4."""
 
 
-def _group(name: str) -> tuple[str, ...]:
+def _models_in_group(name: str) -> tuple[str, ...]:
     return tuple(row["model"] for row in _ROWS if name in row["groups"].split())
 
 
-GEMMA, TUNED = _group("gemma"), _group("tuned")
+GEMMA, TUNED = _models_in_group("gemma"), _models_in_group("tuned")
 """Gemma models of four sizes, pretrained and instruction-tuned."""
-TOP = _group("top")
+TOP = _models_in_group("top")
 """Models of Table 6."""
-RIVALS = _group("rival")
+RIVALS = _models_in_group("rival")
 """Models of Figure 2: a small one and two larger ones."""
-INSTRUCTED = _group("instructed")
+INSTRUCTED = _models_in_group("instructed")
 """Models of Table 8; Table 7 has the others, even those that the catalogue calls tuned."""
 ALONE = {"alif-1.0-8b-instruct": "Alif"}
 """Models that Figure 1 treats as a family, and the family's name."""
@@ -52,20 +57,20 @@ FIRST = 4
 """Number of models that exhibits show for a campaign without the paper's models."""
 
 
-def names_of(models: Mapping[str, str]) -> dict[str, str]:
+def model_names(models: Mapping[str, str]) -> dict[str, str]:
     """Return the names to print: the paper's models in its order, then others by their label."""
-    printed_names = {name: printed for name, printed in PRINTED_NAMES.items() if name in models}
-    return printed_names | {name: models[name] for name in models if name not in printed_names}
+    names = {model: name for model, name in PRINTED_NAMES.items() if model in models}
+    return names | {model: label for model, label in models.items() if model not in names}
 
 
-def chosen(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
-    """Return the ``preferred`` models that are present; if fewer than two, the first ``models``."""
+def choose_models(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
+    """Return the ``preferred`` that are in ``models``; if fewer than two, the first ``models``."""
     present = [name for name in preferred if name in models]
     return present if len(present) > 1 else [*models][:FIRST]
 
 
 def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
-    """Tell whether Table 8 lists a model, by the paper or else by the catalogue's tuning."""
+    """Tell whether a model belongs in Table 8: by the paper, or by the catalogue's ``facts``."""
     return name in INSTRUCTED if name in PRINTED_NAMES else facts[name]["tuning"] == "chat"
 
 
@@ -81,22 +86,23 @@ PREFERRED = {
 
 
 def _preferred(rows: pd.DataFrame, labels: Labels) -> str:
-    """Return the words of a caption that say which sentence a model prefers."""
+    """Return a caption's words for the method, such as "has the lower perplexity"."""
     wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
     if PSEUDO.get(labels.method) in {*rows["method"]}:
         wording += " or, of models that guess masked tokens, the lower pseudo-perplexity"
     return wording
 
 
-def _in_order(rows: pd.DataFrame) -> pd.DataFrame:
+def _sort_paradigms(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values("paradigm", key=lambda column: column.map(ORDER), kind="stable")
 
 
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies of labelled models and people by paradigm, in the order of the paper.
+    """Read accuracies (0 to 1) of the labels' models and of people, a row for each paradigm.
 
-    Models without accuracies by the chosen method have those by its form for masked tokens
-    (section 3.1: pseudo-perplexity in place of perplexity). Raises UserError without any.
+    Paradigms are in the paper's order. Models without accuracies by the labels' method have those
+    of its form for masked tokens (section 3.1: pseudo-perplexity in place of perplexity). Raises
+    UserError if there are none, or if a paradigm is unknown.
     """
     where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
     method = labels.method
@@ -108,28 +114,28 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
             f"{tables['accuracies'][0]}: paradigm {unknown[0]!r} is none of {BENCHMARK}; expected "
             f"one of {', '.join(PARADIGMS)}."
         )
-    return _in_order(rows)
+    return _sort_paradigms(rows)
 
 
 def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies of labelled models by paradigm, as ``read_paradigms`` without people."""
+    """Read the rows of ``read_paradigms`` without those of people."""
     rows = read_paradigms(tables, labels)
     return rows[rows["model"] != HUMAN]
 
 
 def _read_people(tables: Tables) -> pd.DataFrame:
-    # Without the table there are no rows.
-    return _in_order(read_plain(ACCURACIES, tables.get("people")))
+    # There are no rows if the campaign has no people's accuracies.
+    return _sort_paradigms(read_plain(ACCURACIES, tables.get("people")))
 
 
-def complete(rows: pd.DataFrame) -> list[str]:
+def complete_models(rows: pd.DataFrame) -> list[str]:
     """List the models that have accuracies on all paradigms of ``rows``."""
     counts = rows.groupby("model", sort=False)["paradigm"].nunique()
     return list(counts.index[counts == rows["paradigm"].nunique()])
 
 
-def printed_of(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.Series]:
-    """Read an exhibit's printed numbers by row and column; measured forms have none."""
+def printed_numbers(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.Series]:
+    """Read an exhibit's printed numbers by (row, column); empty for a measured form."""
     if labels.source == "measured":
         return {}
     return shared.by_place(shared.read_printed(tables, exhibit=exhibit))
@@ -148,10 +154,11 @@ def accuracy_cell(
     Rows of one model have a 95 % interval. Rows of more models on the same pairs, and rows printed
     without a number of pairs, have none.
     """
-    judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
-    ties = judged and rows["model"].nunique() == 1
+    by_models = labels.source == "measured" and HUMAN not in {*rows["model"]}
+    ties = by_models and rows["model"].nunique() == 1
     cell = shared.accuracy_cell(rows, cell_key, text=percent_text, ties=ties, stands_for=stands_for)
-    if len(rows) == 1 and judged:
+    if len(rows) == 1 and by_models:
+        # One accuracy can be traced further back, to the judgements that it counts.
         return replace(cell, formula=ACCURACY, source="judgements")
     return cell
 
@@ -173,48 +180,49 @@ DIGITS = 2
 
 
 def _best(cells: Sequence[Cell], by: str) -> set[Place]:
-    """Return the places of the best cells of each row or column; ties as printed are included."""
+    """Return (row, column) of the best cells of each row or column; equal prints are all best."""
     among = {cell.row if by == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
     return shared.best_of_each(cells, among, by, DIGITS)
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 4: accuracy by phenomenon, the mean of its paradigms.
+    """Tabulate Table 4: each model's accuracy on each phenomenon, the mean of its paradigms.
 
-    The published form computes it from Tables 7 to 9.
+    The published form computes it from Tables 7 to 9, or has printed numbers where these lack any.
     """
     rows = read_paradigms(tables, labels)
     people = _read_people(tables)
     people = people[people["paradigm"].isin(rows["paradigm"])]
     rows = rows if people.empty else pd.concat([rows, people], ignore_index=True)
-    printed = printed_of(tables, labels, "table4")
-    complete_models, present = complete(rows), {*rows["paradigm"]}
-    # Paradigms of each phenomenon that any model has been judged on.
-    paradigms: dict[str, list[str]] = {}
-    for phenomenon, (_, names_of_parts) in PHENOMENA.items():
-        if judged := [paradigm for paradigm in names_of_parts if paradigm in present]:
-            paradigms[phenomenon] = judged
+    printed = printed_numbers(tables, labels, "table4")
+    finished = complete_models(rows)
     human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
-    names = names_of({**labels.models, **human})
+    names = model_names({**labels.models, **human})
+    # A model has a number for a phenomenon if it has all of the paradigms that any model has.
+    sizes = rows.groupby("phenomenon")["paradigm"].nunique()
+    phenomena = [phenomenon for phenomenon in PHENOMENA if phenomenon in sizes]
+
     cells: list[Cell] = []
     for model, name in names.items():
-        of_model = rows[rows["model"] == model]
-        as_printed = {p: printed[model, p] for p in paradigms if (model, p) in printed}
-        for phenomenon, judged in paradigms.items():
+        model_rows = rows[rows["model"] == model]
+        model_printed = {p: printed[model, p] for p in phenomena if (model, p) in printed}
+        for phenomenon in phenomena:
             cell_key, key = (name, PHENOMENA[phenomenon][0]), (model, phenomenon)
-            inside = of_model[of_model["phenomenon"] == phenomenon]
-            if len(inside) == len(judged):
-                cells.append(accuracy_cell(inside, cell_key, labels, key))
-            elif phenomenon in as_printed:
-                cells.append(printed_cell(as_printed[phenomenon], cell_key))
+            accuracies = model_rows[model_rows["phenomenon"] == phenomenon]
+            if len(accuracies) == sizes[phenomenon]:
+                cells.append(accuracy_cell(accuracies, cell_key, labels, key))
+            elif phenomenon in model_printed:
+                cells.append(printed_cell(model_printed[phenomenon], cell_key))
+
         cell_key, key = (name, AVERAGE_HEAD), (model, AVERAGE)
-        if model in complete_models:
-            cells.append(macro_cell(of_model, cell_key, key))
-        elif as_printed:
-            where = {"exhibit": "table4", "row": model, "column": [*as_printed]}
-            value = sum(float(row["value"]) for row in as_printed.values()) / len(as_printed)
+        if model in finished:
+            cells.append(macro_cell(model_rows, cell_key, key))
+        elif model_printed:
+            where = {"exhibit": "table4", "row": model, "column": [*model_printed]}
+            value = sum(float(row["value"]) for row in model_printed.values()) / len(model_printed)
             text = percent_text(value)
             cells.append(Cell(*cell_key, value, text, MEAN, "published", where, stands_for=key))
+
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
@@ -226,18 +234,21 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 def _paradigm_table(
     exhibit: str, instructed: bool, tuning: str, tables: Tables, labels: Labels
 ) -> Exhibit:
-    """Make a table of paradigms by model, with each paradigm's mean over the models."""
+    """Make a table of paradigms by model, either ``instructed`` or not, with paradigms' means."""
     rows = read_paradigms(tables, labels)
-    printed = printed_of(tables, labels, exhibit)
-    facts, complete_models = labels.facts["urblimp_models"], complete(rows)
-    names = {m: n for m, n in names_of(labels.models).items() if m in facts}
-    names = {m: n for m, n in names.items() if is_instructed(m, facts) == instructed}
-    names = {m: n for m, n in names.items() if m in complete_models}
+    printed = printed_numbers(tables, labels, exhibit)
+    facts, finished = labels.facts["urblimp_models"], complete_models(rows)
+    names = {
+        model: name
+        for model, name in model_names(labels.models).items()
+        if model in facts and model in finished and is_instructed(model, facts) == instructed
+    }
     rows = rows[rows["model"].isin([*names])]
+
     cells: list[Cell] = []
-    for paradigm, inside in rows.groupby("paradigm", sort=False):
+    for paradigm, accuracies in rows.groupby("paradigm", sort=False):
         title = PARADIGMS[str(paradigm)]
-        by_model = inside.set_index("model", drop=False)
+        by_model = accuracies.set_index("model", drop=False)
         for model, name in names.items():
             cell_key, key = (title, name), (str(paradigm), model)
             if key in printed:
@@ -245,8 +256,8 @@ def _paradigm_table(
             elif model in by_model.index:
                 cells.append(accuracy_cell(by_model.loc[[model]], cell_key, labels, key))
         cell_key, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
-        cells.append(accuracy_cell(inside, cell_key, labels, key))
-    # Names are in two lines, the lower with the size. If all upper lines are equal, one will do.
+        cells.append(accuracy_cell(accuracies, cell_key, labels, key))
+    # "gemma-3-4b-pt" becomes "gemma-3" above "4b-pt". If all upper lines are equal, one will do.
     heads = {}
     for name in names.values():
         upper, *lower = name.rsplit("-", 2)
@@ -273,25 +284,24 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
     cell_key, key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
     if labels.source == "published":
         rows = read_paradigms(tables, labels)
-        printed = printed_of(tables, labels, "table9")
+        printed = printed_numbers(tables, labels, "table9")
         numbers = {row: number for (row, _), number in printed.items() if row != AVERAGE}
         cells = [printed_cell(number, (PARADIGMS[row], PEOPLE)) for row, number in numbers.items()]
         cells.append(accuracy_cell(rows[rows["model"] == HUMAN], cell_key, labels, key))
         return Exhibit(**describe("table9_published"), cells=cells)
     rows = _read_people(tables)
-    cells = [
-        accuracy_cell(inside, (PARADIGMS[str(name)], PEOPLE), labels, (str(name), "accuracy"))
-        for name, inside in rows.groupby("paradigm", sort=False)
-    ]
+    cells = []
+    for paradigm, accuracies in rows.groupby("paradigm", sort=False):
+        title, printed_key = PARADIGMS[str(paradigm)], (str(paradigm), "accuracy")
+        cells.append(accuracy_cell(accuracies, (title, PEOPLE), labels, printed_key))
     cells.append(accuracy_cell(rows, cell_key, labels, key))
     cells.append(macro_cell(rows, (MACRO_HEAD, PEOPLE)))
-    intervals = {c.row: "" if c.low is None else f"{c.low:.1f} to {c.high:.1f}" for c in cells}
-    return Exhibit(
-        **describe("table9"),
-        cells=cells,
-        stub={cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
-        remarks={row: {INTERVAL: interval} for row, interval in intervals.items()},
-    )
+    stub, remarks = {}, {}
+    for cell in cells:
+        stub[cell.row] = {PAIRS: f"{cell.n:,}"}
+        interval = "" if cell.low is None else f"{cell.low:.1f} to {cell.high:.1f}"
+        remarks[cell.row] = {INTERVAL: interval}
+    return Exhibit(**describe("table9"), cells=cells, stub=stub, remarks=remarks)
 
 
 # Figures
@@ -314,11 +324,12 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 1: subject-verb agreement in gender, the best model of each family."""
     rows = read_models(tables, labels)
     rows = rows[rows["paradigm"] == GENDER].sort_values("accuracy", ascending=False, kind="stable")
-    facts, names = labels.facts["urblimp_models"], names_of(labels.models)
-    families = rows["model"].map(lambda name: ALONE.get(name) or str(facts[name]["family"]))
+    facts, names = labels.facts["urblimp_models"], model_names(labels.models)
+    families = rows["model"].map(lambda model: ALONE.get(model) or str(facts[model]["family"]))
+    best = rows["model"][~families.duplicated()]
     cells = [
         accuracy_cell(rows.loc[[index]], (names[model], PARADIGMS[GENDER]), labels)
-        for index, model in rows["model"][~families.duplicated()].items()
+        for index, model in best.items()
     ]
     figure = style.new_figure(style.COLUMN_INCHES, 0.6 + 0.22 * max(len(cells), 3))
     axes = figure.subplots()
@@ -337,9 +348,9 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: a small model against two larger ones, paradigm by paradigm."""
+    """Draw Figure 2: a small model beside two larger ones, on each paradigm."""
     rows = read_models(tables, labels)
-    models, names = chosen(RIVALS, complete(rows)), names_of(labels.models)
+    models, names = choose_models(RIVALS, complete_models(rows)), model_names(labels.models)
     by_paradigm = rows.set_index(["paradigm", "model"], drop=False)
     cells = [
         accuracy_cell(by_paradigm.loc[[(paradigm, model)]], (title, names[model]), labels)
@@ -347,17 +358,19 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         for paradigm, title in PARADIGMS.items()
         if (paradigm, model) in by_paradigm.index
     ]
-    titles = [title for title in PARADIGMS.values() if any(cell.row == title for cell in cells)]
+    judged = {cell.row for cell in cells}
+    titles = [title for title in PARADIGMS.values() if title in judged]
     figure = style.new_figure(style.COLUMN_INCHES, 1.1 + 0.21 * max(len(titles), 3))
     axes = figure.subplots()
     if not cells:
         style.say(axes, "no model has judged all paradigms")
         return Exhibit(**describe("fig2"), cells=cells, figure=figure)
+
     points = style.with_ends(style.frame_of(cells))
-    n = points["column"].nunique()
+    count = points["column"].nunique()
     sns.pointplot(
-        points, x="value", y="row", hue="column", order=titles, palette=style.colours(n),
-        markers=[*style.MARKERS[:n]], dodge=SPREAD * (n - 1), ax=axes, **style.POINTS,
+        points, x="value", y="row", hue="column", order=titles, palette=style.colours(count),
+        markers=[*style.MARKERS[:count]], dodge=SPREAD * (count - 1), ax=axes, **style.POINTS,
     )  # fmt: skip
     ticks = []
     for title in titles:

@@ -1,7 +1,11 @@
-"""Formulas of UrBLiMP's exhibits: scores of models, tests between them, people's ratings.
+"""Formulas of UrBLiMP's tables and figures: functions from rows to the number that a cell shows.
 
-Tests between models take rows of accuracies, or printed numbers with a model as row and a
-phenomenon as column.
+Each has a sentence that readers see beside the number. ``@formula`` takes the sentence, with
+placeholders for arguments: ``above(0.9)`` is "number of rows where accuracy > 0.9". With
+``takes_as_printed``, rounded numbers count as exact.
+
+Rows are accuracies (model, phenomenon, paradigm, accuracy from 0 to 1, n pairs), judgements of
+people (item_id and choice), or numbers of Table 4 (row: model, column: phenomenon, value in %).
 """
 
 from itertools import combinations
@@ -12,14 +16,14 @@ from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, sum_o
 
 BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
 OVER = choice({"phenomena": BY_PHENOMENON, "paradigms": BY_PARADIGM})
-"""Unit of a test's observations."""
+"""Phrase for a test's unit of observation, and the column of accuracies that has it."""
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
-"""Sets of tests that Holm's correction is applied to."""
+"""Sets of tests that Holm corrects together; names of instruction-tuned models end in "-it"."""
 TEST = "by Wilcoxon's signed-rank test over {over}"
 
 
 def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return percentages as [phenomenon or paradigm, model], models in order of appearance."""
+    """Return percentages by ``unit`` (rows) and model (columns, in order of appearance)."""
     if "accuracy" not in rows:
         wide = rows.pivot(index="column", columns="row", values="value")
         return wide[list(dict.fromkeys(rows["row"]))]
@@ -28,20 +32,22 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
-    """Return the table of ``compare_scores`` for the tests ``among`` the models of some rows."""
+    """Test the pairs of models of the set ``among``; the columns are as in ``compare_scores``."""
     # scipy and statsmodels are slow to import.
     from blimpworks.papers.urblimp.analysis import compare_scores
 
     scores = scores_by(rows, over)
     models = [*scores.columns]
-    pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
-    return compare_scores(scores, [*combinations(models, 2)] if among == EACH_OTHER else pairs)
+    if among == EACH_OTHER:
+        return compare_scores(scores, [*combinations(models, 2)])
+    tuned_pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
+    return compare_scores(scores, tuned_pairs)
 
 
 # Rounding is not propagated: the paper tests rounded cells, and p is no smooth function of them.
 @formula(f"two-sided p of two models {TEST}", takes_as_printed=True, over=OVER)
 def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
-    """Compute p of the test between the two models of the rows."""
+    """Compute p of the test between the only two models of ``rows``."""
     from blimpworks.papers.urblimp.analysis import compare_scores
 
     scores = scores_by(rows, over)
@@ -58,11 +64,11 @@ def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
 def holm_of(
     rows: pd.DataFrame, first: str, second: str, among: str, over: str = BY_PHENOMENON
 ) -> float:
-    """Compute p of the test between two models, corrected for all tests ``among`` models."""
+    """Compute p of the test between two models, corrected for all tests of the set ``among``."""
     tests = corrected_tests(rows, among, over)
-    pairs = zip(tests["first"], tests["second"], strict=True)
-    chosen = [{*pair} == {first, second} for pair in pairs]
-    return float(tests["holm"][chosen].item())
+    forward = (tests["first"] == first) & (tests["second"] == second)
+    backward = (tests["first"] == second) & (tests["second"] == first)
+    return float(tests["holm"][forward | backward].item())
 
 
 @formula(
@@ -72,7 +78,7 @@ def holm_of(
     over=OVER,
 )
 def significant(rows: pd.DataFrame, below: float, among: str, over: str = BY_PHENOMENON) -> float:
-    """Count the tests ``among`` models that are significant after Holm's correction."""
+    """Count the tests of the set ``among`` with a corrected p ``below`` this level."""
     return float((corrected_tests(rows, among, over)["holm"] < below).sum())
 
 
@@ -90,14 +96,14 @@ def below(rows: pd.DataFrame, limit: float) -> float:
 
 @formula("number of paradigms where {model} has the highest accuracy alone")
 def ahead(rows: pd.DataFrame, model: str) -> float:
-    """Count the paradigms on which a model is better than all others."""
+    """Count the paradigms on which ``model`` is better than all other models."""
     wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
     return float((wide[model] > wide.drop(columns=model).max(axis=1)).sum())
 
 
 @formula("100 × sum of {column} ÷ sum of n")
 def percent_of(rows: pd.DataFrame, column: str) -> float:
-    """Compute the pairs that a column counts, in percent of all pairs."""
+    """Compute the pairs that ``column`` counts, in percent of all pairs (``n``)."""
     return float(100 * rows[column].sum() / rows["n"].sum())
 
 
@@ -108,7 +114,7 @@ def _implied(rows: pd.DataFrame) -> float:
 
 
 def macro_weights(rows: pd.DataFrame) -> pd.Series:
-    """Return weights of rows: equal for phenomena, and for the paradigms of each phenomenon."""
+    """Return a weight for each row: equal in all for phenomena, and for paradigms within one."""
     sizes = rows.groupby("phenomenon")["phenomenon"].transform("size")
     return 1 / (sizes * rows["phenomenon"].nunique())
 
@@ -117,31 +123,29 @@ MACRO = Formula(
     "100 × mean over phenomena of mean(accuracy)",
     lambda rows: 100 * (macro_weights(rows) * rows["accuracy"]).sum(),
 )
-# The function allows for rounding itself.
+# The function itself allows for the rounding of the accuracies.
 IMPLIED = Formula("smallest n of which every accuracy is a share", _implied, takes_as_printed=True)
 PAPER_TOTAL = Formula(
     "sum of value, or of corrected where there is no value",
-    lambda rows: rows["value"].fillna(rows["corrected"]).astype(float).sum(),
+    lambda rows: rows["value"].astype(float).fillna(rows["corrected"].astype(float)).sum(),
 )
 BITS = sum_of("bits")
 BITS_PER_TOKEN = Formula(
     "sum of bits ÷ sum of tokens", lambda rows: rows["bits"].sum() / rows["tokens"].sum()
 )
-
-
 OVER_PAIRS = ", over pairs with {per_pair} judgements"
 KAPPAS = {
     "Fleiss' kappa of the sentence chosen": "published",
     "Fleiss' kappa of right and wrong": "corrected",
     "Randolph's free-marginal kappa": "free",
 }
-"""Keys of kappas, by their names in sentences."""
+"""Key of a kappa in ``analysis.KAPPAS``, by its name in the sentence of the formula."""
 NUMBER_OF_PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 
 @formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
-    """Compute a kappa over the pairs with ``per_pair`` judgements."""
+    """Compute a kappa (see ``KAPPAS``) over the pairs with ``per_pair`` judgements."""
     from blimpworks.papers.urblimp import analysis
 
     return analysis.kappa(name, rows, per_pair)

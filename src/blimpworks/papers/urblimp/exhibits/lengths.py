@@ -1,7 +1,12 @@
-"""Show decisions by the mean per token beside decisions by the sum of log-probabilities.
+"""Make UrBLiMP's exhibits on length: decisions by the mean per token beside those by the sum.
 
-These exhibits are ours. Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares
-perplexities, which are means per token.
+A model decides a pair by its sentences' log-probabilities: their sum, or, as perplexities in the
+paper, their mean per token. The two can differ if the sentences' numbers of tokens do.
+``analysis.compare_lengths`` counts this for each model and language (an "evaluation" here) in the
+tables ``lengths`` and ``surprisals``, which these functions read. A cell is one number; ``where``
+filters the rows of the table that it is computed from.
+
+Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares perplexities; the exhibits are ours.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +24,7 @@ from blimpworks.exhibits.shared import Tables, counted, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, empty_figure, new_figure, say
 from blimpworks.exhibits.text_layout import font_for
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.evaluation import names_of
+from blimpworks.papers.urblimp.exhibits.evaluation import model_names
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN, percent_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
@@ -29,8 +34,9 @@ CHANGES = ("deletion", "replacement", "move")
 ALL_PAIRS = "all pairs"
 PAIRS, UNEQUAL, DIFFERENTLY = "Pairs", "Unequal tokens", "Decided differently"
 BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"
-RIGHT = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
-SHARES = {UNEQUAL: "unequal", **RIGHT, DIFFERENTLY: "differently"}
+ACCURACY_COLUMNS = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
+SHARES = {UNEQUAL: "unequal", **ACCURACY_COLUMNS, DIFFERENTLY: "differently"}
+"""Headings of percentages, and the columns of the table that count their pairs."""
 LENGTH_HEADS = {
     UNEQUAL: ("Unequal", "tokens"),
     BY_TOKEN: ("Accuracy", "by token"),
@@ -43,96 +49,99 @@ MARKS: dict[str, dict[str, Any]] = {
 }
 
 
-def _read(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Read the table of lengths; return it with a filter for each model and language, by name."""
+def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
+    """Read the table of lengths; also return the filter of each evaluation, by the name to show."""
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1
     evaluations: dict[str, dict[str, Any]] = {}
-    for model, name in names_of(labels.models).items():
+    for model, name in model_names(labels.models).items():
         for lang in dict.fromkeys(rows["lang"][rows["model"] == model]):
             language = f" ({labels.languages.get(lang, lang)})" if multilingual else ""
             evaluations[f"{name}{language}"] = {"model": model, "lang": lang}
     return rows, evaluations
 
 
-def _changes(rows: pd.DataFrame) -> list[str]:
+def _list_changes(rows: pd.DataFrame) -> list[str]:
+    """List the types of change in ``rows``: the paper's three first, then others."""
     present = {*rows["change"]}
     return [change for change in dict.fromkeys([*CHANGES, *sorted(present)]) if change in present]
 
 
 def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield a row of cells for the pairs that ``where`` selects, with Wilson's intervals."""
+    """Yield the cells of a ``row`` on the pairs that ``where`` selects, with Wilson's intervals."""
     rows = select_rows(rows, where)
     n = int(rows["n"].sum())
     yield formula_cell(rows, (row, PAIRS), TOTAL, SOURCE, where, n=n)
     for column, name in SHARES.items():
         fields: dict[str, Any] = {"n": n}
-        if column in RIGHT:
+        if column in ACCURACY_COLUMNS:
             low, high = wilson(float(rows[name].sum()), n)
             fields |= {"low": 100 * low, "high": 100 * high}
         yield formula_cell(rows, (row, column), percent_of(name), SOURCE, where, ".1f", **fields)
 
 
 def _by_change(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield a model's cells for each type of change, and for all pairs."""
-    for change in _changes(select_rows(rows, where)):
+    """Yield an evaluation's cells for each type of change, and for all pairs."""
+    for change in _list_changes(select_rows(rows, where)):
         yield from _cells(rows, f"{name}: {change}", {**where, "change": change})
     yield from _cells(rows, f"{name}: {ALL_PAIRS}", where)
 
 
 def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
     for paradigm, title in PARADIGMS.items():
-        inside = {**where, "paradigm": paradigm}
-        changes = _changes(select_rows(rows, inside))
+        paradigm_where = {**where, "paradigm": paradigm}
+        changes = _list_changes(select_rows(rows, paradigm_where))
         for change in changes:
             row = f"{name}: {title}" + (f", {change}" if len(changes) > 1 else "")
-            yield from _cells(rows, row, {**inside, "change": change})
+            yield from _cells(rows, row, {**paradigm_where, "change": change})
 
 
 def lengths(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate the effect of unequal lengths on decisions, by type of change and by paradigm."""
-    rows, evaluations = _read(tables, labels)
+    rows, evaluations = _read_table(tables, labels)
     cells: list[Cell] = []
     sections: list[Section] = []
-    for title, make in (("Kind of pair", _by_change), ("Paradigm", _by_paradigm)):
+    for title, make_cells in (("Kind of pair", _by_change), ("Paradigm", _by_paradigm)):
         for name, where in evaluations.items():
-            of_model = [*make(rows, name, where)]
-            cells += of_model
+            section_cells = [*make_cells(rows, name, where)]
+            cells += section_cells
             titles = {f"{name}, {title}": name}
-            titles |= {cell.row: cell.row.removeprefix(f"{name}: ") for cell in of_model}
+            titles |= {cell.row: cell.row.removeprefix(f"{name}: ") for cell in section_cells}
             sections.append(Section(title, titles, [PAIRS, *SHARES]))
     return Exhibit(**describe("lengths"), cells=cells, heads=LENGTH_HEADS, sections=sections)
 
 
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the accuracy of each model by token and in sum, a panel for each type of change."""
-    rows, evaluations = _read(tables, labels)
-    cells = [c for name, where in evaluations.items() for c in _by_change(rows, name, where)]
-    names, changes = [*evaluations], _changes(rows)
-    by_place = {(cell.row, cell.column): cell for cell in cells}
+    """Draw each model's accuracy by token and in sum, in a panel for each type of change."""
+    rows, evaluations = _read_table(tables, labels)
+    cells: list[Cell] = []
+    for name, where in evaluations.items():
+        cells += _by_change(rows, name, where)
+    names, changes = [*evaluations], _list_changes(rows)
+    by_position = {(cell.row, cell.column): cell for cell in cells}
+
     figure = new_figure(PAGE_INCHES, 1.0 + 0.27 * max(len(names), 2))
     if names:
         panels = figure.subplots(1, len(changes), sharey=True, squeeze=False)[0]
         for axes, change in zip(panels, changes, strict=True):
-            n = 0
+            most = 0
             for height, name in enumerate(names):
                 row = f"{name}: {change}"
-                if (row, PAIRS) not in by_place:
+                if (row, PAIRS) not in by_position:
                     axes.text(50, height, "none", ha="center", va="center", color=GREY, fontsize=6)
                     continue
-                n = max(n, by_place[row, PAIRS].n or 0)
+                most = max(most, by_position[row, PAIRS].n or 0)
                 for shift, (column, mark) in zip((-0.12, 0.12), MARKS.items(), strict=True):
-                    cell = by_place[row, column]
+                    cell, y = by_position[row, column], height + shift
                     low, high = cell.low or 0.0, cell.high or 0.0
                     ends = [[cell.value - low], [high - cell.value]]
-                    axes.errorbar(
-                        cell.value, height + shift, xerr=ends, lw=0.8, label=column, **mark
-                    )
-                share = by_place[row, DIFFERENTLY].text
+                    axes.errorbar(cell.value, y, xerr=ends, lw=0.8, label=column, **mark)
+                # At the end of the line: the percentage of pairs that are decided differently.
+                share = by_position[row, DIFFERENTLY].text
                 axes.text(105, height, share, va="center", fontsize=6, color=GREY, clip_on=False)
             axes.axvline(50, color=GREY, lw=0.6, ls="--")
-            axes.set_title(f"{change}, {counted(n, 'pair')}", fontsize=7)
+            axes.set_title(f"{change}, {counted(most, 'pair')}", fontsize=7)
             axes.set(xlim=(-3, 103), ylim=(len(names) - 0.5, -0.5), xticks=[0, 25, 50, 75, 100])
             axes.grid(axis="y", visible=False)
             axes.tick_params(axis="y", length=0)
@@ -157,65 +166,70 @@ SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
 BAR_WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
 Columns = list[dict[str, int | None]]
-"""Row labels by side, for each column of words; None if a sentence has no word there."""
+"""Columns of aligned words: the index in the table by side, or None without a word."""
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw the surprisal of each word in a pair that sum and mean per token decide differently."""
+    # The table has a pair for each model: take the first that reads from left to right, if any.
     table = read_plain(SURPRISALS, tables[OF_WORDS][0]).fillna({"word": END})
     models = [model for model in labels.models if (table["model"] == model).any()]
     causal = [model for model in models if model in labels.facts["urblimp_left_to_right"]]
-    rows = table[table["model"] == next(iter([*causal, *models]), "")]
-    if rows.empty:
+    if not models:
         figure = empty_figure("no pair is decided differently", height=1.2)
         return Exhibit(**describe("examples_fig_empty"), cells=[], figure=figure)
+    rows = table[table["model"] == [*causal, *models][0]]
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
     # Words that both sentences have share a column.
-    sides = {side: rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES}
-    good, bad = sides.values()
+    good, bad = (rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES)
     columns: Columns = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
     for _, start, end, bad_start, bad_end in matcher.get_opcodes():
-        for labels_of_rows in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
-            columns.append(dict(zip(SIDE_NAMES, labels_of_rows, strict=True)))
+        for at_good, at_bad in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
+            columns.append({"good": at_good, "bad": at_bad})
     sentence_words = []
     for indices in columns:
         differing = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
         sentence_words.append(" / ".join(differing))
 
+    # A cell for each word, and two for each sentence.
     keys = {key: str(rows[key].iloc[0]) for key in ("model", "lang", "paradigm", "item_id")}
     cells: dict[tuple[str, str], Cell] = {}
     for number, indices in enumerate(columns, start=1):
         for side, at in indices.items():
             if at is not None:
-                position, title = int(rows["position"][at]), (str(number), SIDE_NAMES[side])
+                position, cell_key = int(rows["position"][at]), (str(number), SIDE_NAMES[side])
                 where: dict[str, Any] = {**keys, "side": side, "position": position}
-                cells[title] = formula_cell(rows.loc[[at]], title, BITS, OF_WORDS, where, ".1f")
+                word = rows.loc[[at]]
+                cells[cell_key] = formula_cell(word, cell_key, BITS, OF_WORDS, where, ".1f")
     for side, name in SIDE_NAMES.items():
-        of_side, where = rows[rows["side"] == side], {**keys, "side": side}
-        n = int(of_side["tokens"].sum())
+        sentence, where = rows[rows["side"] == side], {**keys, "side": side}
+        n = int(sentence["tokens"].sum())
         for row, formula, form in SUMS:
-            title = (row, name)
-            cells[title] = formula_cell(of_side, title, formula, OF_WORDS, where, form, n=n)
+            cell_key = (row, name)
+            cells[cell_key] = formula_cell(sentence, cell_key, formula, OF_WORDS, where, form, n=n)
 
     figure = new_figure(PAGE_INCHES, 2.6)
     axes = figure.subplots()
+    numbers = [str(number) for number in range(1, len(sentence_words) + 1)]
     for shift, (side, name) in zip((-0.5, 0.5), SIDE_NAMES.items(), strict=True):
-        word_positions = [at for at in range(len(sentence_words)) if (str(at + 1), name) in cells]
-        bits = [cells[str(at + 1), name].value for at in word_positions]
         total, mean = cells[IN_ALL, name], cells[PER_TOKEN, name]
         label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
-        positions = [at + shift * BAR_WIDTH for at in word_positions]
-        axes.bar(positions, bits, BAR_WIDTH, color=COLOURS[side], label=label)
+        heights = {
+            at + shift * BAR_WIDTH: cells[number, name].value
+            for at, number in enumerate(numbers)
+            if (number, name) in cells
+        }
+        axes.bar([*heights], [*heights.values()], BAR_WIDTH, color=COLOURS[side], label=label)
     # Without a font for the script, the axis has numbers and the caption lists the words.
     family = font_for(sentence_words)
-    numbers = [str(number) for number in range(1, len(sentence_words) + 1)]
     axes.set_xticks(range(len(numbers)), sentence_words if family else numbers)
     for tick in axes.get_xticklabels():
         tick.set(fontfamily=family or "sans-serif", fontsize=9 if family else 7)
     if direction(" ".join(sentence_words)) == "rtl":
+        # Words run from right to left, as the script does.
         axes.invert_xaxis()
         axes.yaxis.tick_right()
         axes.yaxis.set_label_position("right")
@@ -230,7 +244,7 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         **describe(
             "examples_fig",
             paradigm=PARADIGMS[keys["paradigm"]],
-            model=names_of(labels.models)[keys["model"]],
+            model=model_names(labels.models)[keys["model"]],
             listed="" if family else f" Words: {listed}.",
         ),
         cells=[*cells.values()],

@@ -1,7 +1,11 @@
-"""Build UrBLiMP's items: apply rules to the trees of treebanks, and record each match's outcome.
+"""Build UrBLiMP's minimal pairs: apply rules to treebanks' sentences, and say why a match fails.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2. The data are open ones, because neither
-the paper's treebank nor its corpus is public.
+``build_items`` reads a folder of rules and the tables of a treebank. It writes items (pairs),
+counts of matches, and rejected matches. A match is a place in a sentence ("tree") that fits a
+rule's pattern. It becomes a draft, which the rule's operations change into the other sentence of a
+pair. Forms must be attested, and the change must make the sentence ungrammatical.
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because neither the
+paper's treebank nor its corpus is public.
 """
 
 import difflib
@@ -18,7 +22,7 @@ from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items import patterns
 from blimpworks.papers.urblimp.items import rules as declared
-from blimpworks.papers.urblimp.items.inflection import cell_of, shared
+from blimpworks.papers.urblimp.items.inflection import cell_of, certain_features
 from blimpworks.papers.urblimp.items.patterns import Tree, TreeWord
 from blimpworks.papers.urblimp.items.rules import LANGUAGE, Fault, Language, Rule
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
@@ -33,7 +37,7 @@ LIST = "small"
 
 
 class Attested:
-    """Attested word forms, and the sentences and neighbouring words of treebanks."""
+    """Word forms that occur in some source, and the sentences and word bigrams of treebanks."""
 
     def __init__(
         self,
@@ -65,8 +69,8 @@ class Attested:
                 ) from None
         self.forms = {word for form in forms for word in form.split()}
 
-    def first(self, forms: Iterable[str]) -> str:
-        """Return the first attested form. Raises Rejected if none is attested."""
+    def first_of(self, forms: Iterable[str]) -> str:
+        """Return the first attested one of ``forms``. Raises Rejected if none is attested."""
         for form in forms:
             if all(word in self.forms for word in form.split()):
                 return form
@@ -74,7 +78,7 @@ class Attested:
 
 
 class Absent(LookupError):
-    """A rule names a word that the draft lacks: it was left out, or is being moved."""
+    """A rule names a word that it has left out of the draft, or is moving."""
 
 
 class Rejected(Exception):
@@ -135,13 +139,16 @@ class Draft:
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, draft: "Draft", *, absent: bool) -> list[int]:
-        """Return the positions of words that have a different form in another draft.
+        """Return the positions of words with a different form in another draft.
 
         ``absent`` decides whether words that the other draft lacks are counted too.
         """
         forms = {slot.word: slot.form for slot in draft.slots}
-        before = [forms.get(slot.word, None if absent else slot.form) for slot in self.slots]
-        return [at for at, slot in enumerate(self.slots) if before[at] != slot.form]
+        positions = []
+        for position, slot in enumerate(self.slots):
+            if forms.get(slot.word, None if absent else slot.form) != slot.form:
+                positions.append(position)
+        return positions
 
 
 def revise(
@@ -171,19 +178,9 @@ def revise(
                 raise Rejected("not in the table")
             if table[old] == old:
                 raise Rejected("no form by rule")
-            draft.spell(index, attested.first([table[old]]))
+            draft.spell(index, attested.first_of([table[old]]))
         case declared.Add():
-            inflection = language.inflection
-            cells = inflection.paradigms[operation.add].forms("").items()
-            fitting = (
-                forms[0]
-                for reading in inflection.readings(draft.word(nodes[operation.agreeing]))
-                for cell, forms in cells
-                if cell_of(cell).items() <= reading.cell.items()
-            )
-            form = next(fitting, None)
-            if form is None:
-                raise Rejected("no form by rule")
+            form = _agreeing_form(operation, draft.word(nodes[operation.agreeing]), language)
             added = min(-1, *(slot.word for slot in draft.slots)) - 1
             draft.insert([Slot(added, form, space=True)], nodes[operation.after])
             nodes[operation.name] = added
@@ -196,6 +193,16 @@ def revise(
             draft.moved = True
 
 
+def _agreeing_form(operation: declared.Add, agreeing: TreeWord, language: Language) -> str:
+    """Return the form of the added word that agrees with another. Raises Rejected without any."""
+    cells = language.inflection.paradigms[operation.add].forms("").items()
+    for reading in language.inflection.readings(agreeing):
+        for cell, forms in cells:
+            if cell_of(cell).items() <= reading.cell.items():
+                return forms[0]
+    raise Rejected("no form by rule")
+
+
 def _inflect(
     draft: Draft,
     operation: declared.Inflect,
@@ -203,7 +210,7 @@ def _inflect(
     language: Language,
     attested: Attested,
 ) -> None:
-    """Inflect each word of a complex that has the features. Raises Rejected if none changes."""
+    """Inflect a complex, such as a verb and its auxiliaries. Raises Rejected if nothing changes."""
     tree_words, inflection = draft.tree.words, language.inflection
     # New values by feature; ``=NODE`` stands for the value of that word, if it has one.
     to: dict[str, str] = {}
@@ -211,27 +218,29 @@ def _inflect(
         node = value.removeprefix(declared.OF)
         if node == value:
             to[name] = value
-        elif of_word := tree_words[nodes[node]].features.get(name):
-            to[name] = of_word
+        elif value_of_node := tree_words[nodes[node]].features.get(name):
+            to[name] = value_of_node
+    # A reading is a cell of a paradigm that a form fills; it can depend on the following word.
     indices = draft.tree.complex_of(nodes[operation.inflect], operation.along)
     draft_words = [draft.word(index) for index in indices]
     followed = [*zip(draft_words, [*draft_words[1:], None], strict=True)]
     readings = [inflection.readings(word, following) for word, following in followed]
-    certain = shared(readings)
+    certain = certain_features(readings)
     if operation.agreeing:
         features = tree_words[nodes[operation.agreeing]].features
         if any(name in certain and certain[name] != features.get(name) for name in to):
             raise Rejected("does not agree as it is")
+
     changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []
-    for index, (word, following), cells in zip(indices, followed, readings, strict=True):
-        if any(to.keys() & reading.cell.keys() for reading in cells):
+    for index, (word, following), word_readings in zip(indices, followed, readings, strict=True):
+        if any(to.keys() & reading.cell.keys() for reading in word_readings):
             forms = inflection.changed(word, to, following, certain)
             # A form that fills the old and the new cell does not show the feature.
             if forms and word.form not in forms:
                 changed.append((index, word, forms))
     unless = operation.unless.items()
     for index, word, forms in changed:
-        new = attested.first(forms)
+        new = attested.first_of(forms)
         # The sentence stays grammatical if the new form has the features that the place requires.
         licensed = inflection.readings(word.spelled(new)) if unless else []
         if any(unless <= reading.cell.items() for reading in licensed):
@@ -259,9 +268,7 @@ class Outcome(NamedTuple):
     """Why there is no pair; empty where there is one."""
 
 
-def outcomes_of(
-    rule: Rule, tree: Tree, language: Language, attested: Attested
-) -> Iterator[Outcome]:
+def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -> Iterator[Outcome]:
     """Yield the outcome of each match of a rule in a tree, in the order of its words.
 
     Raises UserError for a rule that changes a word which it has left out.
@@ -278,24 +285,7 @@ def outcomes_of(
             bad = Draft(tree, [*good.slots])
             for operation in rule.change:
                 revise(bad, operation, nodes, language, attested)
-            if bad.forms == good.forms:
-                raise Rejected("the same sentence")
-            # Only auxiliaries may be between changed words.
-            changed = good.changed_positions(bad, absent=False)
-            for at in range(min(changed, default=0), max(changed, default=0)):
-                word = good.slots[at].word
-                if at not in changed and word >= 0 and good.tree.words[word].upos != "AUX":
-                    raise Rejected("differs in several places")
-            if tuple(bad.forms) in attested.sentences:
-                raise Rejected("a sentence of the treebank")
-            # The change is licensed if the treebank has all new words beside the same neighbours.
-            attested_beside = []
-            for at in bad.changed_positions(good, absent=True) if rule.context else ():
-                previous, form, following = [BEGINNING, *bad.forms, END][at : at + 3]
-                pairs = {"previous": (previous, form), "next": (form, following)}
-                attested_beside += [pairs[side] in attested.neighbours for side in rule.context]
-            if attested_beside and all(attested_beside):
-                raise Rejected("the treebank has it beside the same words")
+            _check_pair(good, bad, rule, attested)
         except Rejected as error:
             reason = str(error)
         except Absent:
@@ -319,12 +309,34 @@ def outcomes_of(
         )
 
 
+def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None:
+    """Raise Rejected unless the drafts differ in one place, by words the treebank doesn't have."""
+    if bad.forms == good.forms:
+        raise Rejected("the same sentence")
+    # Only auxiliaries may be between changed words.
+    changed = good.changed_positions(bad, absent=False)
+    for position in range(min(changed, default=0), max(changed, default=0)):
+        word = good.slots[position].word
+        if position not in changed and word >= 0 and good.tree.words[word].upos != "AUX":
+            raise Rejected("differs in several places")
+    if tuple(bad.forms) in attested.sentences:
+        raise Rejected("a sentence of the treebank")
+    # The change is licensed if the treebank has all new words beside the same neighbours.
+    attested_beside = []
+    for position in bad.changed_positions(good, absent=True) if rule.context else ():
+        previous, form, following = [BEGINNING, *bad.forms, END][position : position + 3]
+        neighbours = {"previous": (previous, form), "next": (form, following)}
+        attested_beside += [neighbours[side] in attested.neighbours for side in rule.context]
+    if attested_beside and all(attested_beside):
+        raise Rejected("the treebank has it beside the same words")
+
+
 ORIGIN = ("treebank", "file", "sent_id", "line")
 Row = dict[str, Any]
 
 
 def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
-    """Raise UserError if the pack names a faulty sentence that its file does not have."""
+    """Raise UserError if the language pack names a faulty sentence that is not in its file."""
     present = {(tree.file, tree.sent_id) for tree in trees}
     files = {file for file, _ in present}
     for fault in language.faults:
@@ -364,9 +376,9 @@ def build_items(
 ) -> dict[str, int]:
     """Apply the rules in a folder and write a language's items; return the pairs by paradigm.
 
-    Rules with the source text also apply to plain ``text``. The table ``counts`` gets the numbers
-    of matches by outcome, the table ``rejected`` the matches without a pair. Items are in the order
-    of the paper's paradigms, their rules and the treebanks.
+    Rules with ``source: text`` also apply to the files of plain ``text``. The table ``counts`` gets
+    the number of matches for each rule and outcome, ``rejected`` the matches without a pair. Items
+    are ordered by paradigm, rule and treebank.
     """
     _check_files(rules)
     language = declared.read_language(rules / f"{LANGUAGE}.yaml")
@@ -379,9 +391,12 @@ def build_items(
     if options.variant == "corrected":
         _check_faults(language, trees)
         faults = language.faults
-    plain = [t for path in text for t in patterns.plain_trees(path, language.orthography)]
+    plain: list[Tree] = []
+    for path in text:
+        plain += patterns.plain_trees(path, language.orthography)
+
     items: list[Row] = []
-    results: list[Row] = []
+    count_rows: list[Row] = []
     dropped: list[Row] = []
     for paradigm in PARADIGMS:
         path = rules / f"{paradigm}.yaml"
@@ -390,11 +405,12 @@ def build_items(
         keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
         paradigm_rules = declared.read_declaration(path, language).of_variant(options.variant)
         outcomes: list[Outcome] = []
-        pairs: set[tuple[str, str]] = set()
+        pairs_so_far: set[tuple[str, str]] = set()
         for rule in paradigm_rules:
-            for tree in (*selected, *(plain if rule.source == "text" else ())):
+            rule_trees = [*selected, *plain] if rule.source == "text" else selected
+            for tree in rule_trees:
                 try:
-                    rule_outcomes = [*outcomes_of(rule, tree, language, attested)]
+                    rule_outcomes = [*apply_rule(rule, tree, language, attested)]
                 except UserError as error:
                     raise UserError(f"{path}: {error}") from None
                 for outcome in rule_outcomes:
@@ -403,18 +419,20 @@ def build_items(
                         fault = next((fault for fault in faults if fault.is_in(tree)), None)
                         if fault:
                             reason = f"faulty in the treebank: {fault.about}"
-                        elif pair in pairs:
+                        elif pair in pairs_so_far:
                             reason = "made before"
                         else:
-                            pairs.add(pair)
+                            pairs_so_far.add(pair)
                     outcomes.append(outcome._replace(reason=reason))
-        made = [outcome for outcome in outcomes if not outcome.reason]
-        kept = {id(outcome) for outcome in evenly(made, options.per_paradigm)}
-        numbers: Counter[tuple[str, str]] = Counter()
+
+        # Limit the pairs of the paradigm, count outcomes, and make rows.
+        with_pair = [outcome for outcome in outcomes if not outcome.reason]
+        kept_ids = {id(outcome) for outcome in evenly(with_pair, options.per_paradigm)}
+        counts_by_reason: Counter[tuple[str, str]] = Counter()
         for outcome in outcomes:
-            beyond = not outcome.reason and id(outcome) not in kept
+            beyond = not outcome.reason and id(outcome) not in kept_ids
             reason = "beyond per_paradigm" if beyond else outcome.reason
-            numbers[outcome.rule, reason] += 1
+            counts_by_reason[outcome.rule, reason] += 1
             origin = {name: getattr(outcome.tree, name) for name in ORIGIN}
             row = keys | outcome._asdict() | origin | {"reason": reason}
             if reason:
@@ -422,25 +440,26 @@ def build_items(
                 continue
             good, bad = outcome.good, outcome.bad
             spans = regions_of(good, bad)
-            items.append(
-                {
-                    **row,
-                    **spans._asdict(),
-                    "item_id": item_id("urblimp", lang, paradigm, good, bad),
-                    "treebank": row["treebank"] or None,
-                    "focus_good": good[spans.good_start : spans.good_end],
-                    "focus_bad": bad[spans.bad_start : spans.bad_end],
-                }
-            )
+            fields: Row = {
+                "item_id": item_id("urblimp", lang, paradigm, good, bad),
+                "treebank": row["treebank"] or None,
+                "focus_good": good[spans.good_start : spans.good_end],
+                "focus_bad": bad[spans.bad_start : spans.bad_end],
+            }
+            items.append(row | spans._asdict() | fields)
         # A rule without a match has a row too.
-        matched = {name for name, _ in numbers}
-        numbers.update({(rule.name, ""): 0 for rule in paradigm_rules if rule.name not in matched})
-        for (name, reason), n in numbers.items():
-            number = {"outcome": DROPPED if reason else KEPT, "reason": reason, "n": n}
-            results.append({**keys, "rule": name, **number})
+        matched = {name for name, _ in counts_by_reason}
+        for rule in paradigm_rules:
+            if rule.name not in matched:
+                counts_by_reason[rule.name, ""] = 0
+        for (name, reason), count in counts_by_reason.items():
+            result = DROPPED if reason else KEPT
+            fields = {"rule": name, "outcome": result, "reason": reason, "n": count}
+            count_rows.append(keys | fields)
+
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
     write_rows(items, ITEM_SCHEMA, output)
-    write_rows(results, RULE_COUNTS, counts)
+    write_rows(count_rows, RULE_COUNTS, counts)
     write_rows(dropped, REJECTED, rejected)
     return dict(Counter(row["paradigm"] for row in items))

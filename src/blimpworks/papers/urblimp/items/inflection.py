@@ -1,12 +1,18 @@
-"""Inflect words by rule: find the cells of a paradigm that a form fills, and forms of other cells.
+"""Inflect words by rules of a language pack, for example from the masculine to the feminine.
 
-A paradigm makes forms from a stem, which is cut from the lemma, and one or more endings for each
-cell. In closed classes the endings are complete words. A form is changed only if the rules derive
-it from its lemma, so that errors of a treebank change nothing.
+A paradigm has cells with the endings that follow a stem, which is cut from the lemma::
+
+    cells: {Gender=Masc|Number=Sing: [ā], Gender=Fem|Number=Sing: [ī]}
+
+A reading is a cell that a form fills. A complex is a verb with its auxiliaries; one word can
+require a cell of the word before ("government"). In closed classes the endings are complete words.
+A form is changed only if the rules derive it from its lemma, so that errors of a treebank change
+nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, Self
 
 from pydantic import Field, PrivateAttr, model_validator
@@ -16,6 +22,7 @@ from blimpworks.papers.urblimp.items.patterns import TreeWord
 from blimpworks.strict import Strict
 
 JOINT = "+"
+"""Mark between stem and ending."""
 OTHER = "other"
 SUBJUNCTIVE = "Sub"
 """The only mood that cells have; forms of the subjunctive can look like participles."""
@@ -60,11 +67,12 @@ class Paradigm(Strict):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        for cell in [*self.cells, *(c for forms in self.irregular.values() for c in forms)]:
-            cell_of(cell)
-        unknown = [c for pair in self.inside.items() for c in pair if c not in self.cells]
-        if unknown:
-            raise ValueError(f"inside names {unknown[0]!r}, which is no cell of the paradigm")
+        for cells in (self.cells, *self.irregular.values()):
+            for cell in cells:
+                cell_of(cell)
+        for cell in chain.from_iterable(self.inside.items()):
+            if cell not in self.cells:
+                raise ValueError(f"inside names {cell!r}, which is no cell of the paradigm")
         for expression in (self.lemma, self.stem[0], *(first for first, _ in self.joints)):
             regular.check(expression)
         for expression, new in (self.stem, *self.joints):
@@ -90,12 +98,12 @@ class Paradigm(Strict):
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem
             stem = regular.expression(expression).sub(new, lemma, count=1)
-            cells = {
-                cell: tuple(self._joined(f"{stem}{JOINT}{e}").replace(JOINT, "") for e in endings)
-                for cell, endings in self.cells.items()
-            }
-            irregular = self.irregular.get(lemma, {})
-            self._forms_by_lemma[lemma] = {c: irregular.get(c, cells[c]) for c in cells}
+            irregular, lemma_forms = self.irregular.get(lemma, {}), {}
+            for cell, endings in self.cells.items():
+                joined = (self._joined(f"{stem}{JOINT}{ending}") for ending in endings)
+                regular_forms = tuple(form.replace(JOINT, "") for form in joined)
+                lemma_forms[cell] = irregular.get(cell, regular_forms)
+            self._forms_by_lemma[lemma] = lemma_forms
         forms = self._forms_by_lemma[lemma]
         return forms | {cell: forms[same] for cell, same in self.inside.items() if inside}
 
@@ -161,11 +169,11 @@ class Inflection(Strict):
                 applies = paradigm.has(following) and any(following.form in f for f in forms)
             if applies:
                 # There is no reading if the word does not have the required form.
-                fitting = (
-                    [reading for reading in readings if cell.items() <= reading.cell.items()]
-                    for cell in map(cell_of, government.cells)
-                )
-                return next(filter(None, fitting), [])
+                for cell in map(cell_of, government.cells):
+                    fitting = [entry for entry in readings if cell.items() <= entry.cell.items()]
+                    if fitting:
+                        return fitting
+                return []
         return readings
 
     def changed(
@@ -188,12 +196,12 @@ class Inflection(Strict):
             return marked and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
 
         def contradictions(reading: Reading) -> tuple[int, ...]:
-            # Contradictions to the complex, to the word's mood, and to the word's features.
-            of_complex, of_word = (
-                sum(features.get(name, value) != value for name, value in reading.cell.items())
-                for features in (certain or {}, word.features)
-            )
-            return of_complex, int(wrong_mood(reading)), of_word
+            # Numbers of contradictions to the complex, the word's mood, and the word's features.
+            with_complex = with_word = 0
+            for name, value in reading.cell.items():
+                with_complex += (certain or {}).get(name, value) != value
+                with_word += word.features.get(name, value) != value
+            return with_complex, int(wrong_mood(reading)), with_word
 
         for reading in sorted(self.readings(word, following), key=contradictions):
             if not change.keys() & reading.cell.keys():
@@ -206,18 +214,19 @@ class Inflection(Strict):
                 old = reading.cell[name]
                 target[name] = OPPOSITE.get(old, old) if change[name] == OTHER else change[name]
             paradigm = self.paradigms[reading.paradigm]
-            cells = paradigm.forms(word.lemma, inside=following is not None).items()
-            if forms := next((forms for cell, forms in cells if cell_of(cell) == target), ()):
-                return forms
+            forms = paradigm.forms(word.lemma, inside=following is not None)
+            new_forms = [forms[cell] for cell in forms if cell_of(cell) == target]
+            if new_forms and new_forms[0]:
+                return new_forms[0]
         return ()
 
 
-def shared(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
-    """Return the gender and number that are certain: a word of the complex has no other reading."""
+def certain_features(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
+    """Return gender and number, as far as all ``readings`` of a word of the complex agree."""
     features = {}
     for name in ("Gender", "Number"):
-        for of_word in readings:
-            values = {reading.cell.get(name) for reading in of_word}
+        for word_readings in readings:
+            values = {reading.cell.get(name) for reading in word_readings}
             if len(values) == 1 and (value := values.pop()) is not None:
                 features[name] = value
     return features

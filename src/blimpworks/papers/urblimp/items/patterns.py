@@ -1,7 +1,8 @@
 """Sentences as dependency trees, a language of patterns over them, and the patterns' matches.
 
-The language is part of Grew-match's request language. A pattern is a list of clauses, separated by
-semicolons, which must all hold of distinct words::
+``parse_pattern`` reads a pattern, ``matches`` finds it in a tree: for ``V -[nsubj]-> S``, it yields
+{"V": 4, "S": 0}, the indices of the words with these names ("nodes"). The language is part of
+Grew-match's. A pattern has clauses, separated by semicolons, which must all hold::
 
     V [upos=VERB, Person=3]       a word's features; values are "A|B", "<>", "!Aspect", re"...";
     S [form=@people]              a regular expression that the language's pack has under a name;
@@ -78,15 +79,17 @@ class Tree:
         return dict(children)
 
     def complex_of(self, head: int, relations: Sequence[str]) -> list[int]:
-        """Return a word and its later children by some relations, as a verb and its auxiliaries."""
+        """Return a word and its later children with ``relations``: a verb and its auxiliaries."""
         children = self.children.get(head, ())
-        return [head, *(i for i in children if i > head and self.words[i].relation in relations)]
+        later = [child for child in children if child > head]
+        return [head, *(child for child in later if self.words[child].relation in relations)]
 
     def subtree(self, node: int, without: Collection[int]) -> list[int]:
-        """Return a word and its descendants in order, except the words ``without`` and theirs."""
+        """Return a word and its descendants in order, except subtrees of the words ``without``."""
         indices = [node]
+        # The list grows while it is read, so that children of children are reached too.
         for index in indices:
-            indices += [i for i in self.children.get(index, ()) if i not in without]
+            indices += [child for child in self.children.get(index, ()) if child not in without]
         return sorted(indices)
 
 
@@ -193,7 +196,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A condition on two words: an edge (->), an order (<, <<) or a comparison (=, <>)."""
+    """A condition on two words: an edge (V -[nsubj]-> S), an order (S < V) or a comparison."""
 
     first: str
     sign: str
@@ -210,8 +213,8 @@ class Relation:
             return allowed and child.head == first
         if self.sign in ("<", "<<"):
             return second - first == 1 if self.sign == "<" else second > first
-        pairs = zip((first, second), self.names, strict=True)
-        values = [tree.words[index].features.get(name) for index, name in pairs]
+        compared = zip((first, second), self.names, strict=True)
+        values = [tree.words[index].features.get(name) for index, name in compared]
         return None not in values and (values[0] == values[1]) == (self.sign == "=")
 
 
@@ -285,7 +288,8 @@ class _Reader(Transformer[Token, Any]):
         for clause in clauses:
             if isinstance(clause, Relation):
                 relations.append(clause)
-                nodes |= {n: () for n in (clause.first, clause.second) if n not in nodes}
+                for name in (clause.first, clause.second):
+                    nodes.setdefault(name, ())
             elif clause is not None:
                 name, features = clause
                 nodes[name] = nodes.get(name, ()) + features
@@ -336,9 +340,13 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
         if not all(feature.holds(features) for feature in pattern.nodes[node]):
             return False
         # A relation is checked as soon as both of its words are matched.
-        checked = (r for r in pattern.relations if node in (r.first, r.second))
-        checked = (r for r in checked if {r.first, r.second} <= match.keys())
-        return all(r.holds(tree, match[r.first], match[r.second]) for r in checked)
+        for relation in pattern.relations:
+            pair = (relation.first, relation.second)
+            if node in pair and match.keys() >= {*pair}:
+                first, second = (match[name] for name in pair)
+                if not relation.holds(tree, first, second):
+                    return False
+        return True
 
     def candidates(match: Match, node: str) -> Sequence[int]:
         # Words at the other end of an edge to a matched word, or else all.
@@ -350,7 +358,7 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
                 return [head] if head >= 0 else []
         return range(len(tree.words))
 
-    def extended(match: Match) -> Iterator[Match]:
+    def extend(match: Match) -> Iterator[Match]:
         node = next((name for name in pattern.nodes if name not in match), None)
         if node is None:
             yield match
@@ -358,11 +366,11 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
         for index in candidates(match, node):
             longer = {**match, node: index}
             if index not in match.values() and fits(longer, node):
-                yield from extended(longer)
+                yield from extend(longer)
 
     match = dict(fixed or {})
     if all(fits(match, name) for name in pattern.nodes if name in match):
-        yield from extended(match)
+        yield from extend(match)
 
 
 def holds(pattern: Pattern, tree: Tree, fixed: Match) -> bool:

@@ -1,24 +1,19 @@
-"""Read rules that make pairs from sentences of treebanks, and the packs of languages.
+"""Read the YAML files of UrBLiMP: a language's pack, and the rules of each paradigm.
 
-A rule matches a pattern in a tree. It first prepares both sentences, if the treebank's sentence
-does not fit the paradigm, and then changes the ungrammatical one. docs/urblimp.md says how to write
-a rule.
+A rule makes minimal pairs from a treebank's sentences that match a pattern (docs/urblimp.md)::
+
+    pattern: V [upos=VERB]; V -[nsubj]-> S
+    change: [{inflect: V, to: {Gender: other}}]
+
+``prepare`` changes both sentences of a pair, ``change`` only the ungrammatical one.
 """
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+import pydantic
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, ValidationInfo
 
 from blimpworks.campaign.settings.base import Variant, parse_yaml
 from blimpworks.errors import UserError
@@ -33,7 +28,7 @@ LANGUAGE = "language"
 Node = str
 """Name of a word in a rule."""
 OF = "="
-"""Prefix that makes the name of a word mean the word's value."""
+"""Prefix of a word's name that stands for the value of its feature: ``Gender: =S``."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
 """Keys of operations that name a word."""
 
@@ -93,7 +88,7 @@ OPERATIONS: dict[str, type[Operation]] = {o.__name__.lower(): o for o in get_arg
 """Operations, by the key that only they have."""
 
 
-def _tag(operation: object) -> str | None:
+def _operation_tag(operation: object) -> str | None:
     if isinstance(operation, Strict):
         return type(operation).__name__
     keys = operation if isinstance(operation, dict) else ()
@@ -101,7 +96,8 @@ def _tag(operation: object) -> str | None:
     return next((OPERATIONS[key].__name__ for key in keys if key in OPERATIONS), None)
 
 
-def _complete(operation: object) -> object:
+def _check_complete(operation: object) -> object:
+    """Raise ValueError for an operation that lacks keys; return it."""
     keys = [key for key in operation if key in OPERATIONS] if isinstance(operation, dict) else []
     if isinstance(operation, dict) and keys:
         fields = OPERATIONS[keys[0]].model_fields.items()
@@ -119,11 +115,11 @@ Step = Annotated[
     | Annotated[Add, Tag("Add")]
     | Annotated[Move, Tag("Move")],
     Discriminator(
-        _tag,
+        _operation_tag,
         custom_error_type="operation",
         custom_error_message=f"expected an operation with one of the keys {', '.join(OPERATIONS)}",
     ),
-    BeforeValidator(_complete),
+    BeforeValidator(_check_complete),
 ]
 """An operation as a rule file has it."""
 Listed = TypeVar("Listed", bound=tuple[Any, ...])
@@ -135,7 +131,7 @@ def _not_empty(members: Listed) -> Listed:
     return members
 
 
-def _pattern(text: object, info: ValidationInfo) -> object:
+def _read_pattern(text: object, info: ValidationInfo) -> object:
     if isinstance(text, Pattern):
         return text
     if not isinstance(text, str):
@@ -146,18 +142,20 @@ def _pattern(text: object, info: ValidationInfo) -> object:
         raise ValueError(str(error).removesuffix(".")) from None
 
 
-Request = Annotated[Pattern, BeforeValidator(_pattern)]
+Request = Annotated[Pattern, BeforeValidator(_read_pattern)]
+"""A pattern as a rule file has it; the context is the pack's lists of words."""
 
 
 def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
     """Raise ValueError for an operation that names a word which does not exist at that point."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
-        named = [(key, node, "") for key, node in operation if key in NODES and node is not None]
+        # The key that has a word's name, the name, and "=" if it stands before the name.
+        uses = [(key, node, "") for key, node in operation if key in NODES and node is not None]
         for value in operation.to.values() if isinstance(operation, Inflect) else ():
             if value.startswith(OF):
-                named.append(("to", value.removeprefix(OF), OF))
-        for key, node, mark in named:
+                uses.append(("to", value.removeprefix(OF), OF))
+        for key, node, mark in uses:
             if node in added and key not in ("replace", "delete"):
                 raise ValueError(
                     f"{key} has {mark + node!r}, which an operation before adds; expected a word "
@@ -210,8 +208,8 @@ class Rule(Strict, arbitrary_types_allowed=True):
     """Reject a changed word that the treebank has beside the same neighbours, because it may be
     grammatical there. Deleted and moved words are not checked."""
 
-    @model_validator(mode="after")
-    def _about_its_words(self) -> Self:
+    @pydantic.model_validator(mode="after")
+    def _check_word_names(self) -> Self:
         _check_names(self.pattern, [*self.prepare, *self.change])
         for key, patterns in (("without", self.without), ("corrected", self.corrected)):
             for number, excluded in enumerate(patterns):
@@ -223,12 +221,12 @@ class Rule(Strict, arbitrary_types_allowed=True):
         return self
 
 
-def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    first: dict[str, int] = {}
+def _check_distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    numbers: dict[str, int] = {}
     for number, rule in enumerate(rules):
-        if first.setdefault(rule.name, number) != number:
+        if numbers.setdefault(rule.name, number) != number:
             raise ValueError(
-                f"names must not be repeated, but rules.{first[rule.name]}.name and "
+                f"names must not be repeated, but rules.{numbers[rule.name]}.name and "
                 f"rules.{number}.name are both {rule.name!r} (plain where none is given); "
                 "expected different names"
             )
@@ -240,7 +238,7 @@ class ParadigmRules(Strict):
 
     about: str
     """Why the changed sentence is ungrammatical, in a sentence."""
-    rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_distinct)]
+    rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_check_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
@@ -271,11 +269,12 @@ class Fault(Strict, arbitrary_types_allowed=True):
     """Ids of faulty sentences that no pattern matches, by the name of their treebank's file."""
 
     def is_in(self, tree: Tree) -> bool:
-        pattern_matches = matches(self.pattern, tree) if self.pattern else ()
-        return tree.sent_id in self.sentences.get(tree.file, ()) or any(
-            not any(holds(excluded, tree, match) for excluded in self.without)
-            for match in pattern_matches
-        )
+        if tree.sent_id in self.sentences.get(tree.file, ()):
+            return True
+        for match in matches(self.pattern, tree) if self.pattern else ():
+            if not any(holds(excluded, tree, match) for excluded in self.without):
+                return True
+        return False
 
 
 class Language(Strict):
@@ -291,7 +290,7 @@ class Language(Strict):
     faults: tuple[Fault, ...] = ()
     """Faults of sentences that the variant corrected leaves out."""
 
-    @field_validator("lists")
+    @pydantic.field_validator("lists")
     @classmethod
     def _regular(cls, lists: dict[str, str]) -> dict[str, str]:
         for expression in lists.values():
