@@ -6,9 +6,8 @@ import typer
 
 from blimpworks.commands.declare import AUDIT, command
 from blimpworks.commands.options import argument, option
+from blimpworks.commands.shared import JSON
 from blimpworks.errors import UserError
-
-JSON = option("Print JSON.", "--json", default=False)
 
 
 @command(

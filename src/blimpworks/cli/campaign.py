@@ -14,6 +14,7 @@ import typer
 from blimpworks.campaign.addresses import without_secrets
 from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, WITH_FOLDER, Use, command
 from blimpworks.commands.options import argument, option, written
+from blimpworks.commands.shared import JSON
 from blimpworks.errors import UserError
 
 if TYPE_CHECKING:
@@ -188,7 +189,6 @@ def fetch_archive(
 
 
 CONFIG = option("The campaign.", default=Path("config/config.yaml"))
-JSON = option("Print JSON.", "--json", default=False)
 SCHEMAS = Path("workflow/schemas")
 
 

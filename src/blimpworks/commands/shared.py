@@ -39,6 +39,7 @@ def of_evaluations(folder: str) -> Use:
 
 
 BENCHMARK = option("Name of the benchmark.")
+JSON = option("Print JSON.", "--json", default=False)
 LANG = option("ISO 639-3 code of the language.")
 LOG = option("The job's log; its attempts are entered beside it.", default=None)
 METHOD = option("Method of judging.")
