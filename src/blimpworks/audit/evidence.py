@@ -1,6 +1,8 @@
 """Find the rows and items behind a cell, with token log-probabilities and treebank sentences.
 
-A cell is a number of an exhibit; its ancestry (``lineage``) has the tables that it is made from.
+A cell is a number of an exhibit (a table or figure). A ``Node`` of its ancestors (``lineage``) is a
+file that the cell is made from, with the nodes of the files that this one is made from. The kind of
+a table ("judgements", "scores", "items", …) is a directory in its path.
 """
 
 import csv
@@ -35,7 +37,7 @@ PACKS = "packs"
 FOLDERS = {PACKS: "languages"}
 """Directory of a kind of table, if it has another name."""
 SUFFIXES = {PRINTED_NUMBERS: (".parquet", ".csv"), PACKS: (".yaml",)}
-"""Suffixes of a kind of table, if not only Parquet."""
+"""File suffixes of a kind of table, if not only Parquet."""
 WITHOUT_LINES = (".json", ".parquet", ".xlsx")
 """Suffixes of files with numbered items in place of lines."""
 TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
@@ -49,12 +51,11 @@ SHOWN = (
 
 
 def nearest(tree: Node, table_kind: str) -> list[Node]:
-    """Return the nearest ancestors that are tables of one kind, by a directory in their path.
+    """Return the nearest ancestors that are tables of one kind.
 
-    All are at the same distance, because one job may score several benchmarks. Matches that are
-    ancestors of another match are left out: sampled items come from all items. ``SUFFIXES`` keep
-    out users' CSV files, which may be in directories of any name.
+    All are at the same distance, because one job may score several benchmarks.
     """
+    # Suffixes keep out users' CSV files, which may be in directories of any name.
     suffixes = SUFFIXES.get(table_kind, (".parquet",))
     folder = FOLDERS.get(table_kind, table_kind)
     matches: dict[Path, Node] = {}
@@ -66,20 +67,21 @@ def nearest(tree: Node, table_kind: str) -> list[Node]:
             if f"/{folder}/" in f"/{path.as_posix()}" and path.suffix in suffixes:
                 matches[path] = node
         level = [source for node in new.values() for source in node.inputs]
-    behind = {node.path for match in matches.values() for s in match.inputs for node in s.walk()}
-    return [match for path, match in matches.items() if path not in behind]
+    # Leave out ancestors of another match: sampled items come from all items.
+    ancestors = {node.path for m in matches.values() for s in m.inputs for node in s.walk()}
+    return [match for path, match in matches.items() if path not in ancestors]
 
 
 def read_arrow(path: Path) -> pa.Table:
     """Read a table with labels as plain strings. Raises UserError when it cannot be read."""
     try:
-        return _version_of(path.resolve(), path.stat().st_mtime_ns)
+        return _read_version(path.resolve(), path.stat().st_mtime_ns)
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror}). Rebuild it.") from error
 
 
 @lru_cache(maxsize=256)
-def _version_of(path: Path, _changed: int) -> pa.Table:
+def _read_version(path: Path, _changed: int) -> pa.Table:
     """Read a table, cached by its path and time of change."""
     table = read_parquet(path).replace_schema_metadata(None)
     for index, field in enumerate(table.schema):
@@ -118,15 +120,15 @@ def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
     """Return ``count`` rows, evenly spread over the order by margin, the worst mistake first."""
     if "margin" in rows:
         # Answers have no margin: order them by correctness, wrong ones first.
-        by = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
-        rows = rows.sort_values([*by[:1], "item_id"], kind="stable")
-    return rows.iloc[_evenly(len(rows), count)]
+        keys = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
+        rows = rows.sort_values([*keys[:1], "item_id"], kind="stable")
+    return rows.iloc[_spread_indices(len(rows), count)]
 
 
-def _evenly(total: int, count: int) -> list[int]:
+def _spread_indices(total: int, count: int) -> list[int]:
     """Return ``count`` indices, or fewer, that are evenly spread over ``total``."""
-    steps = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
-    return list(dict.fromkeys(steps))
+    indices = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
+    return list(dict.fromkeys(indices))
 
 
 def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
@@ -134,28 +136,35 @@ def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[N
 
     The tables are judgements, or else scores, answers or items.
     """
+    # Choose tables about the languages and models of the rows, by names in their paths.
     candidates = (nearest(tree, table_kind) for table_kind in TABLES_OF_ITEMS)
     nodes = next(filter(None, candidates), [])
     for columns in (("lang",), MODEL_COLUMNS):
         names = {name for column in columns if column in rows for name in rows[column].dropna()}
         about = [n for n in nodes if names & {*n.path.parts, n.path.name.split(".")[0]}]
         nodes = about or nodes
-    nodes = [nodes[step] for step in _evenly(len(nodes), count)]
+    nodes = [nodes[index] for index in _spread_indices(len(nodes), count)]
     if not nodes:
         return [], pd.DataFrame()
-    judgements = read_tables(nodes)
+
+    item_rows = read_tables(nodes)
     for column in ("method", "phenomenon", "paradigm", "item_id"):
-        if column in rows and column in judgements:
-            kept = judgements[judgements[column].isin(set(rows[column]) - {ALL})]
-            judgements = kept if len(kept) else judgements
-    return nodes, judgements
+        if column in rows and column in item_rows:
+            matching = item_rows[item_rows[column].isin(set(rows[column]) - {ALL})]
+            item_rows = matching if len(matching) else item_rows
+    return nodes, item_rows
+
+
+def _rows_where(node: Node, column: str, value: Any) -> list[dict[str, Any]]:
+    table = read_arrow(node.path)
+    rows: list[dict[str, Any]] = table.filter(pc.equal(table[column], value)).to_pylist()
+    return rows
 
 
 def _row_of(tables: Sequence[Node], item: str, paradigm: str | None = None) -> dict[str, Any]:
+    """Return the row of an item, preferably of the paradigm; {} if no table has the item."""
     for node in tables:
-        table = read_arrow(node.path)
-        rows: list[dict[str, Any]] = table.filter(pc.equal(table["item_id"], item)).to_pylist()
-        if rows:
+        if rows := _rows_where(node, "item_id", item):
             return next((row for row in rows if row.get("paradigm") == paradigm), rows[0])
     return {}
 
@@ -202,7 +211,7 @@ def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
     return sides
 
 
-def sentences_of(node: Node) -> list[Node]:
+def _sentence_tables(node: Node) -> list[Node]:
     """Return tables of treebank sentences behind a product, or made by the job of its words."""
     nodes = nearest(node, "sentences")
     for tokens in [] if nodes else nearest(node, "tokens"):
@@ -249,7 +258,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
             text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
         return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
     location = {name: item[name] for name in ("treebank", "file", "sent_id")}
-    for node in sentences_of(items):
+    for node in _sentence_tables(items):
         table = read_arrow(node.path)
         match = pc.equal(table["sent_id"], item["sent_id"])
         for name in ("treebank", "file"):
@@ -271,9 +280,8 @@ def _conditions(
 ) -> dict[str, dict[str, Any]]:
     """Return the conditions of an item in order, with regions and tokens; empty without any."""
     for node in tables:
-        table = read_arrow(node.path)
-        if {"item", "condition", "regions"} <= {*table.column_names}:
-            rows = table.filter(pc.equal(table["item"], key)).to_pylist()
+        if {"item", "condition", "regions"} <= {*read_arrow(node.path).column_names}:
+            rows = _rows_where(node, "item", key)
             for row in rows:
                 side = _sides({**row, "good_end": 0}, _row_of(scores, row["item_id"]))["good"]
                 spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
@@ -285,17 +293,18 @@ def _conditions(
 
 def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
     """Return whether each prediction of an item held, if its judgements contain that."""
-    table = read_arrow(node.path)
-    if "predictions_held" not in table.column_names:
-        return None
-    rows = table.filter(pc.equal(table["item_id"], row["item_id"])).to_pylist()
-    same = ("method", "paradigm")
-    matching = (judged for judged in rows if all(judged[name] == row[name] for name in same))
-    return next((judged["predictions_held"] for judged in matching), None)
+    for judgement in _rows_where(node, "item_id", row["item_id"]):
+        if all(judgement.get(name) == row.get(name) for name in ("method", "paradigm")):
+            return judgement.get("predictions_held")
+    return None
 
 
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Describe an item of judgements or items: sentences or prompt, tokens, verdict and origin."""
+    """Describe an item of judgements or items: sentences or prompt, tokens, verdict and origin.
+
+    It is an item of several conditions, a prompt, a single sentence (the same as "good" and "bad"),
+    or a pair. An item of several conditions has a row for each, with another ``item_id``.
+    """
     of_items, scores, answers = (
         [node] if table_kind in node.path.parts else nearest(node, table_kind)
         for table_kind in ("items", "scores", "answers")
@@ -336,10 +345,9 @@ def candidate_evidence(tree: Node, row_filter: dict[str, Any], count: int) -> li
         rows = select_rows(pairs, {"order": row_filter.get("order", [])})
         for row in spread(rows, count).to_dict("records"):
             forms = {w: {"id": row[w], "form": row[f"{w}_form"]} for w in ("subject", "verb")}
-            for sentences in sentences_of(node):
-                table = read_arrow(sentences.path)
-                (location,) = table.filter(pc.equal(table["sentence"], row["sentence"])).to_pylist()
-                origin = sentence_origin(sentences, location)
+            for sentences in _sentence_tables(node):
+                (sentence,) = _rows_where(sentences, "sentence", row["sentence"])
+                origin = sentence_origin(sentences, sentence)
                 locations.append({"words": forms, "origin": origin})
     return locations[:count]
 

@@ -23,22 +23,14 @@ from typing import Any
 
 import typer
 
-from blimpworks.commands.declare import (
-    AUDIT,
-    AUTHOR,
-    EVALUATE,
-    GROUPS,
-    REPRODUCE,
-    Declared,
-    called_commands,
-    declared_commands,
-)
+from blimpworks.commands import declare
+from blimpworks.commands.declare import Declared
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
 """Group of the workflow's commands; its name may be left out."""
 ELSEWHERE = "Other programs, and the workflow"
-PANELS = (EVALUATE, REPRODUCE, AUDIT, AUTHOR, "")
+PANELS = (declare.EVALUATE, declare.REPRODUCE, declare.AUDIT, declare.AUTHOR, "")
 """Headings of the help, in order."""
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}
 SUBSTITUTES = str.maketrans(
@@ -60,9 +52,9 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
         callback=lambda: None,  # without a callback, an app of one command has no command names
         pretty_exceptions_enable=False,
     )
-    included = [*(declared_commands().values() if commands is None else commands)]
+    included = [*(declare.declared_commands().values() if commands is None else commands)]
     names = filter(None, dict.fromkeys(command.group for command in included))
-    groups = {name: typer.Typer(help=GROUPS[name], no_args_is_help=True) for name in names}
+    groups = {name: typer.Typer(help=declare.GROUPS[name], no_args_is_help=True) for name in names}
 
     # The help lists commands in the order in which they are added.
     order = {panel: position for position, panel in enumerate(PANELS)}
@@ -96,7 +88,7 @@ def run_here(arguments: Sequence[str]) -> None:
 
     def run() -> None:
         record_arguments(arguments)
-        command = typer.main.get_command(command_line(called_commands(arguments) or None))
+        command = typer.main.get_command(command_line(declare.called_commands(arguments) or None))
         command.main([*arguments], "blimpworks", standalone_mode=False)
 
     contextvars.copy_context().run(run)
@@ -158,7 +150,7 @@ def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
     Return None, which means all commands, for a command line without a command.
     """
-    commands = called_commands(arguments)
+    commands = declare.called_commands(arguments)
     if any(command.runs for command in commands):
         from blimpworks.records.job import record_arguments, record_share
 

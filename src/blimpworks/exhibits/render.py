@@ -17,20 +17,8 @@ import pandas as pd
 
 from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import (
-    ABSENT_CELL,
-    Entry,
-    Exhibit,
-    Labels,
-    Sheet,
-    SheetColumn,
-    in_notation,
-    is_rtl,
-    isolated,
-    json_text,
-    one_line,
-    sheets,
-)
+from blimpworks.exhibits import exhibit as layout
+from blimpworks.exhibits.exhibit import Entry, Exhibit, Labels, Sheet, SheetColumn
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table
@@ -49,7 +37,7 @@ def element(name: str, content: str, attributes: Mapping[str, object]) -> str:
 
 def direction(text: str) -> str:
     """Return the direction in which most letters of a text are written: "ltr" or "rtl"."""
-    return "rtl" if is_rtl(text) else "ltr"
+    return "rtl" if layout.is_rtl(text) else "ltr"
 
 
 Escape = Callable[[str], str]
@@ -146,7 +134,7 @@ def html_text(exhibit: Exhibit, picture: str = "") -> str:
 
     title, caption = escape(exhibit.title), escape(exhibit.caption)
     content = ""
-    if printed_sheets := sheets(exhibit):
+    if printed_sheets := layout.sheets(exhibit):
         scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
         content = f"{scroll}{table_html(printed_sheets, show, {})}</div>"
     if exhibit.figure is not None:
@@ -185,19 +173,19 @@ TEXT_COMMANDS = {
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
-    | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", ABSENT_CELL: "--"}
+    | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", layout.ABSENT_CELL: "--"}
     | {chr(ord("₀") + digit): f"$_{digit}$" for digit in range(10)}
 )
 DECIMAL = re.compile(
     r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
 )
-NO_NUMBER = {"", LATEX_ESCAPES[ABSENT_CELL]}
+NO_NUMBER = {"", LATEX_ESCAPES[layout.ABSENT_CELL]}
 DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
 """Setup of siunitx: numbers in the font of the table, bold where print has them in bold."""
 
 
 def _latex(text: str) -> str:
-    return "".join(LATEX_ESCAPES.get(character, character) for character in one_line(text))
+    return "".join(LATEX_ESCAPES.get(character, character) for character in layout.one_line(text))
 
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
@@ -266,9 +254,9 @@ def latex_text(exhibit: Exhibit) -> str:
 
     def escape(text: str) -> str:
         escaped = _latex(text)
-        return isolated(escaped, r"\righttoleft{", "}") if exhibit.textual else escaped
+        return layout.isolated(escaped, r"\righttoleft{", "}") if exhibit.textual else escaped
 
-    printed_sheets = in_notation(sheets(exhibit), escape, r"\textbf{{{}}}".format)
+    printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, r"\textbf{{{}}}".format)
     widest = max((sheet.columns for sheet in printed_sheets), key=len)
     caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
     broad = len(widest) > NARROW or any(column.width for column in widest)
@@ -345,7 +333,7 @@ METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"D
 
 
 def _markdown(text: str) -> str:
-    return MARKUP.sub(lambda sign: f"\\{sign[0]}", one_line(text))
+    return MARKUP.sub(lambda sign: f"\\{sign[0]}", layout.one_line(text))
 
 
 def csv_text(exhibit: Exhibit) -> str:
@@ -362,10 +350,10 @@ def markdown_text(exhibit: Exhibit) -> str:
     def escape(text: str) -> str:
         if not exhibit.textual:
             return _markdown(text)
-        escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in one_line(text))
-        return isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
+        escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in layout.one_line(text))
+        return layout.isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
 
-    printed_sheets = in_notation(sheets(exhibit), escape, "**{}**".format)
+    printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, "**{}**".format)
     columns = printed_sheets[0].columns
     named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
     distinct = len({c.lower for c in columns}) == len(columns)
@@ -397,7 +385,7 @@ TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
     "md": markdown_text,
     "tex": latex_text,
     "html": html_text,
-    "json": json_text,
+    "json": layout.json_text,
 }
 
 
@@ -411,7 +399,7 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
         if output.suffix == ".html":
             write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
         elif output.suffix == ".json":
-            write_text(output, json_text(exhibit))
+            write_text(output, layout.json_text(exhibit))
     if pictures := [output for output in outputs if output.suffix not in (".html", ".json")]:
         import matplotlib as mpl  # slow, and tables need none of it
 

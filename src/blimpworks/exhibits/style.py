@@ -148,19 +148,11 @@ INTERVALS: dict[str, Any] = {
     "errorbar": lambda observations: (float(observations.iloc[1]), float(observations.iloc[2])),
 }
 """Options of seaborn for rows from ``with_ends``: a cell's value, and the ends of its interval."""
-BARS = INTERVALS | {
-    "saturation": 1,
-    "linewidth": 0.4,
-    "err_kws": {"color": "black", "linewidth": 0.8},
-}
-"""Options of ``seaborn.barplot``."""
-POINTS = INTERVALS | {
-    "linestyle": "none",
-    "markersize": 4.5,
-    "markeredgewidth": 0,
-    "err_kws": {"linewidth": 1},
-}
-"""Options of ``seaborn.pointplot``."""
+BARS = INTERVALS | {"saturation": 1, "linewidth": 0.4}
+BARS |= {"err_kws": {"color": "black", "linewidth": 0.8}}
+POINTS = INTERVALS | {"linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}
+POINTS |= {"err_kws": {"linewidth": 1}}
+"""Options of ``seaborn.barplot`` and ``seaborn.pointplot``."""
 
 MOST_TICKS = 100
 """Ticks of a logarithmic axis to create before drawing: more than any figure shows."""

@@ -236,11 +236,6 @@ class Pin:
         """Path in a mirror directory; by default that of the retrieved file."""
         return self.mirror or self.name
 
-    @property
-    def offline_remedy(self) -> str:
-        """Remedy for a user without network."""
-        return f"put the file into a mirror directory as {self.mirror_path}"
-
     def other_addresses(self, table: Path | None) -> list[str]:
         """List further addresses of the file, in the order of a table.
 
@@ -405,10 +400,11 @@ def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
     from blimpworks.retrieval.download import Transfer
 
     pin, failures = proof.pin, list[NotReceived]()
+    instead = f"put the file into a mirror directory as {pin.mirror_path}"
     urls = [pin.url, *pin.other_addresses(addresses)]
     for url in urls:
         partial = part_path(output, url)
-        transfer = Transfer(url, partial, proof.bytes, pin.where, pin.offline_remedy)
+        transfer = Transfer(url, partial, proof.bytes, pin.where, instead)
         try:
             resumed = transfer.received() > 0
             transfer.run()
@@ -444,5 +440,5 @@ def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
     causes = "; ".join(failure.cause for failure in failures)
     raise UserError(
         f"{pin.where}: none of {len(failures)} addresses gave the file ({causes}); check the "
-        f"network and proxy, try again later, or {pin.offline_remedy}."
+        f"network and proxy, try again later, or {instead}."
     )
