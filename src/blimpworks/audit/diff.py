@@ -129,12 +129,8 @@ def load_run(root: Path) -> Run:
 
 NO_NAMES: frozenset[str] = frozenset()
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
-KIND_OF_COMMAND: dict[str, Kind] = {
-    "retrieve": "input",
-    "score": "engine",
-    "answer": "engine",
-    "retrieve_model": "model",
-}
+KIND_OF_COMMAND: dict[str, Kind] = {"retrieve": "input", "retrieve_model": "model"}
+KIND_OF_COMMAND |= {"score": "engine", "answer": "engine"}
 """Kind of a cause that is a command's changed parameter; ``model`` for commands that train."""
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
 """Fields of an engine's key; changes of code and of checkpoint are separate causes."""

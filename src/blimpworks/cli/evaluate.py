@@ -106,12 +106,7 @@ def evaluate(
     files. Writes a complete campaign that can be run again, cited and sent to a cluster.
     """
     from blimpworks.analysis.scoring_variants import parse_settings
-    from blimpworks.evaluation.request import (
-        as_setting,
-        parse_benchmarks,
-        parse_languages,
-        parse_names,
-    )
+    from blimpworks.evaluation import request
     from blimpworks.evaluation.session import Evaluation
     from blimpworks.evaluation.suites import read_suite, suite_file
 
@@ -130,32 +125,27 @@ def evaluate(
 
     # Benchmarks of a suite are those of its tasks in the languages. Some cannot be downloaded: the
     # user has their files (``local``), and they are declared later, from --suite-data.
-    codes = parse_languages(languages)
+    codes = request.parse_languages(languages)
     local_benchmarks: set[str] = set()
     if suite is not None:
         tasks = read_suite(suite).tasks
         chosen = (task for task in tasks if not codes or task.lang in (None, *codes))
         all_names = [*dict.fromkeys(task.benchmark for task in chosen)]
-        names = all_names if benchmarks == "all" else parse_names(benchmarks)
+        names = all_names if benchmarks == "all" else request.parse_names(benchmarks)
         local_benchmarks = {task.benchmark for task in tasks if task.local is not None} & {*names}
         benchmarks = ",".join(name for name in names if name not in local_benchmarks)
-        suite = as_setting(Path(suite)) if suite.endswith(".yaml") else suite
+        suite = request.as_setting(Path(suite)) if suite.endswith(".yaml") else suite
 
     # Values that replace those read from a model's files.
-    overrides = {
-        "dtype": dtype,
-        "first_token": first_token,
-        "architecture": architecture,
-        "parameters": parameters,
-        "tuning": tuning,
-    }
+    overrides = {"dtype": dtype, "first_token": first_token, "architecture": architecture}
+    overrides |= {"parameters": None if parameters is None else str(parameters), "tuning": tuning}
     evaluation = Evaluation(
         data=data,
-        benchmarks=parse_benchmarks(benchmarks),
+        benchmarks=request.parse_benchmarks(benchmarks),
         suite=suite,
         local_tasks=local_benchmarks,
         checkpoints=checkpoints,
-        trusted=parse_names(run_model_code or ""),
+        trusted=request.parse_names(run_model_code or ""),
         suite_data=suite_data and suite_data.expanduser().resolve(),
         languages=codes,
         limit=limit,
@@ -163,7 +153,7 @@ def evaluate(
         sensitivity=sensitivity,
         engine=engine,
         scoring=parse_settings(scoring.split(",") if scoring else [], "transformers", "--scoring"),
-        overrides={name: str(value) for name, value in overrides.items() if value is not None},
+        overrides={name: value for name, value in overrides.items() if value is not None},
         profile=profile,
         cores=cores,
         dry_run=dry_run,

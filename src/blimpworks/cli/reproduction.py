@@ -121,18 +121,11 @@ def compare_measured(
         typer.echo(f"{n:6} {verdict}")
 
 
-@command(
-    "blimpworks.report.pages:build_report",
-    packages=(
-        "itables",
-        "jinja2",
-        "pandas",
-        "pyarrow",
-        "pydata-sphinx-theme",
-        "sphinx",
-        "sphinx-design",
-    ),
-)
+SITE = ("itables", "jinja2", "pandas", "pyarrow", "pydata-sphinx-theme", "sphinx", "sphinx-design")
+"""Packages that make the report's pages."""
+
+
+@command("blimpworks.report.pages:build_report", packages=SITE)
 def build_report(
     results: Path = option("Results tree of the campaign."),
     printed: Path = option("Directory of printed numbers, one per paper."),

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -289,14 +289,9 @@ def parity(
     parse_options(ScoringOptions, options)
     architecture = read_description(checkpoint).architecture
     compared = comparison_of(architecture, reference, variant or None)
-    params = {
-        "variants": [*compared.variants],
-        "reference": compared.reference,
-        "methods": method or ["full_sentence"],
-        "count": pairs,
-        "settings": json.loads(options),
-    }
-    params |= {"trusted": run_model_code} if run_model_code else {}
+    params: dict[str, Any] = {"variants": [*compared.variants], "reference": compared.reference}
+    params |= {"methods": method or ["full_sentence"], "settings": json.loads(options)}
+    params |= {"count": pairs} | ({"trusted": run_model_code} if run_model_code else {})
     pythons = default_pythons()
     for text in python:
         name, sign, path = text.partition("=")

@@ -25,12 +25,15 @@ def option(
 ) -> Any:
     """Declare an option of a command as the default of a parameter.
 
-    ``names`` replace the parameter's name; a ``default`` of ``list`` is the empty list;
-    ``details``: arguments of ``typer.Option``.
+    ``names``, such as ``--bytes``, replace the parameter's name. A ``default`` of ``list`` is the
+    empty list. ``use``: what the job does with the value. ``details``: arguments of
+    ``typer.Option``.
     """
-    info = declare(default, *names, help=help_text, show_default=default is not list, **details)
-    info.use = use
-    return info
+    declaration = declare(
+        default, *names, help=help_text, show_default=default is not list, **details
+    )
+    declaration.use = use
+    return declaration
 
 
 def argument(help_text: str, **details: Any) -> Any:

@@ -1,7 +1,16 @@
-"""Formulas of cells: functions of the selected rows, each with a sentence.
+"""Formulas of cells: functions from rows of a table to a number, each with a sentence.
 
-Tables of cells store the sentence. ``formula_of`` finds its formula, so that ``blimpworks explain``
-can compute any printed number again. Formulas of one paper are in the modules of its exhibits.
+A cell is a number of an exhibit (a table or figure). Tables of cells store the sentence of its
+formula, and ``formula_of`` finds the formula of a sentence. So ``blimpworks explain`` can compute
+any number again. A template makes formulas with parameters:
+
+    @formula("mean of {column}")
+    def mean_of(rows, column): …
+
+    mean_of("value").sentence                  "mean of value"
+    formula_of("mean of value")(rows)          the mean of the column
+
+Formulas of one paper are in the modules of its exhibits.
 """
 
 import inspect
@@ -44,7 +53,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Notation:
-    """Text form of a parameter's value in the sentence of a formula."""
+    """How a parameter's value is written in a sentence, and read from it."""
 
     pattern: str
     """Regular expression, without groups, that matches each result of ``write``."""
@@ -61,7 +70,7 @@ PHRASE = Notation(".+")
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
-    """Make the notation of several values, by their names in sentences."""
+    """Make the notation of a parameter with few values, each by its name in sentences."""
     names = {value: name for name, value in values.items()}
     return Notation("|".join(map(re.escape, values)), names.__getitem__, values.__getitem__)
 
@@ -84,14 +93,13 @@ class Template(Generic[Arguments]):
         """Return the formula with these arguments of its function, after the rows."""
         bound = self._signature.bind(None, *args, **kwargs)
         bound.apply_defaults()
-        _, *values = bound.arguments.items()
-        arguments = dict(values)
-        notation_texts = {
-            name: self.notations.get(name, PLAIN_NOTATION).write(value) for name, value in values
-        }
-        nested = [value for value in arguments.values() if isinstance(value, Formula)]
-        as_printed = self.takes_as_printed or any(f.takes_as_printed for f in nested)
-        return Formula(self.text.format(**notation_texts), self.function, arguments, as_printed)
+        _, *named_values = bound.arguments.items()
+        as_printed, texts = self.takes_as_printed, {}
+        for name, value in named_values:
+            texts[name] = self.notations.get(name, PLAIN_NOTATION).write(value)
+            # A formula may have another one as a parameter.
+            as_printed |= isinstance(value, Formula) and value.takes_as_printed
+        return Formula(self.text.format(**texts), self.function, dict(named_values), as_printed)
 
 
 def formula(
@@ -201,6 +209,10 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
+    """Return a pattern of a template's sentences, such as ``mean of (?P<column>…)``.
+
+    Also return the notations by which to read its groups.
+    """
     types = get_type_hints(template.function)
     notations: dict[str, Notation] = {}
     pattern = ""

@@ -161,15 +161,9 @@ SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that ha
 """
 LONG, WIDE, NARROW = 50, 7, 4
 """Most rows of a page, and most columns of a page in small type and of one of its two columns."""
-TEXT_COMMANDS = {
-    "\\": "backslash",
-    "~": "asciitilde",
-    "^": "asciicircum",
-    "|": "bar",
-    "<": "less",
-    ">": "greater",
-    "␣": "visiblespace",
-}
+TEXT_COMMANDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar"}
+TEXT_COMMANDS |= {"<": "less", ">": "greater", "␣": "visiblespace"}
+"""Names of LaTeX's commands for signs, such as ``textbackslash``, without "text"."""
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
@@ -323,12 +317,8 @@ MARKUP = re.compile(
 )
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
 # Fixed, so that a rerun gives the same bytes. Journals refuse Type 3 fonts, hence 42 (TrueType).
-FILE_SETTINGS: dict[Any, Any] = {
-    "pdf.fonttype": 42,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "blimpworks",
-    "text.parse_math": False,
-}
+FILE_SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none"}
+FILE_SETTINGS |= {"svg.hashsalt": "blimpworks", "text.parse_math": False}
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}
 
 
@@ -380,13 +370,8 @@ def markdown_text(exhibit: Exhibit) -> str:
     return f"# {_markdown(exhibit.title)}\n\n{table}\n\n{_markdown(exhibit.caption)}\n"
 
 
-TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
-    "csv": csv_text,
-    "md": markdown_text,
-    "tex": latex_text,
-    "html": html_text,
-    "json": layout.json_text,
-}
+TEXT_FORMATS = {"csv": csv_text, "md": markdown_text, "tex": latex_text, "json": layout.json_text}
+TEXT_FORMATS |= {"html": html_text}
 
 
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:

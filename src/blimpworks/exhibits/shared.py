@@ -1,4 +1,9 @@
-"""Read tables and printed numbers, and make cells, for exhibits of all papers."""
+"""Read tables and printed numbers, and make cells, for exhibits of all papers.
+
+An exhibit is a table or figure. A cell is one of its numbers: row, column, value, and the formula
+and filter by which the value is computed from a table. Numbers that the paper prints are in tables
+too (``PublishedRow``), so that an exhibit can also be built from these.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +55,7 @@ def read_printed(tables: Tables, **where: Any) -> pd.DataFrame:
 
 
 def by_place(printed: pd.DataFrame) -> dict[Place, pd.Series]:
-    """Return the printed numbers that have a value, by row and column."""
+    """Return the printed numbers that have a value, keyed by (row, column)."""
     rows = printed[printed["value"].notna()].iterrows()
     return {(row["row"], row["column"]): row for _, row in rows}
 
@@ -64,10 +69,10 @@ def formula_cell(
     form: str = ",",
     **more: Any,
 ) -> Cell:
-    """Make a cell with the value of a formula on the ``rows`` that ``where`` selects.
+    """Make a cell at ``position`` with the value of a formula on the rows that ``where`` selects.
 
-    ``form`` is the format of the number, which is cut to an integer unless ``form`` ends with "f".
-    ``more`` are fields of the cell.
+    ``source`` is the name of the table of ``rows``. ``form`` is the format of the number, which is
+    cut to an integer unless ``form`` ends with "f". ``more`` are other fields of the cell.
     """
     value = formula(select_rows(rows, where))
     number = value if form.endswith("f") else int(value)
@@ -105,9 +110,11 @@ def printed_cells(
                 f"Correct the {axis} of that number."
             )
     numbers = by_place(printed)
-    keys = product(rows.items(), columns.items())
-    named = {(row, column): (name, heading) for (row, name), (column, heading) in keys}
-    return [printed_cell(numbers[key], named[key]) for key in named if key in numbers]
+    return [
+        printed_cell(numbers[row, column], (name, heading))
+        for (row, name), (column, heading) in product(rows.items(), columns.items())
+        if (row, column) in numbers
+    ]
 
 
 def printed_text_cell(row: pd.Series, position: Place) -> Cell:
@@ -132,21 +139,20 @@ def best_of_each(
     compete; values are compared with ``digits`` decimals.
     """
     other_axis = "column" if by == "row" else "row"
-    top: dict[str, float] = {}
     competing = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
+    values: dict[str, list[float]] = {}
     for cell in competing:
-        key = getattr(cell, by)
-        top[key] = max(top.get(key, 0.0), round(cell.value, digits))
+        values.setdefault(getattr(cell, by), [0.0]).append(round(cell.value, digits))
     return {
         (cell.row, cell.column)
         for cell in competing
-        if round(cell.value, digits) == top[getattr(cell, by)]
+        if round(cell.value, digits) == max(values[getattr(cell, by)])
     }
 
 
-def counted(n: int, noun: str, form: str = "") -> str:
+def counted(number: int, noun: str, form: str = "") -> str:
     """Return a number, in a format, with its noun: "1 model", "2 models"."""
-    return f"{n:{form}} {noun}{'' if n == 1 else 's'}"
+    return f"{number:{form}} {noun}{'' if number == 1 else 's'}"
 
 
 def size_text(billions: float) -> str:
@@ -260,15 +266,16 @@ VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
 
 @dataclass(frozen=True, slots=True)
 class Recomputation:
-    """Rules by which numbers in running text follow from other numbers of the paper.
+    """How numbers in running text follow from other printed numbers of the paper.
 
-    ``PublishedRow`` has the formula of each, and the numbers that the formula is applied to.
+    The row of a printed number (``PublishedRow``) names its formula, and in ``of`` the numbers that
+    the formula is applied to, such as ``table2/English; German/*``.
     """
 
     formats: Mapping[Formula, str]
     """Format of each formula's numbers: "{:.1f}", or "{text}" for the first number's text."""
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Rows or columns that a name in braces stands for."""
+    """Rows or columns that a name in braces, such as ``{models}``, stands for."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
         """Make the cell of a printed number from other printed numbers.
@@ -319,11 +326,12 @@ def printed_statements(
     cells: list[Cell] = []
     faults = []
     for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
-        cell_key: Place = (row["row"], row["column"])
-        title = row["title"] or ": ".join(cell_key)
-        computed = (
-            recomputation.cell(row, title, printed) if row["formula"] else compute(cell_key, title)
-        )
-        cells += [printed_cell(row, (title, PRINTED)), *filter(None, [computed])]
+        place: Place = (row["row"], row["column"])
+        title = row["title"] or ": ".join(place)
+        cells.append(printed_cell(row, (title, PRINTED)))
+        if row["formula"]:
+            cells.append(recomputation.cell(row, title, printed))
+        elif computed := compute(place, title):
+            cells.append(computed)
         faults += [f"{title}: {row['note']}"] if row["fault"] else []
     return cells, "; ".join(faults) + "."

@@ -63,15 +63,10 @@ def say(axes: Axes, text: str) -> None:
     axes.set(xticks=[], yticks=[])
 
 
-def empty_figure(
-    reason: str, width: float = PAGE_INCHES, height: float = 1.0, framed: bool = True
-) -> Figure:
+def empty_figure(reason: str, width: float = PAGE_INCHES, height: float = 1.0) -> Figure:
     """Return a figure of a size in inches that only says why there is nothing to draw."""
     figure = new_figure(width, height)
-    axes = figure.subplots()
-    say(axes, reason)
-    if not framed:
-        axes.set_axis_off()
+    say(figure.subplots(), reason)
     return figure
 
 

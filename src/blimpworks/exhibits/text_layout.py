@@ -55,7 +55,7 @@ def text_size(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A text in one style; no space or line break precedes a ``glued`` one.
+    """A text in one style, such as a word in bold; no space or line break precedes a ``glued`` one.
 
     ``families`` are fonts in order of preference; ``size`` is in points.
     """
@@ -92,8 +92,8 @@ def words_of(run: Run) -> list[Run]:
     runs = []
     # A line may break at plain spaces only, not at that before a percent sign.
     for word in filter(None, run.text.split(" ")):
-        for number, piece in enumerate(_pieces(word)):
-            runs.append(replace(run, text=piece, glued=number > 0))
+        for index, piece in enumerate(_pieces(word)):
+            runs.append(replace(run, text=piece, glued=index > 0))
     if runs:
         runs[0] = replace(runs[0], glued=run.glued)
     return runs
@@ -104,12 +104,12 @@ def _pieces(word: str) -> tuple[str, ...]:
     """Split a right-to-left word from the punctuation before and after it, which is mirrored."""
     if not is_rtl(word):
         return (word,)
-    at = [n for n, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
-    if not at:
+    letters = [i for i, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
+    if not letters:
         return (word,)
-    first, after = at[0], at[-1] + 1
-    ends = (word[:first].translate(MIRRORED), word[first:after], word[after:].translate(MIRRORED))
-    return tuple(filter(None, ends))
+    start, end = letters[0], letters[-1] + 1
+    pieces = (word[:start].translate(MIRRORED), word[start:end], word[end:].translate(MIRRORED))
+    return tuple(filter(None, pieces))
 
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
@@ -141,7 +141,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
-    """Return a distance of two baselines, in points, at which tall letters do not touch."""
+    """Return the distance of two lines' baselines, in points, so that tall letters do not touch."""
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)
@@ -181,10 +181,11 @@ class Pen:
         """Write runs in lines below ``y``, from the right if ``rtl``, and return their height."""
         runs = [*runs]
         size = max((run.size for run in runs), default=0)
-        space, lines = 0.32 * size, wrapped(runs, width, 0.32 * size)
+        space = 0.32 * size  # the width of a space in most fonts
+        lines = wrapped(runs, width, space)
         baseline = y
-        for before, line in zip([[], *lines], lines, strict=False):
-            baseline += step(before, line)
+        for line_above, line in zip([[], *lines], lines, strict=False):
+            baseline += step(line_above, line)
             if not rtl:
                 self.line(x, baseline, line, space)
                 continue
@@ -281,12 +282,8 @@ def script_of(letters: Iterable[int]) -> str:
     A script of ``PREFERRED`` goes before any other.
     """
     scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
-    preferred_scripts = [name for name in scripts if name in PREFERRED]
-    return max(
-        preferred_scripts,
-        key=preferred_scripts.count,
-        default=max(scripts, key=scripts.count, default=""),
-    )
+    candidates = [name for name in scripts if name in PREFERRED] or scripts
+    return max(candidates, key=candidates.count, default="")
 
 
 @lru_cache(maxsize=512)
@@ -298,7 +295,10 @@ def _charmap(path: str) -> frozenset[int]:
 
 
 def font_for(texts: Iterable[str]) -> str | None:
-    """Return an installed font family with all letters of the texts; else warn and return None."""
+    """Return an installed font family with all letters of the texts; else warn and return None.
+
+    Families of ``PREFERRED`` come first, then DejaVu Sans, then others by name.
+    """
     letters = letters_of(texts)
     script = script_of(letters)
     ranks = {family: rank for rank, family in enumerate((*PREFERRED.get(script, ()), *HOUSE))}
@@ -336,12 +336,12 @@ def font_for(texts: Iterable[str]) -> str | None:
 
 def families_for(letters: Iterable[int]) -> tuple[list[str], frozenset[int]]:
     """Return an installed font family for each script, and the letters that no font has."""
-    by_script: dict[str, set[int]] = {}
+    letters_by_script: dict[str, set[int]] = {}
     for letter in letters:
-        by_script.setdefault(script_of([letter]), set()).add(letter)
+        letters_by_script.setdefault(script_of([letter]), set()).add(letter)
     families: list[str] = []
     absent: set[int] = set()
-    for _, script_letters in sorted(by_script.items()):
+    for _, script_letters in sorted(letters_by_script.items()):
         family = font_for(["".join(map(chr, sorted(script_letters)))])
         if family is None:
             absent |= script_letters

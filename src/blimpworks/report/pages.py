@@ -58,20 +58,16 @@ class Section:
     """Numbers with each verdict: whether print and measurement agree."""
 
     @property
-    def name(self) -> str:
-        return self.exhibit.name
-
-    @property
     def heading(self) -> str:
         """Label in print and title, as "Table 2 · Accuracies"; exhibits not in print are "Ours"."""
         default = "" if find_paper(self.paper).needs_benchmark else "Ours"
-        label = exhibit_label(self.name) or default
+        label = exhibit_label(self.exhibit.name) or default
         return f"{label} · {self.exhibit.title}" if label else self.exhibit.title
 
     @property
     def anchor(self) -> str:
         """Part of the section's address after "#"."""
-        return f"{self.paper}-{self.name}".replace("_", "-")
+        return f"{self.paper}-{self.exhibit.name}".replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +334,7 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
     yield f"{pieces}/head.html", _render("paper.html", page=page, **values)
     for section in page.sections:
         for view, content in section.views.items():
-            yield f"{pieces}/{section.name}.{view}.html", content
+            yield f"{pieces}/{section.exhibit.name}.{view}.html", content
     body = _render("exhibits.rst", page=page, plain=_escape_rst, texts=TEXTS)
     yield f"{page.paper}.rst", _titled(citation.label, _include(f"{pieces}/head.html"), body)
 

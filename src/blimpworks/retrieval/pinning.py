@@ -24,7 +24,7 @@ from blimpworks.errors import BROKEN, UserError, reading
 from blimpworks.files import atomic, below, scratch, sha256_of, write_text
 from blimpworks.retrieval import sources
 from blimpworks.retrieval.download import Transfer
-from blimpworks.strict import Part, Strict, Within
+from blimpworks.strict import PathComponent, Strict, Within
 
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
@@ -139,7 +139,7 @@ MOST_BYTES = 60_000_000_000
 class ArchiveRow(Strict):
     """Row of the table of archives: an archive with files of a catalogue."""
 
-    name: Part
+    name: PathComponent
     url: Annotated[str, AfterValidator(check_listed)]
     members: Within
     """Directory in the archive; below it, files have the same paths as in a mirror."""
