@@ -142,11 +142,6 @@ class TableSchema:
         return pa.schema([pa.field(name, data_type) for name, data_type in self.columns])
 
 
-def declare(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSchema:
-    """Return the schema of a table from names and types of its columns."""
-    return TableSchema(name, tuple(columns.items()), open)
-
-
 KINDS: Mapping[str, pa.DataType] = {
     "string": STRING,
     "label": LABEL,

@@ -248,7 +248,7 @@ class RankedColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedModel:
+class RankedRow:
     """Row of the ranking: a model with its accuracies, in the order of the columns."""
 
     model: str
@@ -257,9 +257,7 @@ class RankedModel:
     """Mean accuracy [%]; None for a model that lacks a column."""
 
 
-def rank_models(
-    papers: Sequence[read.PaperInputs],
-) -> tuple[list[RankedColumn], list[RankedModel]]:
+def rank_models(papers: Sequence[read.PaperInputs]) -> tuple[list[RankedColumn], list[RankedRow]]:
     """Rank models by their mean accuracy over all columns; models that lack a column come last."""
     columns: list[RankedColumn] = []
     for paper in papers:
@@ -284,7 +282,7 @@ def rank_models(
         cells = [column.cells.get(model) for column in columns]
         values = [cell.facts["value"] for cell in cells if cell]
         mean = fmean(values) if len(values) == len(columns) else None
-        ranked.append(RankedModel(model, cells, mean))
+        ranked.append(RankedRow(model, cells, mean))
     return columns, sorted(ranked, key=lambda row: (row.mean is None, -(row.mean or 0)))
 
 

@@ -14,7 +14,7 @@ from other printed ones, the comparison ``measured`` beside the campaign's.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -372,7 +372,7 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class PaperInputs:
-    """The report's inputs of a paper."""
+    """What the report shows of one paper."""
 
     name: str
     evidence: Evidence
@@ -382,7 +382,7 @@ class PaperInputs:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The report's inputs."""
+    """All that the report shows."""
 
     campaign: Campaign
     trees: Trees
@@ -418,23 +418,17 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
             forms = {}
             for tree in trees.forms_of(spec):
                 lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
-                missing = tuple(lacks.get(spec.key, ()))
-                files = trees.files(tree, spec.key)
-                forms[tree] = _read_form(spec, tree, files, missing, printed, evidence)
+                form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
+                forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
             paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
         papers.append(PaperInputs(paper, evidence, names, paper_exhibits))
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
 
 
 def _read_form(
-    spec: ExhibitSpec,
-    tree: str,
-    files: Path,
-    missing: tuple[str, ...],
-    printed: Paper,
-    evidence: Evidence,
+    spec: ExhibitSpec, tree: str, files: Path, printed: Paper, evidence: Evidence
 ) -> Form:
-    """Read one form of an exhibit; the other arguments are fields of ``Form``."""
+    """Read one form of an exhibit; ``files``: path of its files, without suffix."""
     document = read_document(files.with_name(f"{files.name}.json"))
     cells = []
     for row in read_table(CELLS, files.with_name(f"{files.name}.cells.parquet")).to_pylist():
@@ -443,7 +437,7 @@ def _read_form(
         number = evidence.get(key)
         facts = row | {"filter": json.loads(row["filter"])}
         cells.append(Cell(facts, [*filter(None, origins)], key if number else None, number))
-    return Form(spec.name, tree, document, cells, files, spec.kind == "figure", missing)
+    return Form(spec.name, tree, document, cells, files, spec.kind == "figure")
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
