@@ -43,10 +43,7 @@ NAME_MAX = 255
 
 @contextmanager
 def writing_below(folder: Path) -> Iterator[None]:
-    """Make a block write ``/home/me/a.tsv`` as ``folder/home/me/a.tsv``, and so each file.
-
-    Used to repeat jobs and compare their outputs with the original files.
-    """
+    """Make a block write ``/a/b.tsv`` as ``folder/a/b.tsv``, to compare it with the original."""
     token = _elsewhere.set(folder)
     try:
         yield

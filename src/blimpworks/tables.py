@@ -72,10 +72,7 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 @lru_cache(maxsize=1024)
 def _is_intact(path: Path, _size: int, _changed: int) -> bool | None:
-    """Return whether a file has its SHA-256, or None if none is written in it.
-
-    Size and time of change are only keys of the cache.
-    """
+    # Returns None for a file without a SHA-256. Size and time of change are keys of the cache.
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         footer_start = _footer_start(content)
         pages_end = max(footer_start - SIZE, 0)

@@ -1,7 +1,8 @@
 """Find cells of exhibits by row and column, and the printed numbers that they are compared with.
 
-The cells file of an exhibit is a table with a row for each number: its row and column, formula, and
-the filter that selects its rows. A comparison is a CSV file of printed numbers beside ours.
+The cells file of an exhibit (a table or figure) has a row for each number: its row and column in
+print, its formula, and the filter of the rows that it is computed from. A comparison is a CSV file
+of printed numbers beside ours.
 """
 
 import csv
@@ -80,9 +81,8 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
     if len(cells) > 1:
         exact = cells[(cells["row"] == row) & (cells["column"] == column)]
         if len(exact) != 1:
-            choice = "; ".join(
-                f"{r} / {c}" for r, c in zip(cells["row"], cells["column"], strict=True)
-            )
+            places = zip(cells["row"], cells["column"], strict=True)
+            choice = "; ".join(f"{r} / {c}" for r, c in places)
             raise UserError(f"{source}: row {row!r}, column {column!r} means several: {choice}.")
         cells = exact
     return {str(key): value for key, value in cells.astype(object).iloc[0].items()}
@@ -166,10 +166,9 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     for cell in cells.astype(object).to_dict("records"):
         if any(cell[f"printed_{name}"] != value for name, value in position.items()):
             continue
-        is_printed = is_published and cell["source"] == "published"
-        if is_printed and repeated <= json.loads(cell["filter"]).items():
-            continue
-        return source, {str(name): value for name, value in cell.items()}
+        is_of_print = is_published and cell["source"] == "published"
+        if not (is_of_print and repeated <= json.loads(cell["filter"]).items()):
+            return source, {str(name): value for name, value in cell.items()}
     return source, None
 
 

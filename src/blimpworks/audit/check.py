@@ -256,7 +256,6 @@ def make_again(
     declared cheap, which only read and write tables, so that a forged record cannot do harm.
     ``run`` runs a command line of this package in this process.
     """
-    # A command line may have made the products of several jobs.
     reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
     cheap_words = [command.words for command in declared_commands().values() if command.cheap]
     records_by_arguments: dict[tuple[str, ...], list[Record]] = {}

@@ -127,7 +127,6 @@ def load_run(root: Path) -> Run:
     return run
 
 
-NO_NAMES: frozenset[str] = frozenset()
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
 KIND_OF_COMMAND: dict[str, Kind] = {"retrieve": "input", "retrieve_model": "model"}
 KIND_OF_COMMAND |= {"score": "engine", "answer": "engine"}
@@ -169,7 +168,7 @@ class Causes:
             and same_table(self.first.file(old["path"]), self.second.file(new["path"]))
         )
 
-    def _causes_within_job(self, job: str, ignored: frozenset[str] = NO_NAMES) -> list[Cause]:
+    def _causes_within_job(self, job: str, ignored: frozenset[str] = frozenset()) -> list[Cause]:
         """Return causes within one job, without inputs about the ``ignored`` names."""
         old, new = self.first.jobs[job], self.second.jobs[job]
         causes = {*_value_causes(old, new)}
@@ -212,7 +211,7 @@ class Causes:
         sure, perhaps = self._definitions[codes]
         return sure or perhaps or [f"what {new['verb']} starts from, or a data file"]
 
-    def _all_causes(self, job: str, ignored: frozenset[str] = NO_NAMES) -> frozenset[Cause]:
+    def _all_causes(self, job: str, ignored: frozenset[str] = frozenset()) -> frozenset[Cause]:
         """Return causes of differences in a job's products, in this job and upstream."""
         causes = {*self.causes_within_job(job, ignored)}
         for key in {self.second.key(e["path"]) for e in self.second.jobs[job]["inputs"]}:

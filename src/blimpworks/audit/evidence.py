@@ -302,8 +302,7 @@ def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     """Describe an item of judgements or items: sentences or prompt, tokens, verdict and origin.
 
-    It is an item of several conditions, a prompt, a single sentence (the same as "good" and "bad"),
-    or a pair. An item of several conditions has a row for each, with another ``item_id``.
+    It is an item of several conditions (with a row for each), a prompt, a sentence, or a pair.
     """
     of_items, scores, answers = (
         [node] if table_kind in node.path.parts else nearest(node, table_kind)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import groupby, islice, takewhile
 from pathlib import Path
+from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -149,9 +150,7 @@ MOST_NAMED_CAUSES = 5
 """Most definitions, parameters or inputs that a reason names."""
 
 
-def _snakemake(
-    campaign: Path, *arguments: str, settings: str = ""
-) -> subprocess.CompletedProcess[str]:
+def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> CompletedProcess[str]:
     """Run Snakemake. ``settings``: directory for files with settings of jobs, if wanted."""
     command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
     variables = os.environ | {"COLUMNS": "10000", "BLIMPWORKS_SETTINGS": settings}
@@ -160,7 +159,7 @@ def _snakemake(
     )
 
 
-def _last_lines(run: subprocess.CompletedProcess[str], count: int) -> str:
+def _last_lines(run: CompletedProcess[str], count: int) -> str:
     lines = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
     return " ".join(lines[-count:]) or "no message."
 

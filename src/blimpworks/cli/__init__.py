@@ -221,15 +221,12 @@ def main() -> None:
     try:
         _supervise(sys.argv[1:])
         command_line(_prepare(sys.argv[1:]))()
-    except TransientError as error:
+    except (TransientError, OutOfTime) as error:
         print(f"blimpworks (attempt): {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(1 if isinstance(error, TransientError) else os.EX_TEMPFAIL)
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
         sys.exit(2)
-    except OutOfTime as pause:
-        print(f"blimpworks (attempt): {pause}", file=sys.stderr)
-        sys.exit(os.EX_TEMPFAIL)
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise

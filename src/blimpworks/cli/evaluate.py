@@ -221,8 +221,6 @@ def build_report_card(
     typer.echo(f"{outputs[1]}: " + ", ".join(f"{n} {unit}" for unit, n in counts.items()))
 
 
-# Commands that exchange data with other tools: `blimpworks export …`, `blimpworks import …`
-
 GROUPS["export"] = "Write files that other tools read."
 GROUPS["import"] = "Read files that other tools wrote."
 FOLDER = argument("Directory to write to.")

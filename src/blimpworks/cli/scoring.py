@@ -2,12 +2,9 @@
 
 A parameter of a function is an option of the command, the docstring is its help. The body opens a
 job, which records what the products are made from, and calls the library. Without body, the library
-gets the arguments (``blimpworks.commands.declare``). Two conventions:
-
-- An option that a user leaves out is not recorded, if earlier versions had no such option: so
-  their records stay valid.
-- Where jobs are only listed, opening one raises ``Planned``. Commands with several jobs suppress it
-  to go on with the next.
+gets the arguments (``blimpworks.commands.declare``). An option that earlier versions lack is only
+recorded if given, so that their records stay valid. Where jobs are only listed, opening one raises
+``Planned``; commands with several jobs suppress it, to go on with the next.
 """
 
 import json

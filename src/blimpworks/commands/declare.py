@@ -12,10 +12,9 @@ parameters, a digest of its code, and the versions of ``packages``. Ways to decl
 - ``command(recorded=entries)``: the body runs within a job that is opened from the arguments
 - ``command(calls=function)``: no body; the function gets the arguments of the same names
 
-``entries`` are the functions, as ``module:name``, that make the products. The job's inputs, outputs
-and parameters follow from the arguments' types: a path is an input, anything else a parameter. The
-``Use`` of an option changes that. Heavy imports stay inside the bodies, so that ``--help`` starts
-quickly.
+``entries`` are the functions, as ``module:name``, that make the products. A path among the
+arguments is an input of the job, anything else a parameter; the ``Use`` of an option changes that.
+Heavy imports stay inside the bodies, so that ``--help`` starts quickly.
 """
 
 import inspect
@@ -36,10 +35,8 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 """Arguments of a command by parameter name."""
 Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
-"""Functions and classes that make the products, as ``module:name``.
-
-Or a function that returns a ``Command`` for each choice that decides which code runs, such as
-``score vllm causal`` and ``score kenlm ngram``.
+"""Functions and classes that make the products, as ``module:name``, or a function that returns a
+``Command`` for each choice that decides which code runs, such as ``score vllm causal``.
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
 """Name under which the record notes the function's result, or a function that returns the notes.
@@ -178,10 +175,9 @@ class Declared:
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def of(self, *values: str) -> Command:
-        """Return the command that records call by its name and the ``values`` that decide its code.
+        """Return the command with the ``values`` that decide its code: ``score vllm causal``.
 
-        ``score.of("vllm", "causal")`` is ``score vllm causal``. Raises UserError for unknown
-        values.
+        Raises UserError for unknown values.
         """
         name = " ".join((self.name, *values))
         if name not in self.commands:

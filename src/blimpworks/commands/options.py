@@ -26,14 +26,11 @@ def option(
     """Declare an option of a command as the default of a parameter.
 
     ``names``, such as ``--bytes``, replace the parameter's name. A ``default`` of ``list`` is the
-    empty list. ``use``: what the job does with the value. ``details``: arguments of
-    ``typer.Option``.
+    empty list. ``use``: effects on the job; ``details``: arguments of ``typer.Option``.
     """
-    declaration = declare(
-        default, *names, help=help_text, show_default=default is not list, **details
-    )
-    declaration.use = use
-    return declaration
+    declared = declare(default, *names, help=help_text, show_default=default is not list, **details)
+    declared.use = use
+    return declared
 
 
 def argument(help_text: str, **details: Any) -> Any:

@@ -1,16 +1,9 @@
 """Formulas of cells: functions from rows of a table to a number, each with a sentence.
 
 A cell is a number of an exhibit (a table or figure). Tables of cells store the sentence of its
-formula, and ``formula_of`` finds the formula of a sentence. So ``blimpworks explain`` can compute
-any number again. A template makes formulas with parameters:
-
-    @formula("mean of {column}")
-    def mean_of(rows, column): …
-
-    mean_of("value").sentence                  "mean of value"
-    formula_of("mean of value")(rows)          the mean of the column
-
-Formulas of one paper are in the modules of its exhibits.
+formula; ``formula_of`` finds the formula, so that ``blimpworks explain`` can compute the number
+again. A template makes formulas with parameters: ``mean_of("value")`` has the sentence "mean of
+value". Formulas of one paper are in the modules of its exhibits.
 """
 
 import inspect
@@ -209,10 +202,7 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
-    """Return a pattern of a template's sentences, such as ``mean of (?P<column>…)``.
-
-    Also return the notations by which to read its groups.
-    """
+    """Return a pattern of sentences, as ``mean of (?P<column>…)``, and the notations of groups."""
     types = get_type_hints(template.function)
     notations: dict[str, Notation] = {}
     pattern = ""

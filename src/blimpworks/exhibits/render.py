@@ -1,7 +1,7 @@
-"""Build exhibits from tables and write them as files.
+"""Build exhibits (tables and figures of papers) and write them as files.
 
 Tables are written as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML. Both are
-also written as JSON.
+also written as JSON. The formats get sheets: rows of entries, which are texts, under headings.
 """
 
 import importlib
@@ -111,7 +111,7 @@ def table_html(
                 added, content = {}, in_bold(entry, escape)
                 if entry.cell is not None:
                     added, content = show(entry, entry.cell)
-                auto = None if column.right else "auto"
+                auto = None if column.right else "auto"  # the browser finds the direction
                 marks |= {**added, "dir": direction(entry.text) if entry.lang else auto}
                 cells.append(element("td", content, marks | {"lang": entry.lang}))
             # Sections may have fewer columns than the widest one.
@@ -170,6 +170,7 @@ LATEX_ESCAPES = (
     | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", layout.ABSENT_CELL: "--"}
     | {chr(ord("₀") + digit): f"$_{digit}$" for digit in range(10)}
 )
+# A number in LaTeX, such as "12", "$-$3.5" and "\textbf{81.5}".
 DECIMAL = re.compile(
     r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
 )
@@ -253,54 +254,49 @@ def latex_text(exhibit: Exhibit) -> str:
     printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, r"\textbf{{{}}}".format)
     widest = max((sheet.columns for sheet in printed_sheets), key=len)
     caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
-    broad = len(widest) > NARROW or any(column.width for column in widest)
+    is_broad = len(widest) > NARROW or any(column.width for column in widest)
     alignments = []
-    for column_number, column in enumerate(widest):
+    for index, column in enumerate(widest):
         if column.width:
             alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
         elif column.right:
-            texts = (
-                entries[column_number].text
-                for sheet in printed_sheets
-                for entries in sheet.body
-                if entries[column_number:]
-            )
+            rows = (entries for sheet in printed_sheets for entries in sheet.body)
+            texts = (entries[index].text for entries in rows if entries[index:])
             alignments.append(_decimal_column(texts) or "r")
         else:
             alignments.append("l")
 
-    # Each part is a table or ``table*``, no larger than the page, with a caption below it.
-    name, width = ("table*", r"\textwidth") if broad else ("table", r"\columnwidth")
+    # Each group is a table or ``table*``, no larger than the page, with a caption below it.
+    name, width = ("table*", r"\textwidth") if is_broad else ("table", r"\columnwidth")
     size = r"\small" if len(alignments) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
     decimals = [DECIMALS] if any(a.startswith("S") for a in alignments) else []
-    sheet_groups = list(_pages(printed_sheets))
+    pages = list(_pages(printed_sheets))
     lines = []
-    for number, sheet_group in enumerate(sheet_groups, start=1):
+    for number, page in enumerate(pages, start=1):
         lines += [rf"\begin{{{name}}}", r"\centering" + size, *decimals]
         lines += [rf"\begin{{adjustbox}}{{max width={width},max totalheight=0.8\textheight}}"]
         lines += [rf"\begin{{tabular}}{{{''.join(alignments)}}}"]
-        lines += _latex_body(sheet_group, alignments)
+        lines += _latex_body(page, alignments)
         lines += [r"\end{tabular}", r"\end{adjustbox}"]
-        continued = rf"\par\smallskip (continued: part {number} of {len(sheet_groups)})"
+        continued = rf"\par\smallskip (continued: part {number} of {len(pages)})"
         lines += [rf"\caption{{{caption}}}" if number == 1 else continued, rf"\end{{{name}}}"]
     return (SCRIPTS if exhibit.textual else "") + "\n".join(lines) + "\n"
 
 
 def _pages(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
-    """Split sheets into groups of at most ``LONG`` rows, each with headings."""
-    sheet_group: list[Sheet] = []
-    room = LONG
+    """Yield the sheets of each page: at most ``LONG`` rows, and headings at the top."""
+    page: list[Sheet] = []
+    free_rows = LONG
     for sheet in printed_sheets:
         rows = sheet.body
-        while len(rows) > room:
-            if room:
-                headed = sheet.headed or not sheet_group
-                sheet_group.append(replace(sheet, body=rows[:room], headed=headed))
-            yield sheet_group
-            sheet_group, rows, room = [], rows[room:], LONG
-        sheet_group.append(replace(sheet, body=rows, headed=sheet.headed or not sheet_group))
-        room -= len(rows)
-    yield sheet_group
+        while len(rows) > free_rows:
+            if free_rows:
+                page.append(replace(sheet, body=rows[:free_rows], headed=sheet.headed or not page))
+            yield page
+            page, rows, free_rows = [], rows[free_rows:], LONG
+        page.append(replace(sheet, body=rows, headed=sheet.headed or not page))
+        free_rows -= len(rows)
+    yield page
 
 
 # Markdown, CSV, and pictures
@@ -345,11 +341,12 @@ def markdown_text(exhibit: Exhibit) -> str:
 
     printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, "**{}**".format)
     columns = printed_sheets[0].columns
-    named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
-    distinct = len({c.lower for c in columns}) == len(columns)
+    # One upper heading over all columns repeats the title, unless their names contain it.
+    heads = exhibit.heads.items()
+    is_in_names = any(upper and f"{upper} {lower}" == name for name, (upper, lower) in heads)
+    is_distinct = len({c.lower for c in columns}) == len(columns)
     uppers = {c.upper for s in printed_sheets for c in s.columns} - {""}
-    if distinct and not named and len(uppers) == 1:
-        # One upper heading over all columns repeats the title, unless their names contain it.
+    if is_distinct and not is_in_names and len(uppers) == 1:
         columns = tuple(replace(c, upper="") for c in columns)
     rows: list[list[str]] = []
     for number, sheet in enumerate(printed_sheets):
@@ -360,13 +357,10 @@ def markdown_text(exhibit: Exhibit) -> str:
     width = max(len(s.columns) for s in printed_sheets)
     padded = [[*row, *[""] * (width - len(row))] for row in rows]
     missing = width - len(columns)
-    table = pd.DataFrame(
-        padded, columns=[*(c.heading for c in columns), *[""] * missing]
-    ).to_markdown(
-        index=False,
-        colalign=["right" if c.right else "left" for c in columns] + ["right"] * missing,
-        disable_numparse=True,
-    )
+    headings = [*(c.heading for c in columns), *[""] * missing]
+    sides = ["right" if c.right else "left" for c in columns] + ["right"] * missing
+    frame = pd.DataFrame(padded, columns=headings)
+    table = frame.to_markdown(index=False, colalign=sides, disable_numparse=True)
     return f"# {_markdown(exhibit.title)}\n\n{table}\n\n{_markdown(exhibit.caption)}\n"
 
 
@@ -385,7 +379,8 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
         elif output.suffix == ".json":
             write_text(output, layout.json_text(exhibit))
-    if pictures := [output for output in outputs if output.suffix not in (".html", ".json")]:
+    pictures = [output for output in outputs if output.suffix not in (".html", ".json")]
+    if pictures:
         import matplotlib as mpl  # slow, and tables need none of it
 
         from blimpworks.exhibits.style import take_literally
@@ -397,10 +392,9 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             covered = exhibit.figure.get_tightbbox().padded(MARGIN)
             for picture in pictures:
                 suffix = picture.suffix[1:]
+                form: dict[str, Any] = {"format": suffix, "metadata": METADATA[suffix]}
                 with atomic(picture) as temporary:
-                    look: dict[str, Any] = {"dpi": PNG_DPI, "bbox_inches": covered}
-                    look |= {"format": suffix, "metadata": METADATA[suffix]}
-                    exhibit.figure.savefig(temporary, **look)
+                    exhibit.figure.savefig(temporary, dpi=PNG_DPI, bbox_inches=covered, **form)
 
 
 ENOUGH_PAIRS = 30

@@ -109,12 +109,11 @@ def printed_cells(
                 f"{number[axis]!r}, which it does not have; its {axis}s are {', '.join(names)}. "
                 f"Correct the {axis} of that number."
             )
-    numbers = by_place(printed)
-    return [
-        printed_cell(numbers[row, column], (name, heading))
-        for (row, name), (column, heading) in product(rows.items(), columns.items())
-        if (row, column) in numbers
-    ]
+    numbers, cells = by_place(printed), list[Cell]()
+    for (row, name), (column, heading) in product(rows.items(), columns.items()):
+        if (row, column) in numbers:
+            cells.append(printed_cell(numbers[row, column], (name, heading)))
+    return cells
 
 
 def printed_text_cell(row: pd.Series, position: Place) -> Cell:

@@ -1,10 +1,8 @@
 """Define the common look of all figures, and prepare cells for seaborn.
 
-The modules that draw figures call these functions inside ``house_style``. A cell is one number of
-a figure, with the ends ``low`` and ``high`` of its interval.
-
-Seaborn computes intervals from observations, but figures must show the intervals of the cells.
-Therefore ``with_ends`` makes three rows of each cell, and ``INTERVALS`` reads them back:
+A cell is one number of a figure, with the ends ``low`` and ``high`` of its interval. Seaborn
+computes intervals from observations, but figures must show the intervals of the cells. Therefore
+``with_ends`` makes three rows of each cell, and ``INTERVALS`` reads them back:
 
     row  value                  row  value
     deu  90 (low 88, high 91)   deu  90, deu 88, deu 91

@@ -200,15 +200,15 @@ class Pen:
         """Draw a filled rectangle without an edge."""
         if self.axes is not None:
             # In front of lines, behind texts.
-            look: Look = {"facecolor": colour, "linewidth": 0, "zorder": 2.5}
-            self.axes.add_patch(Rectangle((x, y), width, height, **look))
+            patch = Rectangle((x, y), width, height, facecolor=colour, linewidth=0, zorder=2.5)
+            self.axes.add_patch(patch)
 
     def box(self, x: float, y: float, width: float, height: float, fill: str = FILL) -> None:
         """Draw a frame with round corners."""
         if self.axes is not None:
-            style = "round,pad=0,rounding_size=3"
-            frame: Look = {"boxstyle": style, "facecolor": fill, "edgecolor": FRAME}
-            self.axes.add_patch(FancyBboxPatch((x, y), width, height, linewidth=0.7, **frame))
+            frame: Look = {"boxstyle": "round,pad=0,rounding_size=3", "edgecolor": FRAME}
+            frame |= {"facecolor": fill, "linewidth": 0.7}
+            self.axes.add_patch(FancyBboxPatch((x, y), width, height, **frame))
 
     def curve(self, start: tuple[float, float], end: tuple[float, float], height: float) -> None:
         """Draw an arc of ``height`` points above its ends, with an arrowhead at the second."""

@@ -1,9 +1,9 @@
-"""Digests of the code that a rule depends on.
+"""Compute digests of the code that a rule of the workflow depends on.
 
 Snakemake reruns a rule when a param changes, but it does not look inside imported modules. Each
 rule therefore has a param with the digest of all functions, classes and constants that its entry
-points reach by name. Comments, docstrings, types, layout, error messages and names change no digest
-(``normal_form``).
+points (``module:name``) reach by name. Comments, docstrings, types, layout, error messages and
+names change no digest (``normal_form``).
 
 The digest follows names, ``module.name`` and imports, also inside functions. Code that finds its
 functions by strings must therefore pass them as entry points.
@@ -204,7 +204,7 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
 
 
 def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
-    """Return the definition that a name or ``module.name`` in a module refers to."""
+    """Return the definition that a name, or ``module.name``, refers to in a module."""
     parsed = _module(module)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         target = parsed.imports.get(node.value.id)

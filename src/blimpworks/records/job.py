@@ -1,8 +1,8 @@
-"""Jobs, which write records of their command, inputs, code, parameters, host and times.
+"""Jobs, which write provenance records: command, inputs, code, parameters, host and times.
 
-A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products, and a pointer to it
-beside each product in another directory. Parquet files contain a part of the record: inputs, code,
-parameters, package versions. Host and times are in the sidecar alone, so that a repeated job writes
+A ``Job`` writes one record, ``<first output>.prov.json``, beside its products, and a pointer to it
+beside each product in another directory. Parquet files contain some of its fields: inputs, code,
+parameters, package versions. Only the record has host and times, so that a repeated job writes
 products with the same bytes.
 """
 
@@ -71,7 +71,7 @@ _share: Callable[[], Mapping[str, Any]] = _no_cluster
 
 
 def record_share(share: Callable[[], Mapping[str, Any]]) -> None:
-    """Set the function that returns a job's id, node and GPUs (``slurm_job``, …) for records."""
+    """Set the function that returns a job's id, node and GPUs on a cluster, for records."""
     global _share  # noqa: PLW0603
     _share = share
 
@@ -109,10 +109,10 @@ def run_git(repository: Path, *arguments: str) -> bytes | None:
     """Return the standard output of a git command; None where it fails or git is missing."""
     command = ["git", "-C", str(repository), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=20, check=False)
+        result = subprocess.run(command, capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    return result.stdout if result.returncode == 0 else None
 
 
 @cache

@@ -1,7 +1,8 @@
-"""Normal forms of definitions, for the digests of code: their text without names and layout.
+"""Write definitions in a normal form, for digests of code: their text without names and layout.
 
-Comments, docstrings, types and error messages are left out too. Local variables and mentioned
-definitions of the package have numbers in the order of mention; other imports, full names.
+Comments, docstrings, types and error messages are left out too. Local variables are numbered, other
+definitions of the package have the mark ``MENTION``, and other imports their full names. So
+``def double(count): return np.abs(count) * FACTOR`` has the form of ``numpy.abs(count) * MENTION``.
 """
 
 import ast

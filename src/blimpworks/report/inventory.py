@@ -1,8 +1,7 @@
 """List every table and figure of the five papers, with the exhibit of ours that rebuilds it.
 
 ``blimpworks list-exhibits`` makes ``docs/exhibits.md`` from ``config/published/exhibits.tsv``, a
-list of what the papers print, and from the exhibits that this package builds. Both name the same
-thing differently: "Table 2" is ``table2`` in the code, and "Table B.2" is ``tableb2``.
+list of what the papers print, and from the exhibits that this package builds.
 """
 
 import re

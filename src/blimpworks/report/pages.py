@@ -1,12 +1,9 @@
 """Assemble the pages of the reproduction report, and build the static site with Sphinx.
 
 ``build_report`` gets a campaign's built exhibits (tables and figures of papers). It writes a page
-for each paper, with a section for each exhibit:
-
-    Table 2 · Accuracies        heading of a section
-    [together] [printed] [recomputed] [measured]        its views, as tabs
-
-Recomputed numbers are computed from other printed ones, measured numbers from the campaign's data.
+for each paper, with a section for each exhibit, such as "Table 2 · Accuracies". Tabs of the section
+show up to four views: the numbers as printed, recomputed from other printed numbers, measured by
+the campaign, and all of them together.
 """
 
 import io
@@ -53,9 +50,9 @@ class Section:
     views: Mapping[str, str] = field(repr=False)
     """HTML of each view, by its name ("together", "printed", "recomputed", "measured")."""
     statuses: Counter[str]
-    """Numbers with each status: whether print and recomputation agree."""
+    """Numbers with each status: whether printed and recomputed numbers agree."""
     verdicts: Counter[str]
-    """Numbers with each verdict: whether print and measurement agree."""
+    """The same of printed and measured numbers."""
 
     @property
     def heading(self) -> str:

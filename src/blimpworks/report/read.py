@@ -1,15 +1,13 @@
 """Read all that the report shows: printed numbers, comparisons, names, and built exhibits.
 
-``read_inputs`` takes a campaign and its directories of results. An exhibit (a table or figure of a
-paper) is built in up to three forms, each in a tree of directories:
+An exhibit (a table or figure of a paper) is built in up to three forms, each in a tree:
 
     published   from the paper's printed numbers    results/published/PAPER/EXHIBIT.json, …
     measured    from the campaign's data            results/exhibits/PAPER/EXHIBIT.json, …
     corrected   the same, by corrected methods      CORRECTED/exhibits/PAPER/EXHIBIT.json, …
 
-A form has cells: numbers with their origin. Cells that stand for a printed number have its key
-(exhibit, row, column). The comparison ``published`` sets printed numbers beside those recomputed
-from other printed ones, the comparison ``measured`` beside the campaign's.
+Its cells are numbers with their origin. The comparison ``published`` sets printed numbers beside
+those recomputed from other printed ones, the comparison ``measured`` beside the campaign's.
 """
 
 import json
@@ -108,11 +106,7 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
 def gather(
     paper: str, printed: Sequence[Path], published: pd.DataFrame, measured: pd.DataFrame
 ) -> Evidence:
-    """Collect a paper's printed numbers with their results in both comparisons.
-
-    ``printed``: tables of the paper's printed numbers. ``published``, ``measured``: comparisons of
-    all papers.
-    """
+    """Collect the numbers in a paper's ``printed`` tables, with their results in comparisons."""
     facts_by_key: dict[NumberKey, dict[str, Any]] = {}
     for frame, names in (
         (published, ("status", "recomputed", "reading", "rule", "note")),
@@ -120,9 +114,8 @@ def gather(
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):
             key = (row["exhibit"], row["row"], row["column"])
-            facts = {name: row[name] for name in names}
-            filled = {name: x for name, x in facts.items() if not pd.isna(x) and x != ""}
-            facts_by_key.setdefault(key, {}).update(filled)
+            filled = (name for name in names if not pd.isna(row[name]) and row[name] != "")
+            facts_by_key.setdefault(key, {}).update({name: row[name] for name in filled})
     evidence: Evidence = {}
     for path in sorted(printed):
         for line, number in enumerate(read_rows(PublishedRow, path), start=2):

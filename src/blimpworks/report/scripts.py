@@ -137,10 +137,7 @@ def paper_script(paper: PaperInputs, products: Products) -> str:
 
 
 def script(topic: str, content: Any, receiver: str = "blimpworks") -> str:
-    """Return a script that passes its content to an object of the page; "blimpworks" is the panel.
-
-    ``topic`` tells the receiver what the content is.
-    """
+    """Return a script that passes a topic and its content to an object of the page."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f"{receiver}.receive({json.dumps(topic)},{text});\n"
 
@@ -180,7 +177,6 @@ def _count_conditions(table: pa.Table) -> int:
 
 
 def _read_verdicts(path: Path, method: str) -> dict[str, str]:
-    """Return the letter of each item's verdict by a method."""
     rows = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"]).to_pandas()
     rows = rows[rows["method"] == method]
     correct = rows["correct"].astype(float)

@@ -85,17 +85,16 @@ def _download_obstacles(
     except UserError as error:
         yield str(error).rstrip(".")
         return
-    without_address = [pin.name for pin in absent if not pin.url]
-    if without_address:
-        files = _count_files(without_address)
-        yield f"no address, and in no mirror: {files}; put them into the mirror"
+    names = [pin.name for pin in absent if not pin.url]
+    if names:
+        yield f"no address, and in no mirror: {_count_files(names)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
     if unstated:
         first, names = unstated[0], [pin.name for pin in unstated]
         yield (
             f"{variable} forbids the network, and only their archives state the checksums of "
-            f"{_count_files(names)}; unset it, or run `blimpworks pin {first.catalogue} {first.name} "
-            "--mirror DIRECTORY`"
+            f"{_count_files(names)}; unset it, or run `blimpworks pin {first.catalogue} "
+            f"{first.name} --mirror DIRECTORY`"
         )
     if downloads and variable:
         names = [pin.name for pin in downloads]

@@ -183,7 +183,7 @@ if TYPE_CHECKING:  # slow to import (0.2 s), and not needed to copy a file of a 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A pinned file: its address, checksums and path in a mirror, as in its row of the catalogue."""
+    """A pinned file: its address, checksums and path in a mirror, from a row of the catalogue."""
 
     name: str
     url: str
