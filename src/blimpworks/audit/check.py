@@ -322,7 +322,6 @@ def audit(
         repeated, differing = make_again(jobs, findings, run)
         findings += differing
     downstream = jobs.downstream(finding.path for finding in findings)
-
     # Settings have no record: their content is in the records of the jobs that read them.
     products = (path for path in files.expand([root]) if path.parent.name != SETTINGS_FOLDER)
     strangers = [path for path in products if jobs.key(path) not in jobs.makers]

@@ -119,7 +119,6 @@ def load_run(root: Path) -> Run:
         base = Path("/")
     elif resolved.endswith(f"/{recorded}"):
         base = Path(resolved.removesuffix(f"/{recorded}"))
-
     run = Run(root, recorded, base)
     if base is not None:
         records = list(Jobs(records, Records(base)).by_output.values())

@@ -6,8 +6,7 @@ the formula that computes it and a filter of the rows of a table that it is comp
     row   column   value  formula               source      filter
     gpt2  English  81.5   100 × mean(accuracy)  accuracies  {"model": "gpt2", "lang": "eng"}
 
-``explain`` follows the provenance records of jobs from the cell back to the rows, items, token
-log-probabilities and treebank sentences behind it.
+``explain`` follows provenance records back to the rows, items, tokens and sentences behind it.
 """
 
 import json
@@ -440,7 +439,6 @@ def _ancestry(
         is_made = node.record is not None and not node.remade
         step = f"by {node.record['verb']}" if node.record and is_made else _job_lines(node)[0]
         yield f"{indent}← {node.path}  {step}"
-
     # Inputs are alike if the same command made them, and their paths have the same form.
     groups: dict[tuple[str, str, int], list[Node]] = {}
     for source in node.inputs:

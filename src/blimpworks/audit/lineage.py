@@ -180,10 +180,9 @@ class Jobs:
             for entry in record["inputs"]:
                 users.setdefault(self.key(entry["path"]), []).append(first)
         makers = {first for first, keys in outputs.items() if keys & given_keys}
-        waiting, reached = (
-            [*given_keys, *(k for first in makers for k in outputs[first])],
-            set[str](),
-        )
+        reached, waiting = set[str](), [*given_keys]
+        for first in makers:
+            waiting += outputs[first]
         while waiting:
             for first in users.pop(waiting.pop(), []):
                 reached.add(first)

@@ -221,8 +221,6 @@ def train_ngram(
 
 
 def _declare_trainer(name: str, recipe_class: type[BaseModel], help_text: str) -> None:
-    """Declare a command that trains a transformer by the library's function ``name``."""
-
     def train(
         text: Path = TEXT_ARGUMENT,
         name: str = NAME,

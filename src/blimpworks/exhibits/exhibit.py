@@ -205,7 +205,6 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
         for name, text in row_texts.items():
             texts.setdefault(name, []).extend([text] if text else [])
     numeric = {name: bool(t) and all(map(str.isdecimal, t)) for name, t in texts.items()}
-
     section_sheets: list[Sheet] = []
     columns_before: Sequence[str] | None = None
     for section in exhibit.sections or [every_row]:

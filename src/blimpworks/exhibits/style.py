@@ -61,10 +61,15 @@ def say(axes: Axes, text: str) -> None:
     axes.set(xticks=[], yticks=[])
 
 
-def empty_figure(reason: str, width: float = PAGE_INCHES, height: float = 1.0) -> Figure:
+def empty_figure(
+    reason: str, width: float = PAGE_INCHES, height: float = 1.0, framed: bool = True
+) -> Figure:
     """Return a figure of a size in inches that only says why there is nothing to draw."""
     figure = new_figure(width, height)
-    say(figure.subplots(), reason)
+    axes = figure.subplots()
+    say(axes, reason)
+    if not framed:
+        axes.set_axis_off()
     return figure
 
 

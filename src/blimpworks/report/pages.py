@@ -156,7 +156,6 @@ def _measured(
         if form := exhibit.forms.get(tree):
             table = views.measured_view(form, paper.names)
             html_by_variant[variant] = _form_html(form, paper.name, exhibit.title, table)
-    # The page of a paper without printed numbers may have no switch between variants.
     if not paper.evidence and "corrected" not in exhibit.forms:
         return html_by_variant.get(main, "")
     if not html_by_variant:

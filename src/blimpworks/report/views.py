@@ -1,9 +1,8 @@
 """Make the HTML tables of an exhibit: printed, recomputed and measured numbers, and all of them.
 
 An exhibit (a table or figure) is built in up to three forms: from printed numbers, from those of
-the campaign, and from those of its corrected variant. The document of a form has sheets, which are
-rows of entries. An entry is a text, and some entries show a cell: a number with its origin. Each
-``…_view`` returns a table as HTML, or "" without numbers.
+the campaign, and from those of its corrected variant. The sheets of a form are rows of entries:
+texts, some of which show a cell, a number with its origin. Each ``…_view`` returns HTML, or "".
 """
 
 from collections import Counter

@@ -32,7 +32,6 @@ _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
 _ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
 """Addresses of archives in which a file never changes, although they name no version."""
 _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
-"""Names in addresses of files that may change."""
 
 
 def is_fixed(url: str) -> bool:
