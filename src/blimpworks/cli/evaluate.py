@@ -113,7 +113,7 @@ def evaluate(
     if fast and suite is None:
         raise UserError("--fast is of a suite; name it by --suite, or leave --fast out.")
     if fast and suite:
-        # The fast suite is named, or its file lies, beside the suite: NAME-fast, NAME-fast.yaml.
+        # The fast suite of NAME is NAME-fast, or its file NAME-fast.yaml beside that of the suite.
         path = suite_file(suite)
         fast_file = path.with_name(f"{path.stem}-fast.yaml")
         suite = str(fast_file) if suite.endswith(".yaml") else fast_file.stem
