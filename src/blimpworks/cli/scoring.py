@@ -287,8 +287,9 @@ def parity(
     architecture = read_description(checkpoint).architecture
     compared = comparison_of(architecture, reference, variant or None)
     params: dict[str, Any] = {"variants": [*compared.variants], "reference": compared.reference}
-    params |= {"methods": method or ["full_sentence"], "settings": json.loads(options)}
-    params |= {"count": pairs} | ({"trusted": run_model_code} if run_model_code else {})
+    params |= {"methods": method or ["full_sentence"], "count": pairs}
+    params |= {"settings": json.loads(options)}
+    params |= {"trusted": run_model_code} if run_model_code else {}
     pythons = default_pythons()
     for text in python:
         name, sign, path = text.partition("=")

@@ -364,8 +364,8 @@ def markdown_text(exhibit: Exhibit) -> str:
     return f"# {_markdown(exhibit.title)}\n\n{table}\n\n{_markdown(exhibit.caption)}\n"
 
 
-TEXT_FORMATS = {"csv": csv_text, "md": markdown_text, "tex": latex_text, "json": layout.json_text}
-TEXT_FORMATS |= {"html": html_text}
+TEXT_FORMATS = {"csv": csv_text, "md": markdown_text, "tex": latex_text, "html": html_text}
+TEXT_FORMATS |= {"json": layout.json_text}
 
 
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:

@@ -132,9 +132,9 @@ def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
 def _printed(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
     """Return the table as printed, and a list of the printed numbers that it does not show."""
     form = exhibit.forms.get("published")
+    table = views.printed_view(form, paper.names) if form else ""
     list_table = views.plain_view(form, exhibit.name, paper.evidence, paper.names)
     number_list = _scrollable(list_table, exhibit.title) if list_table else ""
-    table = views.printed_view(form, paper.names) if form else ""
     if not form or not table:
         return number_list
     if number_list:

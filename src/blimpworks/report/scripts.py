@@ -233,9 +233,9 @@ def item_scripts(
             if has_words:
                 yield f"{name}.words", script(f"{name}.words", words_of_pairs, receiver)
         entry: dict[str, Any] = {"benchmark": pair_set.benchmark, "lang": pair_set.lang}
-        entry |= {"tag": language_tag(pair_set.lang), "words": has_words, "pairs": len(rows)}
-        entry |= {"models": [*pair_set.judgements], "paradigms": [*paradigms]}
-        index_entries.append(entry | {"chunks": math.ceil(len(rows) / CHUNK)})
+        entry |= {"tag": language_tag(pair_set.lang), "pairs": len(rows)}
+        entry |= {"chunks": math.ceil(len(rows) / CHUNK), "models": [*pair_set.judgements]}
+        index_entries.append(entry | {"paradigms": [*paradigms], "words": has_words})
     if index_entries:
         content = {"sets": index_entries, "labels": labels, "omitted": [*omitted.items()]}
         yield "index", script("index", content, receiver)
