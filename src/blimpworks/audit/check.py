@@ -104,9 +104,9 @@ class HashCache:
 
     @staticmethod
     def _state(path: Path) -> tuple[str, int]:
-        about = path.stat()
-        times = about.st_mtime_ns, about.st_ctime_ns
-        return f"{about.st_size} {about.st_ino} {times[0]} {times[1]}", max(times)
+        stat = path.stat()
+        mtime, ctime = stat.st_mtime_ns, stat.st_ctime_ns
+        return f"{stat.st_size} {stat.st_ino} {mtime} {ctime}", max(mtime, ctime)
 
     def find(self, path: Path) -> str | None:
         """Return the cached SHA-256 of an untouched file, else None."""
@@ -120,9 +120,9 @@ class HashCache:
     def compute(self, path: Path) -> str:
         """Compute and store the SHA-256 of a file. Raises OSError when it cannot be read."""
         state, changed = self._state(path)
-        settled = time.time_ns() - changed > SETTLED
+        is_settled = time.time_ns() - changed > SETTLED
         sha256 = files.sha256_of(path)
-        if settled:
+        if is_settled:
             self._entries[str(path)] = f"{state} {sha256}"
         return sha256
 
@@ -257,12 +257,12 @@ def make_again(
     ``run`` runs a command line of this package in this process.
     """
     reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
-    cheap_words = [command.words for command in declared_commands().values() if command.cheap]
+    cheap_starts = [command.words for command in declared_commands().values() if command.cheap]
     records_by_arguments: dict[tuple[str, ...], list[Record]] = {}
     for record in jobs.by_output.values():
         arguments = tuple(map(str, record.get("arguments", ())))
         paths = {jobs.key(entry["path"]) for entry in (*record["inputs"], *record["outputs"])}
-        is_cheap = any(arguments[: len(words)] == words for words in cheap_words)
+        is_cheap = any(arguments[: len(start)] == start for start in cheap_starts)
         if is_cheap and not paths & reported:
             records_by_arguments.setdefault(arguments, []).append(record)
 
@@ -297,9 +297,9 @@ def audit(
     """Compare all products below ``root`` and their inputs with the records of jobs.
 
     A file without a record is unaccounted for. A product is stale when an input or the code of its
-    command has changed, or when the ``plan`` (jobs by first output) has other parameters or inputs.
-    Relative paths in records start from the current directory. Raises UserError when there is
-    nothing to check.
+    command has changed. It is also stale when the ``plan`` (jobs by first output) has other
+    parameters or inputs. Relative paths in records start from the current directory. Raises
+    UserError when there is nothing to check.
 
     ``run``: function that runs a command line of this package; with it, make cheap products again.
     ``hash_cache``: hashes from earlier checks, used for untouched files.
@@ -324,8 +324,8 @@ def audit(
     downstream = jobs.downstream(finding.path for finding in findings)
     # Settings have no record: their content is in the records of the jobs that read them.
     products = (path for path in files.expand([root]) if path.parent.name != SETTINGS_FOLDER)
-    strangers = [path for path in products if jobs.key(path) not in jobs.makers]
-    findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
+    unlisted = [path for path in products if jobs.key(path) not in jobs.makers]
+    findings += [Finding("unaccounted", path, "no job's record lists it") for path in unlisted]
     return Audit(
         products=len(jobs.makers),
         findings=list(dict.fromkeys(findings)),

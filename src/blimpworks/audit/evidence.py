@@ -1,8 +1,8 @@
 """Find the rows and items behind a cell, with token log-probabilities and treebank sentences.
 
-A cell is a number of an exhibit (a table or figure). A ``Node`` of its ancestors (``lineage``) is a
-file that the cell is made from, with the nodes of the files that this one is made from. The kind of
-a table ("judgements", "scores", "items", …) is a directory in its path.
+A cell is a number of an exhibit (a table or figure). The files behind it are a tree: a ``Node``
+(``lineage``) is a file, with the nodes of the files that it is made from. The kind of a table
+("judgements", "scores", "items", …) is a directory in its path.
 """
 
 import csv
@@ -222,23 +222,23 @@ def _sentence_tables(node: Node) -> list[Node]:
     return nodes
 
 
-def _input_path(node: Node, name: str) -> Path | None:
+def _ancestor_path(node: Node, end: str) -> Path | None:
     paths = (ancestor.path for ancestor in node.walk())
-    return next((path for path in paths if str(path).endswith(name)), None)
+    return next((path for path in paths if str(path).endswith(end)), None)
 
 
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return file, line and text of an item's source; None without one.
+    """Return file, line and text that an item comes from; None for an item without an origin.
 
-    For a sentence of a treebank, its first line. For an item of a released file, also sentence id
-    and revision in the treebank that the release names.
+    The line is the first of a treebank's sentence. For an item of a released file, the sentence id
+    and revision in the treebank that the release names are returned too.
     """
     if item.get("released_file"):
         # Link to the released file: the treebank itself was not retrieved.
         facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
         facts["released_from"] = f"{item['treebank']}/{item['file']}"
         file, line = item["released_file"], item["released_line"]
-        release = _input_path(items, f"/{file}") or Path(file)
+        release = _ancestor_path(items, f"/{file}") or Path(file)
         facts |= {"path": str(release), "line": line}
         if release.is_file():
             with release.open(encoding="utf-8", newline="") as handle:
@@ -249,7 +249,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
     if not item.get("treebank"):
         if not item.get("file") or not item.get("line"):
             return None
-        path = _input_path(items, f"/{item['file']}")
+        path = _ancestor_path(items, f"/{item['file']}")
         if path is None or not path.is_file():
             return {"path": item["file"], "line": item["line"]}
         if path.suffix in WITHOUT_LINES:
@@ -271,7 +271,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
 def sentence_origin(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return file, line, text and id of the sentence in a row of a table of sentences."""
     end = f"{row['treebank']}/{row['file']}"
-    path = _input_path(sentences, end) or end
+    path = _ancestor_path(sentences, end) or end
     return {"path": str(path), "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
 
 
@@ -291,7 +291,7 @@ def _conditions(
     return {}
 
 
-def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
+def _predictions_held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
     """Return whether each prediction of an item held, if its judgements contain that."""
     for judgement in _rows_where(node, "item_id", row["item_id"]):
         if all(judgement.get(name) == row.get(name) for name in ("method", "paradigm")):
@@ -304,30 +304,30 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
 
     It is an item of several conditions (with a row for each), a prompt, a sentence, or a pair.
     """
-    of_items, scores, answers = (
+    items, scores, answers = (
         [node] if table_kind in node.path.parts else nearest(node, table_kind)
         for table_kind in ("items", "scores", "answers")
     )
     key, paradigm = row["item_id"], row.get("paradigm")
-    item = _row_of(of_items, key, paradigm)
+    item = _row_of(items, key, paradigm)
     facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
     # Pandas has NaN for null, and NaN is unequal to itself.
     facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
-    conditions = {} if item else _conditions(of_items, scores, key)
+    conditions = {} if item else _conditions(items, scores, key)
     if conditions:
         first = next(iter(conditions.values()))
-        facts |= {"predictions": first["predictions"], "origin": origin(of_items[0], first)}
-        facts["held"] = _held(node, row)
+        facts |= {"predictions": first["predictions"], "origin": origin(items[0], first)}
+        facts["held"] = _predictions_held(node, row)
         facts["conditions"] = {name: condition["side"] for name, condition in conditions.items()}
     elif "prompt" in item:
         answer = _row_of(answers, key)
         facts |= {"prompt": item["prompt"], "gold": item["answer"]}
         facts |= {name: answer[name] for name in ("text", "status", "finish") if name in answer}
     elif "acceptable" in item and item["good"] == item["bad"]:
-        facts |= {"origin": origin(of_items[0], item), "acceptable": item["acceptable"]}
+        facts |= {"origin": origin(items[0], item), "acceptable": item["acceptable"]}
         facts["sentence"] = _sides({**item, "good_end": 0}, _row_of(scores, key))["good"]
     elif item:
-        facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}
+        facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(items[0], item)}
         facts["words"] = {
             word: {"id": item[f"{word}_id"], "form": item.get(f"{word}_form", item.get(word))}
             for word in WORD_FIELDS
@@ -352,7 +352,7 @@ def candidate_evidence(tree: Node, row_filter: dict[str, Any], count: int) -> li
 
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
-    """Return at most ``count`` sentences of rows of a table of words, or of subjects and verbs."""
+    """Return at most ``count`` treebank sentences of ``rows``: words, or subjects and verbs."""
     numbers = pa.array([*rows["sentence"].unique()][:count], pa.int32())
     locations = []
     for node in nearest(tree, "sentences"):
@@ -363,7 +363,7 @@ def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
-    """Return file and line of the printed number of each row of accuracies; empty without one."""
+    """Return file and line of each row's printed number in accuracies; {} for a row without one."""
     locations_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
         origin = row.get("origin")

@@ -1,12 +1,12 @@
 """Explain a number of an exhibit: compute it again, and show its origin as text or as a page.
 
-An exhibit is a table or figure. The file of cells beside it has a row for each number (cell), with
-the formula that computes it and a filter of the rows of a table that it is computed from:
+An exhibit is a table or figure. Beside it is a table of its numbers, the cells. A cell has its
+formula, the ``source`` table that it is computed from, and a filter that selects rows of this:
 
     row   column   value  formula               source      filter
     gpt2  English  81.5   100 × mean(accuracy)  accuracies  {"model": "gpt2", "lang": "eng"}
 
-``explain`` follows provenance records back to the rows, items, tokens and sentences behind it.
+From a cell, ``explain`` follows provenance records back to rows, items, tokens and sentences.
 """
 
 import json
@@ -275,7 +275,7 @@ class Block:
 
     @property
     def pieces(self) -> list[Pair]:
-        """Tokens of a pair's two sentences, in order, equal ones beside each other."""
+        """Tokens of both sentences in order, as pairs; equal tokens form a pair."""
         if not self.pair:
             return []
         good, bad = (side["tokens"] for side in self.pair)

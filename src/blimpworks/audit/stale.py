@@ -43,7 +43,7 @@ ABSENT_VALUE = "absent"
 LONGEST_VALUE = 70
 """Most characters of a value in a message."""
 SOURCES = Path("src")
-Text = Callable[[str], str | None]
+FindSource = Callable[[str], str | None]
 """Function that returns the source text of a module as a job ran it; None if it is lost."""
 
 
@@ -76,7 +76,9 @@ def _committed_file(repository: Path, commit: str, path: str) -> bytes | None:
     return run_git(repository, "show", f"{commit}:{path}")
 
 
-def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
+def texts_of(
+    record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)
+) -> FindSource:
     """Return a function that finds the source of a module as a job ran it, by its SHA-256.
 
     It looks into the files of ``repositories`` and, by git, into the recorded commit.
@@ -107,11 +109,11 @@ def text_now(module: str) -> str | None:
 def changed_code(
     before: Mapping[str, str],
     after: Mapping[str, str],
-    old: Text,
-    new: Text,
+    old: FindSource,
+    new: FindSource,
     reached: Collection[tuple[str, str]] | None = None,
 ) -> tuple[list[str], list[str]]:
-    """Return the modules that differ between two jobs, such as ``judging.judge (judge, Rules)``.
+    """Return texts on modules that differ between two jobs, such as "judging.judge (judge, Rules)".
 
     The names in brackets are the changed definitions. Modules with only changed comments are left
     out. The second list has modules that may differ, because a source is lost. ``before``,
@@ -144,7 +146,7 @@ def changed_code(
 
 TARGETS = ("all", "published", "reproduction")
 COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")
-ROOM = 1_000_000
+LONGEST_COMMAND = 1_000_000
 """Most bytes of names on a command line; Linux allows two million with the environment."""
 MOST_NAMED_CAUSES = 5
 """Most definitions, parameters or inputs that a reason names."""
@@ -259,7 +261,7 @@ def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Split names, in order, into groups that fit on a command line."""
     longest = max((len(os.fsencode(name)) for name in names), default=0) + 1
     remaining = iter(names)
-    while group := tuple(islice(remaining, ROOM // longest)):
+    while group := tuple(islice(remaining, LONGEST_COMMAND // longest)):
         yield group
 
 

@@ -1,7 +1,7 @@
 """Exhibits (tables and figures of papers) as data, before they are written in a file format.
 
-A module of a paper computes cells, the numbers, and makes an ``Exhibit`` of them. ``sheets`` lays
-its cells out as rows of texts under headings, which each format (CSV, LaTeX, …) then writes:
+A module of a paper computes numbers, the cells, and makes an ``Exhibit`` of them. ``sheets`` lays
+out the cells as rows of texts under headings, which are then written as LaTeX, HTML, …:
 
     Exhibit   cells: (gpt2, English, 81.5), (gpt2, German, 79.0), …    stub: {gpt2: {Size: 124M}}
     Sheet     columns: Model | Size | English | German                 body: gpt2 | 124M | 81.5 | …
@@ -56,11 +56,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Names of languages and models (printed name by code, in print order), and what else to show.
+    """Names that an exhibit prints, and facts on the campaign that it needs.
 
-    ``models`` and the judging ``method`` are empty for exhibits without models. ``facts`` are the
-    values of the campaign that the exhibit's spec requests, by name. ``left_out`` are models of the
-    campaign that the exhibit omits. ``items`` is the origin of the items, if there are several.
+    ``languages`` and ``models`` are printed names by code, in print order. ``models`` and the
+    judging ``method`` are empty for exhibits without models. ``facts`` are the values that the
+    exhibit's spec requests, by name. ``left_out`` are models of the campaign that the exhibit
+    omits. ``items`` is the origin of the items, if a campaign may have them from several.
     """
 
     languages: Mapping[str, str]
@@ -219,7 +220,8 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
             entries = [Entry(row_name)] if exhibit.named else []
             absent = ABSENT_CELL if row in frame.index else ""
             for name in section.columns:
-                value, key = frame[name].get(row) if name in frame else None, (row, name)
+                key = (row, name)
+                value = frame[name].get(row) if name in frame else None
                 text = value if isinstance(value, str) else absent
                 is_bold, lang = key in exhibit.bold, exhibit.written_in.get(key)
                 entries.append(Entry(text, indices.get(key), is_bold, lang))
@@ -233,7 +235,7 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
 def in_notation(
     printed_sheets: Sequence[Sheet], escape: Callable[[str], str], bold: Callable[[str], str]
 ) -> list[Sheet]:
-    """Return sheets in a format's notation: texts as ``escape`` writes them, marked by ``bold``."""
+    """Return sheets in a format's notation: texts escaped, and marked up where they are bold."""
 
     def in_format(entry: Entry) -> Entry:
         text = escape(entry.text)
@@ -289,7 +291,7 @@ def language_tag(lang: str) -> str:
 
 
 def is_rtl(text: str) -> bool:
-    """Return whether most letters of a text, of those with a direction, go from right to left."""
+    """Return whether more letters are written from right to left than from left to right."""
     directions = [unicodedata.bidirectional(letter) for letter in text]
     return directions.count("R") + directions.count("AL") > directions.count("L")
 

@@ -46,7 +46,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Notation:
-    """How a parameter's value is written in a sentence, and read from it."""
+    """Form in which sentences have a parameter's value, with functions to write and read it."""
 
     pattern: str
     """Regular expression, without groups, that matches each result of ``write``."""
@@ -83,7 +83,7 @@ class Template(Generic[Arguments]):
         return inspect.signature(self.function)
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Formula:
-        """Return the formula with these arguments of its function, after the rows."""
+        """Return the formula with these values of its function's parameters, except the rows."""
         bound = self._signature.bind(None, *args, **kwargs)
         bound.apply_defaults()
         _, *named_values = bound.arguments.items()
@@ -202,7 +202,10 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
-    """Return a pattern of sentences, as ``mean of (?P<column>…)``, and the notations of groups."""
+    """Return the pattern of a template's sentences, and the notation of each group in it.
+
+    The pattern of "mean of {column}" is ``mean of (?P<column>…)``.
+    """
     types = get_type_hints(template.function)
     notations: dict[str, Notation] = {}
     pattern = ""

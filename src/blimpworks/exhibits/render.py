@@ -1,7 +1,7 @@
 """Build exhibits (tables and figures of papers) and write them as files.
 
-Tables are written as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML. Both are
-also written as JSON. The formats get sheets: rows of entries, which are texts, under headings.
+Tables are written as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML, and both as
+JSON. The writers of most formats get sheets (``exhibit.sheets``): rows of texts under headings.
 """
 
 import importlib
@@ -159,11 +159,13 @@ SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that ha
 \providecommand{\righttoleft}[1]{\ifdefined\textdir{\textdir TRT #1}\else
   \ifdefined\TeXXeTstate{\TeXXeTstate=1\beginR #1\endR}\else#1\fi\fi}
 """
-LONG, WIDE, NARROW = 50, 7, 4
-"""Most rows of a page, and most columns of a page in small type and of one of its two columns."""
+MOST_ROWS = 50
+"""Most rows of a table on one page."""
+NARROW, WIDE = 4, 7
+"""Most columns of a table in one column of a page, and of a table in small type, not smaller."""
 TEXT_COMMANDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar"}
 TEXT_COMMANDS |= {"<": "less", ">": "greater", "␣": "visiblespace"}
-"""Names of LaTeX's commands for signs, such as ``textbackslash``, without "text"."""
+"""LaTeX's commands for signs, such as ``\\textbackslash``, without "text"."""
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
@@ -225,13 +227,13 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
         lines += [r"\midrule"] if number else []
         if sheet.headed and any(column.upper for column in sheet.columns):
             # Upper headings span their columns, with a rule below.
-            cells, rules, at = [], [], 1
+            cells, rules, first = [], [], 1
             for upper, group in groupby(sheet.columns, key=lambda column: column.upper):
                 span = len(list(group))
                 spanning = rf"\multicolumn{{{span}}}{{c}}{{{upper}}}"
                 cells.append(spanning if upper else "& " * (span - 1))
-                rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if upper else []
-                at += span
+                rules += [rf"\cmidrule(lr){{{first}-{first + span - 1}}}"] if upper else []
+                first += span
             lines += [" & ".join(cells) + r" \\", "".join(rules)]
         if sheet.headed:
             lower = [column.lower for column in sheet.columns]
@@ -241,7 +243,7 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 
 
 def latex_text(exhibit: Exhibit) -> str:
-    """Return the table as LaTeX, split into tables of at most ``LONG`` rows.
+    """Return the table as LaTeX, split into tables of at most ``MOST_ROWS`` rows.
 
     It needs the packages booktabs, array, siunitx and adjustbox. (longtable fails on pages of two
     columns.)
@@ -266,7 +268,7 @@ def latex_text(exhibit: Exhibit) -> str:
         else:
             alignments.append("l")
 
-    # Each group is a table or ``table*``, no larger than the page, with a caption below it.
+    # Each page has a ``table``, or a ``table*`` over both columns, with a caption below it.
     name, width = ("table*", r"\textwidth") if is_broad else ("table", r"\columnwidth")
     size = r"\small" if len(alignments) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
     decimals = [DECIMALS] if any(a.startswith("S") for a in alignments) else []
@@ -284,16 +286,16 @@ def latex_text(exhibit: Exhibit) -> str:
 
 
 def _pages(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
-    """Yield the sheets of each page: at most ``LONG`` rows, and headings at the top."""
+    """Yield the sheets of each page: at most ``MOST_ROWS`` rows, and headings at the top."""
     page: list[Sheet] = []
-    free_rows = LONG
+    free_rows = MOST_ROWS
     for sheet in printed_sheets:
         rows = sheet.body
         while len(rows) > free_rows:
             if free_rows:
                 page.append(replace(sheet, body=rows[:free_rows], headed=sheet.headed or not page))
             yield page
-            page, rows, free_rows = [], rows[free_rows:], LONG
+            page, rows, free_rows = [], rows[free_rows:], MOST_ROWS
         page.append(replace(sheet, body=rows, headed=sheet.headed or not page))
         free_rows -= len(rows)
     yield page
@@ -392,9 +394,9 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             covered = exhibit.figure.get_tightbbox().padded(MARGIN)
             for picture in pictures:
                 suffix = picture.suffix[1:]
-                form: dict[str, Any] = {"format": suffix, "metadata": METADATA[suffix]}
+                options: dict[str, Any] = {"format": suffix, "metadata": METADATA[suffix]}
                 with atomic(picture) as temporary:
-                    exhibit.figure.savefig(temporary, dpi=PNG_DPI, bbox_inches=covered, **form)
+                    exhibit.figure.savefig(temporary, dpi=PNG_DPI, bbox_inches=covered, **options)
 
 
 ENOUGH_PAIRS = 30
@@ -406,7 +408,7 @@ EXPLANATION = (
 
 
 def show_few_pairs(exhibit: Exhibit) -> None:
-    """Add pairs and ties to a table's accuracies over fewer than ``ENOUGH_PAIRS`` pairs."""
+    """Add the numbers of pairs and ties to accuracies of fewer than ``ENOUGH_PAIRS`` pairs."""
     cells, has_few = [], False
     for cell in exhibit.cells:
         if cell.ties is not None and cell.n is not None and cell.n < ENOUGH_PAIRS:

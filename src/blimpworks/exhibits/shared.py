@@ -35,10 +35,10 @@ def read_plain(
     schema: TableSchema, paths: Path | Sequence[Path] | None, columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Read all rows of tables of one schema, with labels as plain strings."""
-    path_list = [paths] if isinstance(paths, Path) else [*(paths or ())]
-    if not path_list:
+    paths = [paths] if isinstance(paths, Path) else paths
+    if not paths:
         return pd.DataFrame(columns=[*(columns or schema.names)])
-    frames = [read_table(schema, path, columns).to_pandas() for path in path_list]
+    frames = [read_table(schema, path, columns).to_pandas() for path in paths]
     rows: pd.DataFrame = pd.concat(frames, ignore_index=True)
     return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
 
@@ -132,10 +132,10 @@ def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[Place]:
 def best_of_each(
     cells: Sequence[Cell], among: set[str], by: str = "row", digits: int = 1
 ) -> set[Place]:
-    """Return row and column of the best printed cell of each row, several when they tie.
+    """Return (row, column) of the best printed cell of each row, or of several that tie.
 
-    With ``by`` "column" it is the best of each column. ``among`` has the columns (or rows) that
-    compete; values are compared with ``digits`` decimals.
+    ``among`` has the columns that compete. With ``by`` "column", return the best cell of each
+    column, ``among`` the rows. Values are compared with ``digits`` decimals.
     """
     other_axis = "column" if by == "row" else "row"
     competing = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
@@ -150,7 +150,7 @@ def best_of_each(
 
 
 def counted(number: int, noun: str, form: str = "") -> str:
-    """Return a number, in a format, with its noun: "1 model", "2 models"."""
+    """Return a number with its noun, such as "1 model" and "2 models"."""
     return f"{number:{form}} {noun}{'' if number == 1 else 's'}"
 
 
@@ -175,7 +175,7 @@ ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm
 
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
-    """Return the rows of a method, and those of the ``fallback`` for models without the method."""
+    """Return the rows of a method; for models without it, those of the ``fallback``."""
     has_method = rows["method"] == method
     has_fallback = rows["method"] == fallback
     return rows[has_method | (has_fallback & ~rows["model"].isin(rows["model"][has_method]))]
@@ -190,7 +190,7 @@ def read_accuracies(
 ) -> pd.DataFrame:
     """Read the accuracies that ``where`` and ``by_method`` select.
 
-    Raises UserError when there are none; ``models`` describes them in its message.
+    Raises UserError when there are none; its message calls the models ``models``.
     """
     rows = by_method(select_rows(read_plain(ACCURACIES, tables[SOURCE]), where), method, fallback)
     if rows.empty:
@@ -265,10 +265,10 @@ VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
 
 @dataclass(frozen=True, slots=True)
 class Recomputation:
-    """How numbers in running text follow from other printed numbers of the paper.
+    """Computes numbers in running text from other printed numbers of the paper.
 
-    The row of a printed number (``PublishedRow``) names its formula, and in ``of`` the numbers that
-    the formula is applied to, such as ``table2/English; German/*``.
+    The row of a printed number (``PublishedRow``) names its formula. The column ``of`` says which
+    numbers it is applied to, such as ``table2/English; German/*``.
     """
 
     formats: Mapping[Formula, str]
@@ -281,7 +281,6 @@ class Recomputation:
 
         Raises UserError when the row's formula or ``of`` is faulty.
         """
-        cell_key: Place = (row["row"], row["column"])
         subject = "printed number " + "/".join(row[key] for key in PRINTED_KEYS)
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:
@@ -308,29 +307,30 @@ class Recomputation:
             raise UserError(f"{subject} is of {row['of']!r}, where nothing is printed.")
         value = formula(rows)
         text = self.formats[formula].format(value, text=rows["text"].iloc[0])
-        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=cell_key)
+        stands_for = (row["row"], row["column"])
+        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=stands_for)
 
 
 def printed_statements(
     printed: pd.DataFrame,
     recomputation: Recomputation,
-    compute: Callable[[Place, str], Cell | None] = lambda cell_key, title: None,
+    compute: Callable[[Place, str], Cell | None] = lambda position, title: None,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:
-    """Return cells of printed numbers beside recomputed ones, and a sentence on printed errors.
+    """Return cells of printed numbers and of recomputed ones, and a sentence on printed errors.
 
-    ``compute`` makes the cell of a number without a formula from its place and title, or returns
-    None. Without printed errors the sentence is ".".
+    ``compute`` makes the recomputed cell of a number without a formula, from its (row, column) and
+    title, or returns None. Without printed errors the sentence is ".".
     """
     cells: list[Cell] = []
     faults = []
     for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
-        place: Place = (row["row"], row["column"])
-        title = row["title"] or ": ".join(place)
+        position: Place = (row["row"], row["column"])
+        title = row["title"] or ": ".join(position)
         cells.append(printed_cell(row, (title, PRINTED)))
         if row["formula"]:
             cells.append(recomputation.cell(row, title, printed))
-        elif computed := compute(place, title):
+        elif computed := compute(position, title):
             cells.append(computed)
         faults += [f"{title}: {row['note']}"] if row["fault"] else []
     return cells, "; ".join(faults) + "."

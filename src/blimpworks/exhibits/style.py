@@ -2,10 +2,8 @@
 
 A cell is one number of a figure, with the ends ``low`` and ``high`` of its interval. Seaborn
 computes intervals from observations, but figures must show the intervals of the cells. Therefore
-``with_ends`` makes three rows of each cell, and ``INTERVALS`` reads them back:
-
-    row  value                  row  value
-    deu  90 (low 88, high 91)   deu  90, deu 88, deu 91
+``with_ends`` makes three rows of each cell, and ``INTERVALS`` reads them back. The cell (deu, 90,
+low 88, high 91) has the rows (deu, 90), (deu, 88) and (deu, 91).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,6 +1,7 @@
 """Lay out texts and boxes in figures, in points from the top left corner, and find fonts for them.
 
-A layout runs twice: without axes to learn its height, then with axes to draw.
+A drawing function gets a ``Pen`` and runs twice: first without axes, which only measures, to learn
+the height of the figure; then with axes, to draw.
 """
 
 import logging
@@ -25,11 +26,14 @@ from blimpworks.records.job import current_job
 INK, FAINT = "#1B1B1B", "#6A6A6A"
 FRAME, FILL, BAND = "#B5B5B5", "#FFFFFF", "#EDF1F5"
 HOUSE = ("DejaVu Sans",)
+"""Fonts of all figures."""
 ELLIPSIS = "…"
 LEADING = 1.36
 """Distance of two lines of text, as a multiple of the font size."""
 RESOLUTION = 300
+"""Dots per inch at which texts are measured."""
 Look = dict[str, Any]
+"""Options of matplotlib for one object of a figure."""
 MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
 
 
@@ -55,9 +59,10 @@ def text_size(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A text in one style, such as a word in bold; no space or line break precedes a ``glued`` one.
+    """A text in one style, such as a word in bold; ``size`` is in points.
 
-    ``families`` are fonts in order of preference; ``size`` is in points.
+    A ``glued`` run follows the one before without a space or line break. ``families`` are fonts in
+    order of preference.
     """
 
     text: str
@@ -88,9 +93,9 @@ class Run:
 
 
 def words_of(run: Run) -> list[Run]:
-    """Split a run into words; punctuation around a right-to-left word becomes runs of its own."""
+    """Split a run into words; punctuation around a right-to-left word becomes glued runs."""
     runs = []
-    # A line may break at plain spaces only, not at that before a percent sign.
+    # Split at plain spaces only, not at the no-break space before a percent sign.
     for word in filter(None, run.text.split(" ")):
         for index, piece in enumerate(_pieces(word)):
             runs.append(replace(run, text=piece, glued=index > 0))
@@ -101,7 +106,7 @@ def words_of(run: Run) -> list[Run]:
 
 @cache
 def _pieces(word: str) -> tuple[str, ...]:
-    """Split a right-to-left word from the punctuation before and after it, which is mirrored."""
+    """Split mirrored punctuation from a right-to-left word: "(word)" becomes ")", "word", "("."""
     if not is_rtl(word):
         return (word,)
     letters = [i for i, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]

@@ -160,9 +160,9 @@ def _measured(
         return html_by_variant.get(main, "")
     if not html_by_variant:
         return ""
-    other = "corrected" if main == "published" else "published"
+    absent = "corrected" if main == "published" else "published"
     return "".join(
-        f'<div data-variant="{variant}">{html_by_variant.get(variant) or advice[other]}</div>'
+        f'<div data-variant="{variant}">{html_by_variant.get(variant) or advice[absent]}</div>'
         for variant in ("published", "corrected")
     )
 
@@ -298,12 +298,12 @@ def _render(template: str, **context: Any) -> str:
 
 
 def _escape_rst(text: str) -> str:
-    # Also a sign that would begin a list, as in "- a" and "1. a".
+    # Signs of markup, and signs that would begin a list, as in "- a" and "1. a".
     return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 
 def _titled(title: str, *paragraphs: str) -> str:
-    # The underline must be as wide as the title, in which escapes and wide letters count more.
+    # The underline must be as wide as the title with its escapes, or wider.
     return "\n".join([_escape_rst(title), "=" * 4 * len(title), "", *paragraphs, ""])
 
 

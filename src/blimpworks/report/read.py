@@ -1,13 +1,14 @@
 """Read all that the report shows: printed numbers, comparisons, names, and built exhibits.
 
-An exhibit (a table or figure of a paper) is built in up to three forms, each in a tree:
+An exhibit (a table or figure of a paper) is built in up to three forms, each in a tree of files.
+Its cells are numbers with their origin.
 
-    published   from the paper's printed numbers    results/published/PAPER/EXHIBIT.json, …
-    measured    from the campaign's data            results/exhibits/PAPER/EXHIBIT.json, …
-    corrected   the same, by corrected methods      CORRECTED/exhibits/PAPER/EXHIBIT.json, …
+    published   from the paper's printed numbers    results/published/PAPER/EXHIBIT.*;
+    measured    from the campaign's data            results/exhibits/PAPER/EXHIBIT.*;
+    corrected   the same, by corrected methods      CORRECTED/exhibits/PAPER/EXHIBIT.*.
 
-Its cells are numbers with their origin. The comparison ``published`` sets printed numbers beside
-those recomputed from other printed ones, the comparison ``measured`` beside the campaign's.
+The comparison ``published`` has printed numbers beside those recomputed from other printed ones.
+The comparison ``measured`` has printed numbers beside the campaign's.
 """
 
 import json
@@ -128,7 +129,7 @@ def gather(
 
 
 _PRINTED_NUMBER = KEY_COLUMNS[:-1]
-"""Columns of both listings that identify a number."""
+"""Columns of both comparisons that identify a number."""
 COMPARISON_COLUMNS = {
     "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
     "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
@@ -245,7 +246,7 @@ def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What the report says of the campaign; ``printed`` is the folder of printed numbers."""
+    """Facts on the campaign for the report; ``printed`` is the folder of printed numbers."""
 
     name: str
     description: str
@@ -297,10 +298,10 @@ class Trees:
 
     def forms_of(self, spec: ExhibitSpec) -> list[str]:
         """Return the trees that an exhibit is built in."""
-        measured = spec.key in self.measured
-        trees = ["published"] if spec.key in self.published else []
-        trees += ["measured"] if measured else []
-        return [*trees, *(["corrected"] if measured and self.corrected else [])]
+        is_measured = spec.key in self.measured
+        is_in = {"published": spec.key in self.published, "measured": is_measured}
+        is_in["corrected"] = is_measured and self.corrected is not None
+        return [tree for tree, is_built in is_in.items() if is_built]
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +366,7 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class PaperInputs:
-    """What the report shows of one paper."""
+    """One paper in the report: its printed numbers, names and exhibits."""
 
     name: str
     evidence: Evidence
@@ -375,7 +376,7 @@ class PaperInputs:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """All that the report shows."""
+    """Everything that the report shows."""
 
     campaign: Campaign
     trees: Trees

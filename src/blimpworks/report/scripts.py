@@ -4,8 +4,8 @@ Each script passes its data to a function of a page, such as
 
     blimpworks.receive("paper",{"printed":{"table1":{…}},"forms":{…},"labels":{…},"names":{…}});
 
-The scripts have the printed numbers and cells of each paper, the files behind them with the jobs
-that made them, and items with verdicts and log-probabilities of their words.
+The scripts have the printed numbers and cells of each paper, and the files behind them with the
+jobs that made them. They also have items with verdicts and log-probabilities of their words.
 """
 
 import json
@@ -186,13 +186,13 @@ def _read_verdicts(path: Path, method: str) -> dict[str, str]:
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
-    """Return [log-probabilities of the words], or [these, the words] if spaces do not tell them."""
+    """Return [log-probabilities, words]; without words if they are what stands between spaces."""
     if row[side] is None:
         return [[]]
     ends, logprobs = (scores[f"{side}_{name}"] or [] for name in ("ends", "logprobs"))
-    words = words_of(row[side], ends, logprobs)
-    values = [w["logprob"] if w["logprob"] is None else round(w["logprob"], 2) for w in words]
-    texts = [word["text"] for word in words]
+    scored = words_of(row[side], ends, logprobs)
+    values = [w["logprob"] if w["logprob"] is None else round(w["logprob"], 2) for w in scored]
+    texts = [word["text"] for word in scored]
     without_end = texts[:-1] if texts and texts[-1] == END else texts
     return [values] if without_end == re.findall(r"\S+", row[side]) else [values, texts]
 
@@ -226,8 +226,11 @@ def item_scripts(
                 paradigm = paradigms.setdefault(label, len(paradigms))
                 letters = "".join(verdict_of.get(item, UNJUDGED) for verdict_of in verdicts)
                 pairs.append([item, paradigm, row["good"], row["bad"], letters])
-                scored = [scores.get(item) for scores in scores_by_model]
-                words_of_pairs.append([s and [_words(row, s, x) for x in SIDES] for s in scored])
+                words_of_models = []
+                for scores in scores_by_model:
+                    scored = scores.get(item)
+                    words_of_models.append(scored and [_words(row, scored, s) for s in SIDES])
+                words_of_pairs.append(words_of_models)
             name = f"{pair_set.benchmark}.{pair_set.lang}.{number}"
             yield name, script(name, pairs, receiver)
             if has_words:

@@ -1,8 +1,8 @@
 """Make the HTML tables of an exhibit: printed, recomputed and measured numbers, and all of them.
 
 An exhibit (a table or figure) is built in up to three forms: from printed numbers, from those of
-the campaign, and from those of its corrected variant. The sheets of a form are rows of entries:
-texts, some of which show a cell, a number with its origin. Each ``…_view`` returns HTML, or "".
+the campaign, and from those of its corrected variant. A form has sheets, which are rows of entries.
+An entry is a text, which may show a cell: a number with its origin. ``…_view`` returns HTML, or "".
 """
 
 from collections import Counter
@@ -46,9 +46,9 @@ def numbers_of(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
 
 
 def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[Sheet]:
-    """Return sheets without the cells of some indices; none if no cell is left.
+    """Return sheets without the cells that have ``dropped`` indices; [] if no cell is left.
 
-    Rows and columns that have only such cells are left out too.
+    Rows and columns that only have such cells are left out too.
     """
     number_columns: set[int] = set()
     kept_columns: set[int] = set()
@@ -92,7 +92,7 @@ def key_attributes(key: NumberKey | None, state: str) -> dict[str, object]:
     return attributes | {"data-s": state or None}
 
 
-class Shown(NamedTuple):
+class NumberHtml(NamedTuple):
     """HTML of a number, and the status or verdict that colours it ("" for none)."""
 
     state: str
@@ -103,19 +103,19 @@ FAULTS = ("erratum", "garbled", "deviates")
 """Statuses that the table of printed numbers marks."""
 
 
-def _show_printed(number: Number, text: str) -> Shown:
+def _show_printed(number: Number, text: str) -> NumberHtml:
     """Show a printed number, with its correction if print has an error."""
     html = escaped(text)
     if number.row.corrected is not None:
         corrected = text.replace(number.row.text, number.in_print(number.row.corrected), 1)
         html = f"<del>{html}</del><ins>{escaped(corrected)}</ins>"
-    return Shown(number.status if number.status in FAULTS else "", html)
+    return NumberHtml(number.status if number.status in FAULTS else "", html)
 
 
 def _table_of(
     form: Form,
     names: Names,
-    show: Callable[[Entry, Cell], Shown],
+    show: Callable[[Entry, Cell], NumberHtml],
     dropped: Container[int | None] | None = None,
 ) -> str:
     """Return a form's table without the cells of the ``dropped`` indices; "" if none is left."""
@@ -137,7 +137,7 @@ def _table_of(
 def printed_view(form: Form, names: Names) -> str:
     """Return the published form's table with the numbers as printed; "" if it has none."""
 
-    def show(entry: Entry, cell: Cell) -> Shown:
+    def show(entry: Entry, cell: Cell) -> NumberHtml:
         assert cell.number is not None
         return _show_printed(cell.number, entry.text if cell.is_copy else cell.number.row.text)
 
@@ -154,10 +154,10 @@ def recomputed_view(form: Form, names: Names) -> str:
     if not any(number is None or number.recomputed_text for number in numbers):
         return ""
 
-    def show(entry: Entry, cell: Cell) -> Shown:
+    def show(entry: Entry, cell: Cell) -> NumberHtml:
         if number := cell.number:
-            return Shown(number.status, escaped(number.recomputed_text or MISSING))
-        return Shown("", escaped(entry.text))
+            return NumberHtml(number.status, escaped(number.recomputed_text or MISSING))
+        return NumberHtml("", escaped(entry.text))
 
     return _table_of(form, names, show, dropped)
 
@@ -165,9 +165,9 @@ def recomputed_view(form: Form, names: Names) -> str:
 def measured_view(form: Form, names: Names) -> str:
     """Return the table of measured numbers with their verdicts; "" without numbers."""
 
-    def show(entry: Entry, cell: Cell) -> Shown:
+    def show(entry: Entry, cell: Cell) -> NumberHtml:
         number = cell.number if form.tree == "measured" else None
-        return Shown(number.verdict if number else "", escaped(entry.text))
+        return NumberHtml(number.verdict if number else "", escaped(entry.text))
 
     return _table_of(form, names, show)
 
@@ -179,7 +179,7 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
     """
     keys_in_form: set[NumberKey] = set()
     if form and not form.figure:
-        indices = {shown.cell for shown in numbers_of(form.document.sheets)}
+        indices = {number.cell for number in numbers_of(form.document.sheets)}
         keys_in_form = {key for key, index in form.cell_of.items() if index in indices}
     keys = [key for key in evidence if key[0] == exhibit and key not in keys_in_form]
     if not keys:
@@ -204,9 +204,9 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
 
 LINES = {name: name for name in ("printed", "recomputed", "measured")}
 LINES["difference"] = "measured − printed"
-"""Lines of a number in the table, with their titles."""
+"""Lines in which a table shows a number, with their titles."""
 DENSE = 0.4
-"""Least share of filled cells for a table to keep its rows and columns."""
+"""Least share of cells with numbers for a table to keep its rows and columns."""
 LONGEST_NUMBER = 40
 """Most characters of a number; longer cells are aligned to the left and wrapped, as texts."""
 
@@ -227,7 +227,7 @@ def signed(value: float, decimals: int) -> str:
 
 
 def lines_of(number: Number) -> dict[str, LineEntry]:
-    """Return what each line shows of a number; lines without anything are left out."""
+    """Return what each line (``LINES``) shows of a number, without empty lines."""
     row = number.row
     correction = "" if row.corrected is None else f"should read {number.in_print(row.corrected)}"
     state = number.status if number.status in FAULTS else ""
@@ -263,18 +263,18 @@ class Headings:
         row_headings: dict[str, set[str]] = {}
         column_headings: dict[str, set[str]] = {}
         for form in forms:
-            for shown in numbers_of(form.document.sheets):
-                key = form.cells[shown.cell].key
+            for number in numbers_of(form.document.sheets):
+                key = form.cells[number.cell].key
                 # Several cells may have the same number, of which the form shows one.
-                if key is not None and form.cell_of[key] == shown.cell:
-                    self._row_names.setdefault(key, shown.row)
-                    row_headings.setdefault(key[1], set()).add(shown.row)
-                    column_headings.setdefault(key[2], set()).add(shown.column)
+                if key is not None and form.cell_of[key] == number.cell:
+                    self._row_names.setdefault(key, number.row)
+                    row_headings.setdefault(key[1], set()).add(number.row)
+                    column_headings.setdefault(key[2], set()).add(number.column)
         self._headings = []
         for headings_by_key in (row_headings, column_headings):
             uses = Counter(text for texts in headings_by_key.values() for text in texts)
-            single = {key: min(texts) for key, texts in headings_by_key.items() if len(texts) == 1}
-            self._headings.append({key: text for key, text in single.items() if uses[text] == 1})
+            unique = {key: min(texts) for key, texts in headings_by_key.items() if len(texts) == 1}
+            self._headings.append({key: text for key, text in unique.items() if uses[text] == 1})
         self._uses_of_row_names = Counter(self._row_names.values())
 
     def of(self, number: NumberKey) -> tuple[str, str]:
@@ -309,12 +309,13 @@ def _line_cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str)
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return a table of printed, recomputed and measured numbers; "" if all are only printed.
 
-    If most cells of the exhibit have numbers, the table has its rows and columns, with a line for
-    each form of a row. Else each number, such as one of the text, has a row, and columns are forms.
+    An exhibit with numbers in many of its cells (``DENSE``) keeps its rows and columns: each row has
+    up to four lines (``LINES``). Else each number, such as one in running text, has a row, with the
+    four as columns.
     """
     compared = {key: n for key, n in evidence.items() if n.status or n.verdict}
-    entries_of = {key: lines_of(n) for key, n in compared.items() if key[0] == exhibit}
-    if not any(len(entries) > 1 for entries in entries_of.values()):
+    entries_by_key = {key: lines_of(n) for key, n in compared.items() if key[0] == exhibit}
+    if not any(len(entries) > 1 for entries in entries_by_key.values()):
         return ""
     headings = Headings([*forms.values()], names)
     table_rows = []
@@ -323,21 +324,23 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         """Add a row; each of its cells is one line ("printed", "measured", …) of a number."""
         name = element("small", LINES[line], {}) if line else ""
         head = element("th", escaped(title) + name, {"scope": "row"})
-        contents = [_line_cell(entries_of.get(k, {}).get(of), k, names, of) for k, of in cells]
-        table_rows.append((f"bw-line {line}" if line else None, head + "".join(contents)))
+        html = head
+        for key, shown_line in cells:
+            html += _line_cell(entries_by_key.get(key, {}).get(shown_line), key, names, shown_line)
+        table_rows.append((f"bw-line {line}" if line else None, html))
 
-    rows, columns = ({key[axis] for key in entries_of} for axis in (1, 2))
-    if len(entries_of) >= DENSE * len(rows) * len(columns):
-        titles = {key[2]: headings.of(key)[1] for key in entries_of}
-        for row in dict.fromkeys(key[1] for key in entries_of):
+    rows, columns = ({key[axis] for key in entries_by_key} for axis in (1, 2))
+    if len(entries_by_key) >= DENSE * len(rows) * len(columns):
+        titles = {key[2]: headings.of(key)[1] for key in entries_by_key}
+        for row in dict.fromkeys(key[1] for key in entries_by_key):
             keys = [(exhibit, row, column) for column in titles]
-            present = {line for key in keys for line in entries_of.get(key, ())}
+            present = {line for key in keys for line in entries_by_key.get(key, ())}
             for line in (line for line in LINES if line in present):
                 title = f"{headings.of(keys[0])[0]} " if line == "printed" else ""
                 add_row(line, title, [(key, line) for key in keys])
     else:
-        present = {line for entries in entries_of.values() for line in entries}
+        present = {line for entries in entries_by_key.values() for line in entries}
         titles = {line: title for line, title in LINES.items() if line in present}
-        for key in entries_of:
+        for key in entries_by_key:
             add_row("", headings.statement(key), [(key, line) for line in titles])
     return titled_table(f"together/{exhibit}", titles.values(), table_rows)
