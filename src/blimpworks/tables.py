@@ -156,10 +156,10 @@ KINDS: Mapping[str, pa.DataType] = {
 def read_schema(
     module: str, path: str, base: TableSchema | None = None, *, open: bool = False
 ) -> TableSchema:
-    """Read a schema from a file beside a module (``module``: its file), with a column in each row.
+    """Read a schema from a file beside a module (``module``: its file).
 
-    A row is such as ``margin`` and ``float``, with a tab between. The columns of ``base`` come
-    first, and its name is the table's; without it, the table has the name of the schema file.
+    Each row has name and type of a column, such as "margin" and "float". The columns of ``base``
+    come first, and its name is the table's; without it, the table is named as the file.
     """
     file = Path(module).parent / path
     columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(file))

@@ -131,16 +131,9 @@ def explain_cell(
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
         locations = evidence.printed_evidence(tables, first)
         selected = [row | location for row, location in zip(selected, locations, strict=True)]
-    return Explanation(
-        source,
-        cell,
-        recomputed,
-        len(rows),
-        tree,
-        _items(tree, cell, tables, item_rows, len(item_rows) if item else count),
-        selected,
-        cells.comparisons_of(source, cell) if "printed_row" in cell else [],
-    )
+    items = _items(tree, cell, tables, item_rows, len(item_rows) if item else count)
+    printed = cells.comparisons_of(source, cell) if "printed_row" in cell else []
+    return Explanation(source, cell, recomputed, len(rows), tree, items, selected, printed)
 
 
 def explain(

@@ -226,12 +226,11 @@ def plan_reasons(record: Mapping[str, Any], planned: Job) -> Iterator[str]:
     name = planned.command.name
     if name != record["verb"]:
         yield f"the campaign makes it by {name!r}, it was made by {record['verb']!r}"
-    changed = changed_values(record["params"], planned.params)
-    if changed:
-        changes = [
-            f"{path} is now {shortened(new)}, was {shortened(old)}"
-            for path, (old, new) in changed.items()
-        ]
+    changes = [
+        f"{path} is now {shortened(new)}, was {shortened(old)}"
+        for path, (old, new) in changed_values(record["params"], planned.params).items()
+    ]
+    if changes:
         yield f"parameters have changed: {_few(changes)}"
     before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
     after = {os.path.normpath(path) for path in expand(planned.inputs)}

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 """Arguments of a command by parameter name."""
 Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
-"""Functions and classes that make the products, as ``module:name``, or a function that returns a
-``Command`` for each choice that decides which code runs, such as ``score vllm causal``.
+"""Functions and classes that make the products, as ``module:name``.
+
+Or a function that returns a ``Command`` for each choice of what runs, as ``score vllm causal``.
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
 """Name under which the record notes the function's result, or a function that returns the notes.
@@ -103,7 +104,7 @@ class Declared:
     calls: str = ""
     """Library function of a command without body, as ``module:name``."""
     within_job: bool = False
-    """Whether the body, or the library function, runs within one job."""
+    """Whether the body, or the library function, runs within a job of ``_job_of``."""
     packages: tuple[str, ...] = ()
     notes: Notes = None
     group: str = ""
@@ -175,7 +176,7 @@ class Declared:
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def of(self, *values: str) -> Command:
-        """Return the command with the ``values`` that decide its code: ``score vllm causal``.
+        """Return the command for ``values`` that decide its code, such as ("vllm", "causal").
 
         Raises UserError for unknown values.
         """
@@ -215,12 +216,8 @@ class Declared:
 
 DECLARED: dict[str, Declared] = {}
 """Commands of all imported modules, by their names in records."""
-EVALUATE, REPRODUCE, AUDIT, AUTHOR = (
-    "Evaluate models",
-    "Reproduce the papers",
-    "Audit numbers",
-    "Write data of your own",
-)
+EVALUATE, REPRODUCE = "Evaluate models", "Reproduce the papers"
+AUDIT, AUTHOR = "Audit numbers", "Write data of your own"
 """Headings of the help."""
 GROUPS: dict[str, str] = {}
 """Help of each group of commands, such as ``export``."""

@@ -205,9 +205,7 @@ def read_accuracies(
 def where_of(rows: pd.DataFrame, keys: Sequence[str] = ACCURACY_KEYS) -> dict[str, Any]:
     """Return the filter that selects these ``rows`` of accuracies: a value or list by column."""
     values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
-    return {
-        key: distinct[0] if len(distinct) == 1 else distinct for key, distinct in values.items()
-    }
+    return {key: names[0] if len(names) == 1 else names for key, names in values.items()}
 
 
 def row_accuracy_cell(

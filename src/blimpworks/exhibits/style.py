@@ -124,10 +124,7 @@ def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) ->
 
 
 def frame_of(cells: Iterable[Cell]) -> pd.DataFrame:
-    """Return a row for each cell: row, column, value, text, low, high.
-
-    ``low`` and ``high`` are NaN for a cell without an interval.
-    """
+    """Return a row for each cell: row, column, value, text, and low and high, perhaps NaN."""
     names = ["row", "column", "value", "text", "low", "high"]
     rows = [[getattr(cell, name) for name in names] for cell in cells]
     return pd.DataFrame(rows, columns=names).astype({"low": float, "high": float})

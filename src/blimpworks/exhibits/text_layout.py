@@ -276,9 +276,7 @@ BOXES = "Last Resort"
 def letters_of(texts: Iterable[str]) -> frozenset[int]:
     """Return the code points that a font must have, without white space and control characters."""
     letters = {letter for text in texts for letter in text}
-    return frozenset(
-        ord(letter) for letter in letters if unicodedata.category(letter)[0] not in ("C", "Z")
-    )
+    return frozenset(ord(c) for c in letters if unicodedata.category(c)[0] not in ("C", "Z"))
 
 
 def script_of(letters: Iterable[int]) -> str:

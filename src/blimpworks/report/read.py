@@ -83,7 +83,6 @@ class Number:
 Evidence = dict[NumberKey, Number]
 """The printed numbers of one paper, in the order of its files."""
 
-
 TEXT_COLUMNS = (*KEY_COLUMNS, "reading", "rule", "status", "verdict", "differs", "note")
 """Columns of the comparisons that hold texts; the others hold numbers."""
 
@@ -137,7 +136,6 @@ COMPARISON_COLUMNS = {
 
 
 # Names of languages, models and phenomena
-
 
 MOST_FILTER_CHOICES = 8
 """Most languages (or models) of a number by which the page can filter it."""

@@ -9,12 +9,11 @@ jobs that made them. They also have items with verdicts and log-probabilities of
 """
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
+from math import ceil, isnan
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ from blimpworks.scoring.tokens import END, words_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 # Numbers and their lineage, for the panel
-
 
 MOST_ORIGINS = 24
 """Most printed numbers that the panel names as origins of a number."""
@@ -237,7 +235,7 @@ def item_scripts(
                 yield f"{name}.words", script(f"{name}.words", words_of_pairs, receiver)
         entry: dict[str, Any] = {"benchmark": pair_set.benchmark, "lang": pair_set.lang}
         entry |= {"tag": language_tag(pair_set.lang), "pairs": len(rows)}
-        entry |= {"chunks": math.ceil(len(rows) / CHUNK), "models": [*pair_set.judgements]}
+        entry |= {"chunks": ceil(len(rows) / CHUNK), "models": [*pair_set.judgements]}
         index_entries.append(entry | {"paradigms": [*paradigms], "words": has_words})
     if index_entries:
         content = {"sets": index_entries, "labels": labels, "omitted": [*omitted.items()]}

@@ -50,8 +50,7 @@ def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[She
 
     Rows and columns that only have such cells are left out too.
     """
-    number_columns: set[int] = set()
-    kept_columns: set[int] = set()
+    number_columns, kept_columns = set[int](), set[int]()
     for entries in chain.from_iterable(sheet.body for sheet in sheets):
         cells = [(i, entry.cell) for i, entry in enumerate(entries) if entry.cell is not None]
         number_columns |= {i for i, _ in cells}
@@ -309,9 +308,8 @@ def _line_cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str)
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return a table of printed, recomputed and measured numbers; "" if all are only printed.
 
-    An exhibit with numbers in many of its cells (``DENSE``) keeps its rows and columns: each row has
-    up to four lines (``LINES``). Else each number, such as one in running text, has a row, with the
-    four as columns.
+    An exhibit with numbers in many of its cells (``DENSE``) keeps its rows and columns; each row
+    has up to four lines (``LINES``). Else each number has a row, with the four as columns.
     """
     compared = {key: n for key, n in evidence.items() if n.status or n.verdict}
     entries_by_key = {key: lines_of(n) for key, n in compared.items() if key[0] == exhibit}

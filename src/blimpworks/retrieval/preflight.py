@@ -49,7 +49,7 @@ class HubNeed:
     """Locked state of the revision."""
 
 
-def _count_files(names: Sequence[str]) -> str:
+def _name_files(names: Sequence[str]) -> str:
     return f"{len(names)} files, such as {names[0]}" if len(names) > 1 else names[0]
 
 
@@ -87,18 +87,18 @@ def _download_obstacles(
         return
     names = [pin.name for pin in absent if not pin.url]
     if names:
-        yield f"no address, and in no mirror: {_count_files(names)}; put them into the mirror"
+        yield f"no address, and in no mirror: {_name_files(names)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
     if unstated:
         first, names = unstated[0], [pin.name for pin in unstated]
         yield (
             f"{variable} forbids the network, and only their archives state the checksums of "
-            f"{_count_files(names)}; unset it, or run `blimpworks pin {first.catalogue} "
+            f"{_name_files(names)}; unset it, or run `blimpworks pin {first.catalogue} "
             f"{first.name} --mirror DIRECTORY`"
         )
     if downloads and variable:
         names = [pin.name for pin in downloads]
-        yield f"{variable} forbids the network, and no mirror has {_count_files(names)}; unset it"
+        yield f"{variable} forbids the network, and no mirror has {_name_files(names)}; unset it"
     elif downloads:
         # Name unreachable hosts, but only for files that no other host has.
         allowed = []
@@ -191,7 +191,7 @@ def obstacles(
     if unpinned:
         tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))
         problems.append(
-            f"no checksum: {_count_files([pin.name for pin in unpinned])}; run `blimpworks pin` on "
+            f"no checksum: {_name_files([pin.name for pin in unpinned])}; run `blimpworks pin` on "
             f"{tables or 'the catalogue'} where there is a network, or set unpinned: skip in the "
             "campaign"
         )

@@ -332,7 +332,7 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How to tell that a received file is the pinned one."""
+    """Checksums by which a received file is found to be the pinned one, or another."""
 
     pin: Pin
     checksums: tuple[Checksum, ...]
