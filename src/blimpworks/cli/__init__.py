@@ -152,9 +152,9 @@ def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
     """
     commands = declare.called_commands(arguments)
     if any(command.runs for command in commands):
-        from blimpworks.records.job import record_arguments, record_share
+        from blimpworks.records.job import record_allocation, record_arguments
 
-        record_share(_allocation)
+        record_allocation(_allocation)
         record_arguments(arguments)
         # Standard input is empty: a library that asks a question, such as whether to run a model's
         # code, must not read an answer that no record contains.

@@ -67,13 +67,13 @@ def _no_cluster() -> dict[str, Any]:
     return {"slurm_job": None, "node": platform.node(), "gpus": ()}
 
 
-_share: Callable[[], Mapping[str, Any]] = _no_cluster
+_find_allocation: Callable[[], Mapping[str, Any]] = _no_cluster
 
 
-def record_share(share: Callable[[], Mapping[str, Any]]) -> None:
+def record_allocation(find: Callable[[], Mapping[str, Any]]) -> None:
     """Set the function that returns a job's id, node and GPUs on a cluster, for records."""
-    global _share  # noqa: PLW0603
-    _share = share
+    global _find_allocation  # noqa: PLW0603
+    _find_allocation = find
 
 
 def record_arguments(arguments: Sequence[str]) -> None:
@@ -220,7 +220,7 @@ class Job:
         return self
 
     def note(self, **facts: Any) -> None:
-        """Add facts that are known after the job has run, such as counts or a device."""
+        """Add notes that are known after the job has run, such as counts or a device."""
         self.extra.update(facts)
 
     def __exit__(
@@ -245,7 +245,7 @@ class Job:
                 "name": platform.node(),
                 "platform": platform.platform(),
                 "cpus": os.cpu_count(),
-                **_share(),
+                **_find_allocation(),
             },
             "started": self.started,
             "ended": datetime.now(UTC).isoformat(timespec="milliseconds"),

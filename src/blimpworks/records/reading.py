@@ -23,17 +23,15 @@ from blimpworks.files import RECORD_SUFFIX, load_json, sidecar_path
 
 Record = dict[str, Any]
 WORKING_DIRECTORY = Path()
-ABOVE = 3
-"""Directories that are searched for the record of a product without one beside it."""
+SEARCHED_FOLDERS = 3
+"""Directories, from a product's upward, that are searched for its record."""
 OWN_HASH = "sha256"
 """Key of a record's SHA-256 of itself without this key."""
-TYPES: dict[str, Any] = (
-    {"verb": str, "code": str, "params": dict, "inputs": list, "outputs": list}
-    | {"packages": dict, "notes": dict, "sources": dict, "git": dict, "host": dict}
-    | {"started": str, "ended": str}
-)
+TYPES: dict[str, type] = {"verb": str, "code": str, "params": dict, "inputs": list, "outputs": list}
+TYPES |= {"packages": dict, "notes": dict, "sources": dict, "git": dict, "host": dict}
+TYPES |= {"started": str, "ended": str}
 """Keys of all records, and the types of their values."""
-LATER_TYPES: Mapping[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
+LATER_TYPES: dict[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
 """The same of keys that records of earlier versions lack."""
 COMMANDS_SHOWING_THE_HASH = ("build_report", "export_")
 """Prefixes of commands with products that show the hash of a results tree."""
@@ -150,7 +148,7 @@ class Records:
         path = os.path.normpath(product)
         sidecar = sidecar_path(self._base / path)
         # The record is beside the job's first output, which may be in a directory above.
-        folders = list(sidecar.parents)[:ABOVE]
+        folders = list(sidecar.parents)[:SEARCHED_FOLDERS]
         beside = [sidecar] if sidecar.is_file() else []
         for candidate in chain(beside, chain.from_iterable(map(self._sidecars, folders))):
             record, outputs = self._read_sidecar(candidate)
