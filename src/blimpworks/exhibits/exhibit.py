@@ -59,9 +59,9 @@ class Labels:
     """Names that an exhibit prints, and facts on the campaign that it needs.
 
     ``languages`` and ``models`` are printed names by code, in print order. ``models`` and the
-    judging ``method`` are empty for exhibits without models. ``facts`` are the values that the
-    exhibit's spec requests, by name. ``left_out`` are models of the campaign that the exhibit
-    omits. ``items`` is the origin of the items, if a campaign may have them from several.
+    judging ``method`` are empty for exhibits without models. ``facts`` are values that the
+    exhibit's spec requests, by name. ``left_out`` are the campaign's other models. ``items`` is the
+    origin of the items, if there are several.
     """
 
     languages: Mapping[str, str]

@@ -381,8 +381,7 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
         elif output.suffix == ".json":
             write_text(output, layout.json_text(exhibit))
-    pictures = [output for output in outputs if output.suffix not in (".html", ".json")]
-    if pictures:
+    if pictures := [output for output in outputs if output.suffix not in (".html", ".json")]:
         import matplotlib as mpl  # slow, and tables need none of it
 
         from blimpworks.exhibits.style import take_literally

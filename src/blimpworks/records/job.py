@@ -13,7 +13,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -98,10 +98,8 @@ def package_versions(names: tuple[str, ...]) -> dict[str, str]:
     """Return the versions of installed packages, and of Python and BLiMPworks."""
     versions = {"python": platform.python_version(), "blimpworks": __version__}
     for name in names:
-        try:
+        with suppress(PackageNotFoundError):
             versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return versions
 
 

@@ -97,8 +97,7 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
             raise ValueError("a row has more cells than there are headings")
         for name in [name for name in frame if name not in TEXT_COLUMNS]:
             frame[name] = pd.to_numeric(frame[name])
-    missing = [name for name in columns if name not in frame]
-    if missing:
+    if missing := [name for name in columns if name not in frame]:
         raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")
     return frame
 

@@ -93,8 +93,7 @@ class Products:
                 notes |= {str(key): str(value) for key, value in entries if value}
             git, date = record["git"], record["ended"][:10]
             commit = (git["commit"] or "")[:12]
-            job = [record["verb"], record["code"], date, commit, git["clean"], notes]
-            self.jobs.append(job)
+            self.jobs.append([record["verb"], record["code"], date, commit, git["clean"], notes])
         return self._job_indices[key]
 
 

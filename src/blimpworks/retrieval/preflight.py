@@ -85,8 +85,7 @@ def _download_obstacles(
     except UserError as error:
         yield str(error).rstrip(".")
         return
-    names = [pin.name for pin in absent if not pin.url]
-    if names:
+    if names := [pin.name for pin in absent if not pin.url]:
         yield f"no address, and in no mirror: {_name_files(names)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
     if unstated:
@@ -151,8 +150,7 @@ def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
         from huggingface_hub import constants, get_token
     except ModuleNotFoundError:  # it may be installed in the environment of the jobs
         return
-    cause = _find_cause(constants.ENDPOINT)
-    if cause:
+    if cause := _find_cause(constants.ENDPOINT):
         yield (
             f"no connection for {len(needs)} models: {cause}; check the network and proxy, or set "
             "HF_HUB_OFFLINE=1 where a cache of the hub's client has them"
