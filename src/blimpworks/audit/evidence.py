@@ -363,7 +363,7 @@ def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
-    """Return file and line of each row's printed number in accuracies; {} for a row without one."""
+    """Return file and line of the printed number of each row of accuracies; {} without one."""
     locations_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
         origin = row.get("origin")

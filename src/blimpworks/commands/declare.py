@@ -104,7 +104,7 @@ class Declared:
     calls: str = ""
     """Library function of a command without body, as ``module:name``."""
     within_job: bool = False
-    """Whether the body, or the library function, runs within a job of ``_job_of``."""
+    """Whether body or library function run within a job that is opened from the arguments."""
     packages: tuple[str, ...] = ()
     notes: Notes = None
     group: str = ""

@@ -53,7 +53,7 @@ def _name_files(names: Sequence[str]) -> str:
     return f"{len(names)} files, such as {names[0]}" if len(names) > 1 else names[0]
 
 
-def _find_cause(url: str) -> str:
+def _unreachable_reason(url: str) -> str:
     """Return the reason why a host cannot be reached; empty if it answers at all, or slowly."""
     with open_session(retries=1) as session:
         try:
@@ -65,11 +65,11 @@ def _find_cause(url: str) -> str:
     return ""
 
 
-def _find_causes(urls: Iterable[str]) -> dict[str, str]:
+def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
     """Return {host: reason why it cannot be reached} for the hosts that cannot."""
     url_by_host = {host_of(url): url for url in urls}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        causes = zip(url_by_host, pool.map(_find_cause, url_by_host.values()), strict=True)
+        causes = zip(url_by_host, pool.map(_unreachable_reason, url_by_host.values()), strict=True)
         return {host: cause for host, cause in causes if cause}
 
 
@@ -105,10 +105,10 @@ def _download_obstacles(
             with suppress(ValueError):  # leave forbidden addresses to the download's message
                 check_address(pin.url)
                 allowed.append(pin)
-        causes = _find_causes(pin.url for pin in allowed)
+        causes = _unreachable_hosts(pin.url for pin in allowed)
         unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
         other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
-        causes |= _find_causes(chain.from_iterable(other_urls.values()))
+        causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
         lost_files: Counter[str] = Counter()
         for pin, urls in other_urls.items():
             lost_files[host_of(pin.url)] += all(host_of(url) in causes for url in urls)
@@ -150,7 +150,7 @@ def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
         from huggingface_hub import constants, get_token
     except ModuleNotFoundError:  # it may be installed in the environment of the jobs
         return
-    if cause := _find_cause(constants.ENDPOINT):
+    if cause := _unreachable_reason(constants.ENDPOINT):
         yield (
             f"no connection for {len(needs)} models: {cause}; check the network and proxy, or set "
             "HF_HUB_OFFLINE=1 where a cache of the hub's client has them"
