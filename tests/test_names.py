@@ -23,7 +23,7 @@ from blimpworks.files import below, relative
 from blimpworks.interop.crate.tables import copy_tables
 from blimpworks.models.checkpoint import Trained, read_checkpoint, trained_checkpoint
 from blimpworks.retrieval.sources import Pin, retrieve
-from blimpworks.strict import Part, PerhapsWithin, Within
+from blimpworks.strict import PathComponent, PerhapsWithin, Within
 from support.declared_kit import CSV
 
 HOSTILE = ["", ".", "/", "..", "../x", "../../../x", "a/../../x", "a/..", "/etc/passwd"]
@@ -38,7 +38,7 @@ def test_a_name_that_leads_elsewhere_is_refused_everywhere(name, tmp_path):
     with pytest.raises(UserError, match=r"^the row is .*correct the name\.$") as error:
         below(tmp_path, name, "the row")
     assert len(str(error.value)) < 400
-    for kind in (Within, Part, *([PerhapsWithin] if name else [])):
+    for kind in (Within, PathComponent, *([PerhapsWithin] if name else [])):
         with pytest.raises(ValidationError):
             TypeAdapter(kind).validate_python(name)
 

@@ -1,4 +1,8 @@
-"""Write files atomically, read text and JSON with checks, compute checksums, and check names."""
+"""Write files atomically, read text and JSON with checks, compute checksums, and check names.
+
+A file is first written under a temporary name beside it, such as ``.a.tsv.0f3a9c21-4711.tmp`` (with
+the machine and process that write), and then renamed. So readers see the old or the complete file.
+"""
 
 import csv
 import hashlib
@@ -21,13 +25,16 @@ from typing import Any
 from blimpworks.errors import UserError
 
 RECORD_SUFFIX = ".prov.json"
+"""End of the names of provenance records, which lie beside the products of jobs."""
 _elsewhere: ContextVar[Path | None] = ContextVar("elsewhere", default=None)
 KEPT = ".kept"
 """Name of a file in temporary directories that are not to be removed."""
 SILENCE = 7 * 24 * 3600.0
 """Age in seconds at which temporary files of other machines count as abandoned."""
 _RUST = re.compile(r"\(os error (\d+)\)")
+"""End of a Rust library's message, such as "No space left on device (os error 28)"."""
 _TEMPORARY = re.compile(r"\.([0-9a-f]{8})-(\d+)(\.\w+)?\.tmp$")
+"""End of a temporary name: machine, process, and random letters of a directory."""
 # Backslashes are separators elsewhere, and braces are the workflow's wildcards.
 _NO_NAME = re.compile(r"[\x00-\x1f\x7f\\{}]")
 NAME_MAX = 255
@@ -36,10 +43,7 @@ NAME_MAX = 255
 
 @contextmanager
 def writing_below(folder: Path) -> Iterator[None]:
-    """Redirect the files that a block writes to ``folder``, followed by their absolute paths.
-
-    Used to repeat jobs and compare their outputs with the original files.
-    """
+    """Make a block write ``/a/b.tsv`` as ``folder/a/b.tsv``, to compare it with the original."""
     token = _elsewhere.set(folder)
     try:
         yield
@@ -59,7 +63,7 @@ def is_written_elsewhere() -> bool:
 
 
 def sidecar_path(product: Path) -> Path:
-    """Return the path of the record of the job that made ``product`` as its first output."""
+    """Return the path of the provenance record of the job with ``product`` as its first output."""
     return product.with_name(product.name + RECORD_SUFFIX)
 
 
@@ -166,7 +170,7 @@ def remove(path: Path) -> None:
 
 
 def clear_abandoned(directory: Path, start: str) -> None:
-    """Remove this user's abandoned files in a directory, of names that begin with ``start``.
+    """Remove this user's abandoned files in a directory with names that begin with ``start``.
 
     Files that cannot be examined or removed stay.
     """
@@ -296,7 +300,7 @@ def cells_of_any_size() -> Iterator[None]:
 
 
 def read_cells(path: Path) -> list[dict[str, str]]:
-    """Read a tab-separated table of the package as rows by heading."""
+    """Read a tab-separated table of the package, as {heading: cell} for each row."""
     with path.open(encoding="utf-8", newline="") as file:
         return [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
 
@@ -324,7 +328,7 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
 
 
 def whole(text: str) -> str:
-    """Check that ``text`` ends with a line end, and return it. Raises BadLine otherwise."""
+    """Check that ``text`` ends with a line end, and return it. Raises BadLine if it does not."""
     if text and not text.endswith("\n"):
         raise BadLine(text.count("\n") + 1, "the line has no end, so the file may be cut short")
     return text
@@ -333,7 +337,7 @@ def whole(text: str) -> str:
 def table_rows(
     path: Path, columns: Sequence[str], **dialect: Any
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a UTF-8 table by heading, each with the number of its last line.
+    """Yield (number of its last line, {heading: cell}) for each row of a UTF-8 table.
 
     Raises BadLine as ``text_of`` and ``whole`` do, for missing ``columns``, and for a repeated
     heading. It is also raised for rows with more or fewer cells than headings, and a table without

@@ -1,4 +1,7 @@
-"""Define the pydantic base class of settings, rows and records, and types of names and labels."""
+"""Define the pydantic base class of settings, rows and records, and types of names and labels.
+
+The types check texts from outside: labels that are shown, and paths that must not lead elsewhere.
+"""
 
 import unicodedata
 from typing import Annotated
@@ -8,14 +11,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 from blimpworks.files import relative
 
 
-def _part(name: str) -> str:
+def _check_component(name: str) -> str:
     if "/" in relative(name):
         raise ValueError("a name must be one of a file or directory, without '/'")
     return name
-
-
-def _if_any(name: str) -> str:
-    return name and relative(name)
 
 
 def _one_line(text: str) -> str:
@@ -25,7 +24,7 @@ def _one_line(text: str) -> str:
     return line
 
 
-def _in_legends(label: str) -> str:
+def _check_legend(label: str) -> str:
     if label.startswith("_"):
         raise ValueError("a label must not begin with '_': legends leave such labels out")
     return label
@@ -33,13 +32,13 @@ def _in_legends(label: str) -> str:
 
 Label = Annotated[str, AfterValidator(_one_line)]
 """Text for people on one line."""
-DrawnLabel = Annotated[Label, AfterValidator(_in_legends)]
+DrawnLabel = Annotated[Label, AfterValidator(_check_legend)]
 """Label that figures can show in a legend."""
 Within = Annotated[str, AfterValidator(relative)]
 """Relative path of a file below a directory that is not known yet (see ``files.below``)."""
-Part = Annotated[str, AfterValidator(_part)]
+PathComponent = Annotated[str, AfterValidator(_check_component)]
 """Name of a file or directory without a path."""
-PerhapsWithin = Annotated[str, AfterValidator(_if_any)]
+PerhapsWithin = Annotated[str, AfterValidator(lambda name: name and relative(name))]
 """Relative path of a file below a directory, or an empty text."""
 
 

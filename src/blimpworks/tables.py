@@ -1,11 +1,14 @@
-"""Write and read Parquet files with checksums, and define the schemas of tables between rules.
+"""Write and read the tables between the workflow's rules: their schemas, and checksums in Parquet.
 
-Pages have Parquet's checksums, which other readers verify too. These do not cover page headers and
-the footer, so a SHA-256 of the remaining bytes is between pages and footer, where no reader looks.
+A schema lists the columns of a table and their types. It is a file in ``schemas``, or in a paper's
+package, so that a change makes only products of that table stale. Only open schemas allow further
+columns, such as the covariates of a benchmark's items.
 
-A schema is a file in ``schemas``, or in a paper's package, so that a change makes only products of
-that table stale. Comments here describe what column names do not say. Only open schemas allow
-further columns, such as the covariates of a benchmark's items.
+A Parquet file has pages of data, then a footer. Pages have checksums, which other readers verify
+too, but these cover neither page headers nor the footer. Therefore a SHA-256 of all other bytes is
+written between pages and footer, where no reader looks:
+
+    pages | b"blimpworks:sha256" + SHA-256 | footer, its size, b"PAR1"
 """
 
 import hashlib
@@ -30,10 +33,10 @@ if TYPE_CHECKING:
 
 
 MARK = b"blimpworks:sha256"
-"""Bytes before that SHA-256, and a key of the table's metadata."""
+"""Bytes before the SHA-256, and a key of the table's metadata."""
 SIZE = len(MARK) + hashlib.sha256().digest_size
 TAIL = 8
-"""Bytes at the end of every Parquet file: size of the footer (four) and a magic word."""
+"""Bytes at the end of every Parquet file: size of the footer (four) and the word PAR1."""
 
 
 def _footer_start(content: mmap.mmap | bytes) -> int:
@@ -43,7 +46,7 @@ def _footer_start(content: mmap.mmap | bytes) -> int:
 
 
 def _digest(content: mmap.mmap | bytes, pages_end: int, footer_start: int) -> bytes:
-    """Hash all but the bytes between the two offsets."""
+    """Return the SHA-256 of all but the bytes between the two offsets."""
     with memoryview(content) as view:
         digest = hashlib.sha256(view[:pages_end])
         digest.update(view[footer_start:])
@@ -68,8 +71,8 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _has_own_digest(path: Path, _size: int, _changed: int) -> bool | None:
-    # Returns None for a file without a digest. Size and time are keys of the cache.
+def _is_intact(path: Path, _size: int, _changed: int) -> bool | None:
+    # Returns None for a file without a SHA-256. Size and time of change are keys of the cache.
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         footer_start = _footer_start(content)
         pages_end = max(footer_start - SIZE, 0)
@@ -92,7 +95,7 @@ def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetF
         pq.ParquetFile(path, page_checksum_verification=True) as file,
     ):
         state = path.stat()
-        intact = _has_own_digest(path.absolute(), state.st_size, state.st_mtime_ns)
+        intact = _is_intact(path.absolute(), state.st_size, state.st_mtime_ns)
         # MARK in the metadata shows that a missing digest was destroyed.
         if intact is False or (intact is None and MARK in (file.metadata.metadata or {})):
             raise ValueError("its bytes have not the checksum that they were written with")
@@ -136,11 +139,6 @@ class TableSchema:
         return pa.schema([pa.field(name, data_type) for name, data_type in self.columns])
 
 
-def declare(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSchema:
-    """Return the schema of a table; ``open`` allows further columns."""
-    return TableSchema(name, tuple(columns.items()), open)
-
-
 KINDS: Mapping[str, pa.DataType] = {
     "string": STRING,
     "label": LABEL,
@@ -158,74 +156,40 @@ KINDS: Mapping[str, pa.DataType] = {
 def read_schema(
     module: str, path: str, base: TableSchema | None = None, *, open: bool = False
 ) -> TableSchema:
-    """Read a schema from a file beside a module (``module``: its file), with a column in each row.
+    """Read a schema from a file beside a module (``module``: its file).
 
-    The columns of ``base`` come first, and its name is the table's; without it, the table has the
-    name of the schema file.
+    Each row has name and type of a column, such as "margin" and "float". The columns of ``base``
+    come first, and its name is the table's; without it, the table is named as the file.
     """
-    table = Path(module).parent / path
-    columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(table))
+    file = Path(module).parent / path
+    columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(file))
     if base is None:
-        return TableSchema(table.stem, columns, open)
+        return TableSchema(file.stem, columns, open)
     return TableSchema(base.name, base.columns + columns, base.open)
 
 
-# One row per line of a sentence: words, multiword ranges (id "3-4"), empty nodes
-# ("3.1"). `sentence` joins to the sentences table; `word` is the id of a word and
-# null for ranges and empty nodes; `line` counts from 1 in the treebank file.
-# "_" is null except in form and lemma, where the text may contain "_".
+# docs/tables.md says what the columns mean that their names do not explain.
 TOKENS = read_schema(__file__, "schemas/tokens.tsv")
 SENTENCES = read_schema(__file__, "schemas/sentences.tsv")
-# features: "Mood=IND|Number=SG|…", UniMorph spelling, sorted by name.
 LEXICON = read_schema(__file__, "schemas/lexicon.tsv")
 # Character spans of the critical region are half-open, in code points.
 ITEMS = read_schema(__file__, "schemas/items.tsv", open=True)
 FUNNEL = read_schema(__file__, "schemas/funnel.tsv")
-# *_ends: for each scored token the character offset at which it ends. rounding: largest relative
-# error of a token's log-probability, by the engine that scored.
+# *_ends: for each scored token the character offset at which it ends.
 SCORES = read_schema(__file__, "schemas/scores.tsv")
 JUDGEMENTS = read_schema(__file__, "schemas/judgements.tsv", open=True)
-# n: judged pairs; skipped: pairs that could not be judged and do not count (a sentence too long for
-# the model, a critical word of several tokens where the method needs one). rounding: largest error
-# of rounding of a printed accuracy; origin: where it is printed (EXHIBIT/ROW/COLUMN of
-# config/published); both are null for a computed one. accuracy is correct ÷ n, with two exceptions:
-# published scripts that count an item too many (low and high are of n), and those that divide by a
-# nominal number of prompts (low and high too).
 ACCURACIES = read_schema(__file__, "schemas/accuracies.tsv")
-# A variant of scoring compared with the reference. Differences are absolute, in nats (those of
-# margins in the method's unit); unmatched: tokens that only one of the two has scored. flips:
-# decisions that differ; flips_beyond: those of them that are near ties of neither; low and high:
-# 95 % interval. impossible: why the model cannot be scored in this way; then there are no numbers.
 PARITY = read_schema(__file__, "schemas/parity.tsv")
-# Value of a WALS feature in a language: the category, and how much morphology that is, from 0 to 1
-# (null where the category is left out). `wals` is the language's code in WALS.
 MORPHOLOGY = read_schema(__file__, "schemas/morphology.tsv")
-# Perplexity of a word-level model on the test text of one language's corpus. words: predicted
-# words, with the <eos> of each sentence; unknown: those of them that are <unk>; loss: mean of their
-# negative log-probabilities, in nats; perplexity: the exponential of the loss.
 PERPLEXITIES = read_schema(__file__, "schemas/perplexities.tsv")
-# n: minimal sets that differ in these two words alone; focus is null where they have several.
 EVALUATION_SETS = read_schema(__file__, "schemas/evaluation_sets.tsv")
-# Two models on the pairs of a language that both have judged: the numbers that only one of them
-# judged correctly, and McNemar's p. Each two models have a row in either order.
 COMPARISONS = read_schema(__file__, "schemas/comparisons.tsv")
-# model is "all" where models are the observations; low and high: 95 % interval.
 REGRESSIONS = read_schema(__file__, "schemas/regressions.tsv")
-# Values of each language in a regression; observed, fitted and residual in percent.
 RESIDUALS = read_schema(__file__, "schemas/residuals.tsv")
-# filter: JSON object column -> value (or list) that selects the cell's rows in the
-# tables called `source`; low and high: 95 % interval where there is one; text: as printed;
-# printed_row, printed_column: where the paper's own number stands in config/published.
+# Numbers of exhibits (tables and figures), each with the filter of its rows in tables ``source``.
 CELLS = read_schema(__file__, "schemas/cells.tsv")
-# Items that are prompts. phenomenon: a task or one of its subsets; paradigm: `template=1`, with the
-# number of the right argument where there are two: `template=1/answer=2`. number: of the prompt in
-# its template, from 1; nominal: prompts of the template by the release's settings. arguments: JSON
-# object with the arguments of the templates and the judge: word, sentence, letter, query, words,
-# category, answer, distractor …; answer: the gold answer, null where several are right.
+# Items that are prompts, and models' answers to them.
 PROMPTS = read_schema(__file__, "schemas/prompts.tsv")
-# Answers of models. text: complete, with reasoning; status: `ok`, or why there is no text. finish:
-# `stop`, or `length` where the answer reached the limit. tokens: number of generated tokens.
-# opened: whether the chat template had begun reasoning (`<think>`), so that text begins inside it.
 ANSWERS = read_schema(__file__, "schemas/answers.tsv")
 
 
@@ -244,10 +208,10 @@ def _check(actual: pa.Schema, schema: TableSchema, where: str) -> None:
 
 
 def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
-    """Check a table against its schema, and write it atomically.
+    """Check a table against its schema, and write it atomically, with the schema's columns first.
 
-    The file's metadata contain the deterministic fields of the current job's record. Columns of the
-    schema come first and in order. Raises UserError when the columns do not fit.
+    The file's metadata contain the fields of the current job's provenance record that are the same
+    each time the job runs. Raises UserError when the columns do not fit.
     """
     missing = [c for c in schema.names if c not in table.column_names]
     if missing:
@@ -282,7 +246,7 @@ def write_frame(frame: "pd.DataFrame", schema: TableSchema, path: Path) -> None:
 
 
 class Evaluation(NamedTuple):
-    """Paths of the tables of one model on the pairs or prompts of one language."""
+    """Paths of the tables of one model on the items of one language."""
 
     model: str
     lang: str
@@ -293,7 +257,7 @@ class Evaluation(NamedTuple):
 
 
 def made_by(path: Path) -> dict[str, Any] | None:
-    """Return the record in a table's metadata: command, inputs, parameters, code; None without one.
+    """Return the provenance record in a table's metadata: command, inputs, …; None without one.
 
     Raises UserError when the file is missing or broken.
     """

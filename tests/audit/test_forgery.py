@@ -13,7 +13,7 @@ import pytest
 
 from blimpworks.audit import check as checking
 from blimpworks.audit.check import HASH_FILE, HashCache, audit
-from blimpworks.audit.stale import ROOM, command_lines
+from blimpworks.audit.stale import LONGEST_COMMAND, command_lines
 from blimpworks.cli import run_here
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
@@ -300,5 +300,5 @@ def test_more_products_than_a_command_line_can_name_are_taken_over_in_parts():
     parts = [*command_lines(names)]
     assert len(parts) > 1
     assert [name for part in parts for name in part] == names
-    assert all(sum(len(name) + 1 for name in part) <= ROOM for part in parts)
+    assert all(sum(len(name) + 1 for name in part) <= LONGEST_COMMAND for part in parts)
     assert [*command_lines([])] == []

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from blimpworks.campaign.engines import scorers
 from blimpworks.campaign.registry import exhibits
-from blimpworks.cli import ELSEWHERE, PANELS, _attempt, command_line, write_any_character
+from blimpworks.cli import ELSEWHERE, PANELS, _supervise, command_line, write_any_character
 from blimpworks.cluster import attempt
 from blimpworks.commands.declare import (
     Declared,
@@ -140,11 +140,11 @@ def test_scoring_with_a_log_is_supervised_however_its_options_are_written(words,
     monkeypatch.setattr(attempt, "give_up", lambda *call: started.append(call) or 0)
     arguments = words.split()
     if code is None:
-        _attempt(arguments)
+        _supervise(arguments)
         assert started == []
         return
     with pytest.raises(SystemExit) as ended:
-        _attempt(arguments)
+        _supervise(arguments)
     assert ended.value.code == code
     command, log = started[0]
     assert (command[3:], log) == (arguments, Path("a.log"))
@@ -155,8 +155,8 @@ def test_a_job_reads_nothing_from_standard_input(tmp_path):
     """What libraries ask there gets no answer; a command that keeps no record may read it."""
     code = """
 import os, sys
-from blimpworks.cli import _commands
-_commands(sys.argv[1:])
+from blimpworks.cli import _prepare
+_prepare(sys.argv[1:])
 print(os.read(0, 9))
 """
     for words, read in {

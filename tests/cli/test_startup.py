@@ -79,7 +79,8 @@ def test_a_file_of_a_mirror_is_retrieved_without_settings_and_network(tmp_path):
 def modules_for(*words):
     """Modules that are loaded once the command that some words call is known."""
     script = (
-        "import sys\nfrom blimpworks.cli import called_commands, command_line\n"
+        "import sys\nfrom blimpworks.cli import command_line\n"
+        "from blimpworks.commands.declare import called_commands\n"
         f"[command] = called_commands({words!r})\n"
         f"assert command.words == {words!r}\ncommand_line([command])\nprint(*sys.modules)"
     )

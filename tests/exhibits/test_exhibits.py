@@ -53,7 +53,7 @@ from blimpworks.exhibits.style import BARS, POINTS, frame_of, house_style, new_f
 from blimpworks.papers.blimp.exhibits.figures import draw_groups
 from blimpworks.records.job import Job
 from blimpworks.records.reading import record_of
-from blimpworks.report.pages import _plain
+from blimpworks.report.pages import _escape_rst
 from blimpworks.strict import DrawnLabel, Label
 from support.latex import lacking, overfull_lines
 
@@ -298,7 +298,7 @@ def test_figures_show_labels_as_they_are(tmp_path, suffix):
 @pytest.mark.parametrize("title", [*SHOWN, "- a", "1. a", "a) b", ".. a", ":a: b", "==", "Ö. b"])
 def test_no_title_of_the_report_means_anything_to_sphinx(title):
     docutils = pytest.importorskip("docutils.core")
-    text = f"{_plain(title)}\n{'=' * 4 * len(title)}\n\nText.\n"
+    text = f"{_escape_rst(title)}\n{'=' * 4 * len(title)}\n\nText.\n"
     quiet = {"report_level": 1, "halt_level": 2, "warning_stream": io.StringIO()}
     tree = docutils.publish_doctree(text, settings_overrides={"doctitle_xform": False, **quiet})
     [section] = tree.children

@@ -20,7 +20,7 @@ from blimpworks.exhibits.exhibit import Document, Entry, Sheet, SheetColumn, rea
 from blimpworks.files import write_text
 from blimpworks.records.job import Job
 from blimpworks.report.inventory import read_inventory, spec_of, unlisted
-from blimpworks.report.pages import FOLDER, assemble, ranking
+from blimpworks.report.pages import FOLDER, assemble, rank_models
 from blimpworks.report.read import (
     Campaign,
     Cell,
@@ -215,7 +215,7 @@ def texts():
 
 
 def test_models_stand_by_their_mean_and_those_that_lack_a_column_last():
-    columns, lines = ranking(PAPERS)
+    columns, lines = rank_models(PAPERS)
     titles = ["Demo pairs, English", "Demo pairs, German", "Demo suites"]
     assert [column.title for column in columns] == titles
     assert columns[2].address == "demo_suites.html#demo-suites-models"

@@ -1,7 +1,8 @@
 """Find cells of exhibits by row and column, and the printed numbers that they are compared with.
 
-The cells file of an exhibit is a table with a row for each number: its row and column, formula, and
-the filter that selects its rows. A comparison is a CSV file of printed numbers beside ours.
+The cells file of an exhibit (a table or figure) has a row for each number: its row and column, its
+formula, and a filter of the rows that it is computed from. A comparison is a CSV file of printed
+numbers beside ours.
 """
 
 import csv
@@ -57,9 +58,10 @@ def read_cells(source: Path) -> pd.DataFrame:
 
 
 def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
-    """Select cells with a row (or column) called ``name``, or with it in their filter ("eng").
+    """Return whether each cell is in the row (or column) called ``name``.
 
-    Without any, select those with a name that ends with it ("High" for "Resources High").
+    ``name`` may be a code in the cell's filter ("eng"). If there is no such cell, return whether
+    the row's (or column's) name ends with it ("High" for "Resources High").
     """
     names = cells[column].str.casefold()
     matches = names == name.casefold()
@@ -80,9 +82,8 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
     if len(cells) > 1:
         exact = cells[(cells["row"] == row) & (cells["column"] == column)]
         if len(exact) != 1:
-            choice = "; ".join(
-                f"{r} / {c}" for r, c in zip(cells["row"], cells["column"], strict=True)
-            )
+            labels = zip(cells["row"], cells["column"], strict=True)
+            choice = "; ".join(f"{r} / {c}" for r, c in labels)
             raise UserError(f"{source}: row {row!r}, column {column!r} means several: {choice}.")
         cells = exact
     return {str(key): value for key, value in cells.astype(object).iloc[0].items()}
@@ -162,19 +163,18 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     if not source.is_file() or not (row["rule"] if is_published else row.get("measured")):
         return source, None
     cells, position = read_cells(source), {name: row[name] for name in ("row", "column")}
-    repeated = ({"exhibit": row["exhibit"]} | position).items()
+    repeated = ({"exhibit": row["exhibit"]} | position).items()  # filter of the printed number
     for cell in cells.astype(object).to_dict("records"):
         if any(cell[f"printed_{name}"] != value for name, value in position.items()):
             continue
-        is_printed = is_published and cell["source"] == "published"
-        if is_printed and repeated <= json.loads(cell["filter"]).items():
-            continue
-        return source, {str(name): value for name, value in cell.items()}
+        from_printed = is_published and cell["source"] == "published"
+        if not (from_printed and repeated <= json.loads(cell["filter"]).items()):
+            return source, {str(name): value for name, value in cell.items()}
     return source, None
 
 
 def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
-    """Return file and line of a printed number, found by the record of a comparison."""
+    """Return file and line of a printed number, found among the inputs of its comparison's job."""
     record = Records().of(comparison)
     end = f"{row['paper']}/{row['exhibit']}.csv"
     position = {name: [row[name]] for name in ("row", "column")}

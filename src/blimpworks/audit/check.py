@@ -1,6 +1,7 @@
-"""Compare a results tree with the records of its jobs, by hashing its files again.
+"""Find files of a results tree that are altered, missing or stale, by hashing them again.
 
-A product is stale if the working tree would make it by other code, parameters or inputs.
+A provenance record beside each product says which job made it, and has the SHA-256 of its inputs
+and outputs. A product is stale if its job would now have other code, parameters or inputs.
 """
 
 import json
@@ -18,19 +19,11 @@ from typing import Any, Literal
 
 from tqdm import tqdm
 
+from blimpworks import files
 from blimpworks.audit.lineage import Jobs
 from blimpworks.audit.stale import same_table, stale_reasons
 from blimpworks.commands.declare import declared_commands, find_command
 from blimpworks.errors import UserError
-from blimpworks.files import (
-    RECORD_SUFFIX,
-    expand,
-    sha256_of,
-    sidecar_path,
-    target_of,
-    write_text,
-    writing_below,
-)
 from blimpworks.records.job import Job, package_versions
 from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_below, root_hash
 
@@ -39,7 +32,7 @@ READERS = 8
 """Number of threads that hash files: hashing releases the interpreter lock."""
 SETTINGS_FOLDER = "settings"
 """Directory of the results with settings of jobs."""
-NAMED = 3
+MOST_NAMED = 3
 """Inputs that a finding names, and most files with the same finding that are listed."""
 PICTURES = (".pdf", ".png", ".svg")
 """Suffixes of files whose bytes depend on the version of matplotlib."""
@@ -64,11 +57,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """Number of files that were made again, and of all others."""
+    """Numbers of files made again, and of others, whose jobs take long or have a finding."""
 
     files: int
     left_out: int
-    """Files of jobs that are not cheap, or have a finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +104,9 @@ class HashCache:
 
     @staticmethod
     def _state(path: Path) -> tuple[str, int]:
-        about = path.stat()
-        times = about.st_mtime_ns, about.st_ctime_ns
-        return f"{about.st_size} {about.st_ino} {times[0]} {times[1]}", max(times)
+        stat = path.stat()
+        mtime, ctime = stat.st_mtime_ns, stat.st_ctime_ns
+        return f"{stat.st_size} {stat.st_ino} {mtime} {ctime}", max(mtime, ctime)
 
     def find(self, path: Path) -> str | None:
         """Return the cached SHA-256 of an untouched file, else None."""
@@ -128,16 +120,16 @@ class HashCache:
     def compute(self, path: Path) -> str:
         """Compute and store the SHA-256 of a file. Raises OSError when it cannot be read."""
         state, changed = self._state(path)
-        settled = time.time_ns() - changed > SETTLED
-        sha256 = sha256_of(path)
-        if settled:
+        is_settled = time.time_ns() - changed > SETTLED
+        sha256 = files.sha256_of(path)
+        if is_settled:
             self._entries[str(path)] = f"{state} {sha256}"
         return sha256
 
     def save(self) -> None:
         """Write all hashes for the next check, unless the directory is not writable."""
         with suppress(OSError):
-            write_text(self._file, json.dumps(self._entries) + "\n")
+            files.write_text(self._file, json.dumps(self._entries) + "\n")
 
 
 def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list[str | None]:
@@ -146,21 +138,15 @@ def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list
     hashes = [hash_cache.find(path) if hash_cache else None for path in paths]
     to_hash = [number for number, file_hash in enumerate(hashes) if file_hash is None]
     total = sum(entries[number]["bytes"] for number in to_hash)
-    compute = hash_cache.compute if hash_cache else sha256_of
+    compute = hash_cache.compute if hash_cache else files.sha256_of
 
     def hash_of(number: int) -> str | None:
         with suppress(OSError):
             return compute(paths[number]) if paths[number].is_file() else None
         return None
 
-    bar = tqdm(
-        desc=f"reading {len(to_hash)} files",
-        total=total,
-        unit="B",
-        unit_scale=True,
-        delay=PROGRESS_INTERVAL,
-        mininterval=PROGRESS_INTERVAL,
-    )
+    title, interval = f"reading {len(to_hash)} files", PROGRESS_INTERVAL
+    bar = tqdm(None, title, total, unit="B", unit_scale=True, delay=interval, mininterval=interval)
     with ThreadPoolExecutor(READERS) as pool, bar:
         for number, now in zip(to_hash, pool.map(hash_of, to_hash), strict=True):
             hashes[number] = now
@@ -172,32 +158,35 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
     """Yield files that differ from the records, and products made from such files."""
     records = jobs.by_output.values()
     products = [entry for record in records for entry in record["outputs"]]
-    outside: dict[str, dict[str, Any]] = {}
+    # Inputs that no job made, such as files of the catalogue.
+    sources: dict[str, dict[str, Any]] = {}
     for entry in (entry for record in records for entry in record["inputs"]):
         if jobs.key(entry["path"]) not in jobs.makers:
-            outside.setdefault(jobs.key(entry["path"]), entry)
-    hashes = _hashes([*products, *outside.values()], hash_cache)
-    for entry, now in zip(products, hashes, strict=False):
+            sources.setdefault(jobs.key(entry["path"]), entry)
+    hashes = _hashes([*products, *sources.values()], hash_cache)
+    for entry, actual in zip(products, hashes, strict=False):
         path, expected = Path(entry["path"]), entry["sha256"]
-        if now is None:
+        if actual is None:
             yield Finding("missing", path, "its record exists, the file does not")
-        elif now != expected:
-            detail = f"SHA-256 is {now[:16]}…, the record says {expected[:16]}…"
+        elif actual != expected:
+            detail = f"SHA-256 is {actual[:16]}…, the record says {expected[:16]}…"
             yield Finding("altered", path, detail)
-    current = dict(zip(outside, hashes[len(products) :], strict=True))
+
+    # Products are stale if their inputs were made again since, as their new records say.
+    current = dict(zip(sources, hashes[len(products) :], strict=True))
     current |= {jobs.key(entry["path"]): entry["sha256"] for entry in products}
     for first, record in jobs.by_output.items():
-        earlier = []
+        changed = []
         for entry in record["inputs"]:
             now = current[jobs.key(entry["path"])]
             if now is None:
                 yield Finding("missing", Path(entry["path"]), "products were made from it")
             elif now != entry["sha256"]:
-                earlier.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
-        if earlier:
+                changed.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
+        if changed:
             # A report has hundreds of inputs, so name only some.
-            more = f" and {len(earlier) - NAMED} more" if len(earlier) > NAMED else ""
-            detail = f"made from an earlier {', '.join(earlier[:NAMED])}{more}"
+            more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
+            detail = f"made from an earlier {', '.join(changed[:MOST_NAMED])}{more}"
             yield Finding("stale", Path(first), detail)
 
 
@@ -208,24 +197,23 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
     contain the hash before the edit. Ignore a job that started after them: it has run again.
     """
     hashes = {path: record_hash(record) for path, record in jobs.by_output.items()}
-    edited: dict[Path, str] = {}
+    faults: dict[str, str] = {}  # by the first output of the job with the edited record
     for first, record in jobs.by_output.items():
         if OWN_HASH not in record:
             fault = "the record has no hash of itself: an earlier version wrote it, or it was "
-            edited.setdefault(sidecar_path(Path(first)), f"{fault}edited; make its product anew")
+            faults.setdefault(first, f"{fault}edited; make its product anew")
         elif record[OWN_HASH] != hashes[first]:
             fault = "the record was edited: it has not the hash of itself that its job wrote"
-            edited.setdefault(sidecar_path(Path(first)), fault)
+            faults.setdefault(first, fault)
         for product, expected in record.get("input_records", {}).items():
             maker = jobs.makers.get(jobs.key(product))
-            if maker is None or maker["started"] > record["started"]:
-                continue
-            source = maker["outputs"][0]["path"]
-            if hashes[source] != expected:
-                fault = f"the record was edited since {first} was made from {product}"
-                edited.setdefault(sidecar_path(Path(source)), fault)
-    for path, fault in edited.items():
-        yield Finding("edited", path, fault)
+            if maker is not None and maker["started"] <= record["started"]:
+                made_first = maker["outputs"][0]["path"]
+                if hashes[made_first] != expected:
+                    fault = f"the record was edited since {first} was made from {product}"
+                    faults.setdefault(made_first, fault)
+    for first, fault in faults.items():
+        yield Finding("edited", files.sidecar_path(Path(first)), fault)
 
 
 def verify(jobs: Jobs, hash_cache: HashCache | None = None) -> list[Finding]:
@@ -243,7 +231,7 @@ def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
         command.code == record["code"] and package_versions(command.packages) == record["packages"]
     )
     for path in (Path(entry["path"]) for entry in record["outputs"]):
-        copy = target_of(path)
+        copy = files.target_of(path)
         if fault is not None:
             yield Finding("altered", path, f"it cannot be made again: {fault}")
             continue
@@ -254,7 +242,7 @@ def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
             # Not by bytes: tables contain their record, with versions of packages.
             same = same_table(path, copy)
         elif same:
-            same = sha256_of(path) == sha256_of(copy)
+            same = files.sha256_of(path) == files.sha256_of(copy)
         if not same:
             yield Finding("altered", path, "made again from its inputs, it has other content")
 
@@ -269,22 +257,24 @@ def make_again(
     ``run`` runs a command line of this package in this process.
     """
     reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
-    cheap = [command.words for command in declared_commands().values() if command.cheap]
-    runs: dict[tuple[str, ...], list[Record]] = {}
+    cheap_starts = [command.words for command in declared_commands().values() if command.cheap]
+    records_by_arguments: dict[tuple[str, ...], list[Record]] = {}
     for record in jobs.by_output.values():
         arguments = tuple(map(str, record.get("arguments", ())))
-        files = {jobs.key(entry["path"]) for entry in (*record["inputs"], *record["outputs"])}
-        if any(arguments[: len(name)] == name for name in cheap) and not files & reported:
-            runs.setdefault(arguments, []).append(record)
+        paths = {jobs.key(entry["path"]) for entry in (*record["inputs"], *record["outputs"])}
+        is_cheap = any(arguments[: len(start)] == start for start in cheap_starts)
+        if is_cheap and not paths & reported:
+            records_by_arguments.setdefault(arguments, []).append(record)
+
     differing: list[Finding] = []
     with (
         tempfile.TemporaryDirectory(prefix="blimpworks-check-") as scratch,
         Path(os.devnull).open("w") as nowhere,
     ):
-        bar = tqdm(runs.items(), "making again", unit="job", disable=None)
+        bar = tqdm(records_by_arguments.items(), "making again", unit="job", disable=None)
         for number, (arguments, records) in enumerate(bar):
             fault = None
-            with writing_below(Path(scratch, str(number))):
+            with files.writing_below(Path(scratch, str(number))):
                 try:
                     with redirect_stdout(nowhere):
                         run([*arguments])
@@ -292,7 +282,8 @@ def make_again(
                     fault = " ".join(str(error).split())[:200]
                 for record in records:
                     differing += _differences(record, fault)
-    made = sum(len(record["outputs"]) for records in runs.values() for record in records)
+    repeated = [record for records in records_by_arguments.values() for record in records]
+    made = sum(len(record["outputs"]) for record in repeated)
     total = sum(len(record["outputs"]) for record in jobs.by_output.values())
     return Repeated(made, total - made), differing
 
@@ -306,9 +297,9 @@ def audit(
     """Compare all products below ``root`` and their inputs with the records of jobs.
 
     A file without a record is unaccounted for. A product is stale when an input or the code of its
-    command has changed, or when the ``plan`` (jobs by first output) has other parameters or inputs.
-    Relative paths in records start from the current directory. Raises UserError when there is
-    nothing to check.
+    command has changed. It is also stale when the ``plan`` (jobs by first output) has other
+    parameters or inputs. Relative paths in records start from the current directory. Raises
+    UserError when there is nothing to check.
 
     ``run``: function that runs a command line of this package; with it, make cheap products again.
     ``hash_cache``: hashes from earlier checks, used for untouched files.
@@ -320,7 +311,8 @@ def audit(
 
     inside = records_below(root, unreadable)
     if not inside and not findings:
-        raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
+        suffix = files.RECORD_SUFFIX
+        raise UserError(f"{root} holds no job records (*{suffix}); expected a results tree.")
     jobs = Jobs(inside.values(), unreadable=unreadable)
     records = jobs.by_output
     findings += verify(jobs, hash_cache)
@@ -331,9 +323,9 @@ def audit(
         findings += differing
     downstream = jobs.downstream(finding.path for finding in findings)
     # Settings have no record: their content is in the records of the jobs that read them.
-    files = (path for path in expand([root]) if path.parent.name != SETTINGS_FOLDER)
-    strangers = [path for path in files if jobs.key(path) not in jobs.makers]
-    findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
+    products = (path for path in files.expand([root]) if path.parent.name != SETTINGS_FOLDER)
+    unlisted = [path for path in products if jobs.key(path) not in jobs.makers]
+    findings += [Finding("unaccounted", path, "no job's record lists it") for path in unlisted]
     return Audit(
         products=len(jobs.makers),
         findings=list(dict.fromkeys(findings)),
@@ -353,12 +345,12 @@ def as_json(audit: Audit) -> str:
 
 def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     """Return the audit as text; without ``list_all``, shorten lists of files with one problem."""
-    alike: dict[tuple[str, str], list[Path]] = {}
+    paths_by_finding: dict[tuple[str, str], list[Path]] = {}
     for finding in audit.findings:
-        alike.setdefault((finding.problem, finding.detail), []).append(finding.path)
+        paths_by_finding.setdefault((finding.problem, finding.detail), []).append(finding.path)
     lines = []
-    for (problem, detail), paths in alike.items():
-        listed = paths if list_all else paths[:NAMED]
+    for (problem, detail), paths in paths_by_finding.items():
+        listed = paths if list_all else paths[:MOST_NAMED]
         lines += [f"{problem}: {path}: {detail}" for path in listed]
         if more := len(paths) - len(listed):
             lines.append(f"{problem}: … and {more} more for the same reason")
@@ -381,8 +373,8 @@ def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     lines.append(f"Root hash of the records of {root}: {audit.root_hash}")
     counts = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
     summary = ", ".join(f"{n} {problem}" for problem, n in sorted(counts.items()))
-    summary = summary or "all as recorded"
-    return "\n".join([*lines, f"{audit.products} products in and behind {root}: {summary}."])
+    lines.append(f"{audit.products} products in and behind {root}: {summary or 'all as recorded'}.")
+    return "\n".join(lines)
 
 
 def hash_file(results: Path) -> Path:
@@ -394,13 +386,13 @@ def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
     """Return the output of ``ssh-keygen -Y``. Raises UserError where it fails or is missing."""
     command = ["ssh-keygen", "-Y", *map(str, arguments)]
     try:
-        done = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
+        result = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"ssh-keygen could not be run ({error}); install OpenSSH's.") from error
-    if done.returncode:
-        reason = " ".join((done.stderr or done.stdout).decode(errors="replace").split())
+    if result.returncode:
+        reason = " ".join((result.stderr or result.stdout).decode(errors="replace").split())
         raise UserError(f"ssh-keygen -Y {arguments[0]}: {reason[:200]}.")
-    return done.stdout.decode(errors="replace").strip()
+    return result.stdout.decode(errors="replace").strip()
 
 
 def sign(results: Path, root_hash: str, key: Path) -> Path:
@@ -409,7 +401,7 @@ def sign(results: Path, root_hash: str, key: Path) -> Path:
     The signature is by ``ssh-keygen -Y`` of OpenSSH, as git's signatures by SSH keys are.
     """
     path = hash_file(results)
-    write_text(path, f"{root_hash}\n")
+    files.write_text(path, f"{root_hash}\n")
     signature = path.with_name(f"{path.name}.sig")
     signature.unlink(missing_ok=True)
     _ssh_keygen(["sign", "-f", key, "-n", NAMESPACE, path])

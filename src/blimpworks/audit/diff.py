@@ -1,7 +1,11 @@
 """Compare two results trees: differences of their jobs, and the numbers that changed.
 
-A results tree has a record beside each product. Each changed number is named with the possible
-causes: differences of code, parameters, inputs or software of the jobs that it comes from.
+A provenance record beside each product says which job made it, from what. ``compare_runs`` compares
+the jobs of both trees by these records. It lists each changed number with the possible causes,
+which are differences of code, parameters, inputs or software in the jobs that it comes from:
+
+    3 because of parameter: score near_tie: 0.1 → 0.2
+       exhibits/multiblimp/table5  gpt2 / English: 81.5 → 81.7  (+0.2)
 """
 
 import json
@@ -12,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
 from blimpworks.audit.evidence import irrelevant_names
@@ -63,12 +67,12 @@ class Run:
 
     @cached_property
     def products(self) -> dict[str, tuple[str, dict[str, str]]]:
-        """Key of the job, and entry in the job's record, by key of a product."""
-        made = [(job, entry) for job, record in self.jobs.items() for entry in record["outputs"]]
-        return {self.key(entry["path"]): (job, entry) for job, entry in made}
+        """(Key of the job, entry in the job's record) of each product, by its key."""
+        entries = ((job, entry) for job, record in self.jobs.items() for entry in record["outputs"])
+        return {self.key(entry["path"]): (job, entry) for job, entry in entries}
 
     def cells_files(self) -> dict[str, Path]:
-        """Return the files with the cells of exhibits, by key."""
+        """Return the files with the numbers (cells) of exhibits, by key."""
         products = self.products.items()
         paths = {key: entry["path"] for key, (_, entry) in products if key.endswith(CELLS_SUFFIX)}
         return {key: self.file(path) for key, path in paths.items()}
@@ -76,10 +80,10 @@ class Run:
     @cached_property
     def names(self) -> set[str]:
         """Names of languages, models, benchmarks, … in the keys of products."""
-        return {name for key in self.products for name in names_in(key)}
+        return {name for key in self.products for name in _names_in(key)}
 
 
-def names_in(key: str) -> list[str]:
+def _names_in(key: str) -> list[str]:
     """Return the names of directories and of the file in a key, without suffixes of tables."""
     *components, last = key.split("/")
     return [*components, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
@@ -88,7 +92,7 @@ def names_in(key: str) -> list[str]:
 def load_run(root: Path) -> Run:
     """Read the jobs of a results tree. Raises UserError when ``root`` is none."""
     records: list[Record] = []
-    inside = ""
+    first_file = ""
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
         try:
             record = load_json(path.read_bytes())
@@ -96,15 +100,17 @@ def load_run(root: Path) -> Run:
             raise UserError(f"{path} is not a readable record ({error}). Run `check`.") from error
         # Some files beside products only name their job's record.
         if isinstance(record, dict) and "outputs" in record:
-            inside = inside or str(path.relative_to(root)).removesuffix(RECORD_SUFFIX)
+            first_file = first_file or str(path.relative_to(root)).removesuffix(RECORD_SUFFIX)
             records.append(record)
     if not records:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
+
+    # The tree may have been moved: find its path when it was made from that of one product.
     product = records[0]["outputs"][0]["path"]
-    recorded = os.path.normpath(product).removesuffix(f"/{inside}")
+    recorded = os.path.normpath(product).removesuffix(f"/{first_file}")
     if recorded == os.path.normpath(product):
         raise UserError(
-            f"{root}: the record beside {inside} is about {product}; expected a whole results "
+            f"{root}: the record beside {first_file} is about {product}; expected a whole results "
             "tree. Name the directory that the campaign calls its results."
         )
     resolved = str(root.resolve())
@@ -120,14 +126,9 @@ def load_run(root: Path) -> Run:
     return run
 
 
-NO_NAMES: frozenset[str] = frozenset()
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
-KIND_OF_COMMAND: dict[str, Kind] = {
-    "retrieve": "input",
-    "score": "engine",
-    "answer": "engine",
-    "retrieve_model": "model",
-}
+KIND_OF_COMMAND: dict[str, Kind] = {"retrieve": "input", "retrieve_model": "model"}
+KIND_OF_COMMAND |= {"score": "engine", "answer": "engine"}
 """Kind of a cause that is a command's changed parameter; ``model`` for commands that train."""
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
 """Fields of an engine's key; changes of code and of checkpoint are separate causes."""
@@ -142,7 +143,10 @@ class Cause:
 
 
 class Causes:
-    """Finds the differences between jobs of two runs, and the products that they change."""
+    """Finds the differences between jobs of two runs, and the products that they change.
+
+    Jobs and products are named by their keys (``Run``).
+    """
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second
@@ -156,13 +160,14 @@ class Causes:
         return key in self.first.products and key in self.second.products
 
     def _changed(self, key: str) -> bool:
+        """Return whether a product differs; tables are compared by their data."""
         (_, old), (_, new) = self.first.products[key], self.second.products[key]
         return old["sha256"] != new["sha256"] and not (
             key.endswith(".parquet")
             and same_table(self.first.file(old["path"]), self.second.file(new["path"]))
         )
 
-    def _causes_within_job(self, job: str, ignored: frozenset[str] = NO_NAMES) -> list[Cause]:
+    def _causes_within_job(self, job: str, ignored: frozenset[str] = frozenset()) -> list[Cause]:
         """Return causes within one job, without inputs about the ``ignored`` names."""
         old, new = self.first.jobs[job], self.second.jobs[job]
         causes = {*_value_causes(old, new)}
@@ -171,20 +176,7 @@ class Causes:
             change = f"{old['verb']} → {new['verb']}"
             causes.add(Cause("engine" if is_engine else "code", change))
         elif old["code"] != new["code"]:
-            codes = (old["code"], new["code"])
-            if codes not in self._definitions:
-                roots = {REPOSITORY, *(r.base for r in (self.first, self.second) if r.base)}
-                old_text, new_text = (texts_of(record, sorted(roots)) for record in (old, new))
-                command = find_command(new["verb"])
-                # Ignore definitions that the command does not use, if its current code is known.
-                is_current = command is not None and command.code == new["code"]
-                reached = set(reachable(*command.entries)) if command and is_current else None
-                self._definitions[codes] = changed_code(
-                    old["sources"], new["sources"], old_text, new_text, reached
-                )
-            sure, perhaps = self._definitions[codes]
-            changes = sure or perhaps or [f"what {new['verb']} starts from, or a data file"]
-            causes |= {Cause("code", text) for text in changes}
+            causes |= {Cause("code", text) for text in self._code_changes(old, new)}
         before, after = (
             {run.key(e["path"]): e["sha256"] for e in record["inputs"]}
             for run, record in ((self.first, old), (self.second, new))
@@ -193,15 +185,32 @@ class Causes:
             if is_about(key, ignored) or before.get(key) == after.get(key):
                 continue
             if key in before and key in after:
+                # For an input that a job made in both runs, the causes are in that job.
                 if not self._in_both(key):
                     causes.add(Cause("input", f"{key} has other content"))
                 continue
-            run, opposite = ("B", self.first) if key in after else ("A", self.second)
-            name = next((name for name in names_in(key) if name not in opposite.names), key)
+            # Name the language, model, … that only one run has.
+            run, other_run = ("B", self.first) if key in after else ("A", self.second)
+            name = next((name for name in _names_in(key) if name not in other_run.names), key)
             causes.add(Cause("input", f"{name} only in {run}"))
         return sorted(causes)
 
-    def _all_causes(self, job: str, ignored: frozenset[str] = NO_NAMES) -> frozenset[Cause]:
+    def _code_changes(self, old: Record, new: Record) -> list[str]:
+        """Return the changed modules of a command with their definitions (see ``changed_code``)."""
+        codes = (old["code"], new["code"])
+        if codes not in self._definitions:
+            roots = {REPOSITORY, *(r.base for r in (self.first, self.second) if r.base)}
+            old_text, new_text = (texts_of(record, sorted(roots)) for record in (old, new))
+            command = find_command(new["verb"])
+            # Ignore definitions that the command does not use, if its current code is known.
+            is_current = command is not None and command.code == new["code"]
+            reached = set(reachable(*command.entries)) if command and is_current else None
+            sources = old["sources"], new["sources"]
+            self._definitions[codes] = changed_code(*sources, old_text, new_text, reached)
+        sure, perhaps = self._definitions[codes]
+        return sure or perhaps or [f"what {new['verb']} starts from, or a data file"]
+
+    def _all_causes(self, job: str, ignored: frozenset[str] = frozenset()) -> frozenset[Cause]:
         """Return causes of differences in a job's products, in this job and upstream."""
         causes = {*self.causes_within_job(job, ignored)}
         for key in {self.second.key(e["path"]) for e in self.second.jobs[job]["inputs"]}:
@@ -261,7 +270,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """The differences between two runs."""
+    """The differences between two runs, A and B."""
 
     first: Run
     second: Run
@@ -271,87 +280,80 @@ class RunComparison:
     """Number of equal numbers."""
     moves: list[Move]
     only: dict[str, Counter[str]]
-    """Number of cells of run A (or B) alone, by exhibit."""
+    """Numbers of cells that only run "A" (or "B") has, by exhibit."""
 
 
 def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare two results trees. Raises UserError when one is none, or has broken cells."""
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
-    ours, theirs = (run.cells_files() for run in runs)
+    files_a, files_b = (run.cells_files() for run in runs)
     same, moves = 0, list[Move]()
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
-    for key in sorted({*ours, *theirs}):
-        name = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
-        cells = [read_cells(files[key]) for files in (ours, theirs) if key in files]
+    for key in sorted({*files_a, *files_b}):
+        exhibit = key.removeprefix("results/").removesuffix(CELLS_SUFFIX)
+        cells = [read_cells(files[key]) for files in (files_a, files_b) if key in files]
         if len(cells) < 2:
-            only["A" if key in ours else "B"][name] += len(cells[0])
+            only["A" if key in files_a else "B"][exhibit] += len(cells[0])
             continue
+        # Join the cells by row, column and their index among cells of the same row and column.
         old, new = (
             frame.assign(index=frame.groupby(CELL_KEY[:2], observed=True).cumcount())
             for frame in cells
         )
         both = old.merge(new, on=CELL_KEY)
-        only["A"][name] += len(old) - len(both)
-        only["B"][name] += len(new) - len(both)
+        only["A"][exhibit] += len(old) - len(both)
+        only["B"][exhibit] += len(new) - len(both)
+        # A number has moved if its value or text differs, or if only one of the two is NaN.
         before, after = (both[f"value_{side}"].astype(float) for side in "xy")
-        apart = ((before - after).abs() > TOLERANCE) | (both["text_x"] != both["text_y"])
-        unknown = before.isna() | after.isna()
-        moved = apart.where(~unknown, before.isna() != after.isna()).astype(bool)
+        differs = ((before - after).abs() > TOLERANCE) | (both["text_x"] != both["text_y"])
+        is_nan = before.isna() | after.isna()
+        moved = differs.where(~is_nan, before.isna() != after.isna()).astype(bool)
         same += int((~moved).sum())
         for cell in both[moved].to_dict("records"):
             job, row_filter = runs[1].products[key][0], json.loads(cell["filter_y"])
             irrelevant = (irrelevant_names(run.jobs[job], row_filter) for run in runs)
-            behind = causes.all_causes(job, frozenset().union(*irrelevant))
+            causes_of_cell = causes.all_causes(job, frozenset().union(*irrelevant))
             numbers = cell["value_x"], cell["value_y"], cell["text_x"], cell["text_y"]
-            moves.append(Move(name, cell["row"], cell["column"], *numbers, behind))
-    alone = {run: +count for run, count in only.items()}
+            moves.append(Move(exhibit, cell["row"], cell["column"], *numbers, causes_of_cell))
+    only = {run: +count for run, count in only.items()}  # without zeros
     jobs_by_cause: dict[Cause, list[str]] = {}
     for job in causes.second.jobs:
         for cause in causes.causes_within_job(job) if job in causes.first.jobs else ():
             jobs_by_cause.setdefault(cause, []).append(job)
-    return RunComparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, alone)
+    return RunComparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, only)
 
 
-def _number(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
 def as_json(comparison: RunComparison) -> str:
     """Return the comparison as a JSON object; moves name their causes by number."""
-    number = {cause: position for position, cause in enumerate(comparison.causes)}
-    extra = sorted({cause for move in comparison.moves for cause in move.causes} - number.keys())
-    number |= {cause: len(number) + position for position, cause in enumerate(extra)}
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
     jobs = comparison.causes
-    document = {
-        "a": str(comparison.first.root),
-        "b": str(comparison.second.root),
-        "causes": [
-            {"kind": c.category, "text": c.text, "jobs": jobs.get(c, []), "moved": moved[c]}
-            for c in number
-        ],
-        "same": comparison.same,
-        "moved": [
-            {
-                "exhibit": move.exhibit,
-                "row": move.row,
-                "column": move.column,
-                "before": _number(move.before),
-                "after": _number(move.after),
-                "text": [move.text_before, move.text_after],
-                "causes": sorted(number[cause] for cause in move.causes),
-            }
-            for move in comparison.moves
-        ],
-        "only": comparison.only,
-    }
+    causes = [*jobs, *sorted(moved.keys() - jobs.keys())]
+    number_of = {cause: number for number, cause in enumerate(causes)}
+    moves = []
+    for move in comparison.moves:
+        entry: dict[str, Any] = {"exhibit": move.exhibit, "row": move.row, "column": move.column}
+        entry |= {"before": _or_none(move.before), "after": _or_none(move.after)}
+        entry["text"] = [move.text_before, move.text_after]
+        entry["causes"] = sorted(number_of[cause] for cause in move.causes)
+        moves.append(entry)
+    document: dict[str, Any] = {"a": str(comparison.first.root), "b": str(comparison.second.root)}
+    document["causes"] = [
+        {"kind": c.category, "text": c.text, "jobs": jobs.get(c, []), "moved": moved[c]}
+        for c in causes
+    ]
+    document |= {"same": comparison.same, "moved": moves, "only": comparison.only}
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
 def as_text(comparison: RunComparison, list_all: bool = False) -> str:
     """Return the comparison as text; without ``list_all`` only the largest changes."""
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
+    # The causes, each with its jobs and the count of numbers that it moved.
     lines.append("Done differently:" if comparison.causes else "No job does anything differently.")
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
     width = max((len(cause.category) for cause in comparison.causes), default=0)
@@ -360,13 +362,13 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
         count = moved[cause]
         effect = f"behind {count} of the numbers that moved" if count else "moved no number"
         lines.append(f"   {cause.category:{width}}  {cause.text}  ({by}; {effect})")
-    lines.append("")
+    # The numbers that moved, in groups with the same causes, the largest group first.
     total = comparison.same + len(comparison.moves)
-    lines.append(f"{len(comparison.moves)} of {total} numbers that both have moved.")
-    groups: dict[frozenset[Cause], list[Move]] = {}
+    lines += ["", f"{len(comparison.moves)} of {total} numbers that both have moved."]
+    moves_by_causes: dict[frozenset[Cause], list[Move]] = {}
     for move in comparison.moves:
-        groups.setdefault(move.causes, []).append(move)
-    for causes, moves in sorted(groups.items(), key=lambda group: -len(group[1])):
+        moves_by_causes.setdefault(move.causes, []).append(move)
+    for causes, moves in sorted(moves_by_causes.items(), key=lambda group: -len(group[1])):
         names = "; ".join(f"{cause.category}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")
         largest = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)

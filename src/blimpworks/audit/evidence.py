@@ -1,6 +1,8 @@
 """Find the rows and items behind a cell, with token log-probabilities and treebank sentences.
 
-A cell is a number of an exhibit; its ancestry (``lineage``) has the tables that it is made from.
+A cell is a number of an exhibit (a table or figure). The files behind it are a tree: a ``Node``
+(``lineage``) is a file, with the nodes of the files that it is made from. The kind of a table
+("judgements", "scores", "items", …) is a directory in its path.
 """
 
 import csv
@@ -35,7 +37,7 @@ PACKS = "packs"
 FOLDERS = {PACKS: "languages"}
 """Directory of a kind of table, if it has another name."""
 SUFFIXES = {PRINTED_NUMBERS: (".parquet", ".csv"), PACKS: (".yaml",)}
-"""Suffixes of a kind of table, if not only Parquet."""
+"""File suffixes of a kind of table, if not only Parquet."""
 WITHOUT_LINES = (".json", ".parquet", ".xlsx")
 """Suffixes of files with numbered items in place of lines."""
 TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
@@ -49,12 +51,11 @@ SHOWN = (
 
 
 def nearest(tree: Node, table_kind: str) -> list[Node]:
-    """Return the nearest ancestors that are tables of one kind, by a directory in their path.
+    """Return the nearest ancestors that are tables of one kind.
 
-    All are at the same distance, because one job may score several benchmarks. Matches that are
-    ancestors of another match are left out: sampled items come from all items. ``SUFFIXES`` keep
-    out users' CSV files, which may be in directories of any name.
+    All are at the same distance, because one job may score several benchmarks.
     """
+    # Suffixes keep out users' CSV files, which may be in directories of any name.
     suffixes = SUFFIXES.get(table_kind, (".parquet",))
     folder = FOLDERS.get(table_kind, table_kind)
     matches: dict[Path, Node] = {}
@@ -66,20 +67,21 @@ def nearest(tree: Node, table_kind: str) -> list[Node]:
             if f"/{folder}/" in f"/{path.as_posix()}" and path.suffix in suffixes:
                 matches[path] = node
         level = [source for node in new.values() for source in node.inputs]
-    behind = {node.path for match in matches.values() for s in match.inputs for node in s.walk()}
-    return [match for path, match in matches.items() if path not in behind]
+    # Leave out ancestors of another match: sampled items come from all items.
+    ancestors = {node.path for m in matches.values() for s in m.inputs for node in s.walk()}
+    return [match for path, match in matches.items() if path not in ancestors]
 
 
 def read_arrow(path: Path) -> pa.Table:
     """Read a table with labels as plain strings. Raises UserError when it cannot be read."""
     try:
-        return _version_of(path.resolve(), path.stat().st_mtime_ns)
+        return _read_version(path.resolve(), path.stat().st_mtime_ns)
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror}). Rebuild it.") from error
 
 
 @lru_cache(maxsize=256)
-def _version_of(path: Path, _changed: int) -> pa.Table:
+def _read_version(path: Path, _changed: int) -> pa.Table:
     """Read a table, cached by its path and time of change."""
     table = read_parquet(path).replace_schema_metadata(None)
     for index, field in enumerate(table.schema):
@@ -118,15 +120,15 @@ def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
     """Return ``count`` rows, evenly spread over the order by margin, the worst mistake first."""
     if "margin" in rows:
         # Answers have no margin: order them by correctness, wrong ones first.
-        by = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
-        rows = rows.sort_values([*by[:1], "item_id"], kind="stable")
-    return rows.iloc[_evenly(len(rows), count)]
+        keys = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
+        rows = rows.sort_values([*keys[:1], "item_id"], kind="stable")
+    return rows.iloc[_spread_indices(len(rows), count)]
 
 
-def _evenly(total: int, count: int) -> list[int]:
+def _spread_indices(total: int, count: int) -> list[int]:
     """Return ``count`` indices, or fewer, that are evenly spread over ``total``."""
-    steps = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
-    return list(dict.fromkeys(steps))
+    indices = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
+    return list(dict.fromkeys(indices))
 
 
 def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
@@ -134,28 +136,35 @@ def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[N
 
     The tables are judgements, or else scores, answers or items.
     """
+    # Choose tables about the languages and models of the rows, by names in their paths.
     candidates = (nearest(tree, table_kind) for table_kind in TABLES_OF_ITEMS)
     nodes = next(filter(None, candidates), [])
     for columns in (("lang",), MODEL_COLUMNS):
         names = {name for column in columns if column in rows for name in rows[column].dropna()}
         about = [n for n in nodes if names & {*n.path.parts, n.path.name.split(".")[0]}]
         nodes = about or nodes
-    nodes = [nodes[step] for step in _evenly(len(nodes), count)]
+    nodes = [nodes[index] for index in _spread_indices(len(nodes), count)]
     if not nodes:
         return [], pd.DataFrame()
-    judgements = read_tables(nodes)
+
+    item_rows = read_tables(nodes)
     for column in ("method", "phenomenon", "paradigm", "item_id"):
-        if column in rows and column in judgements:
-            kept = judgements[judgements[column].isin(set(rows[column]) - {ALL})]
-            judgements = kept if len(kept) else judgements
-    return nodes, judgements
+        if column in rows and column in item_rows:
+            matching = item_rows[item_rows[column].isin(set(rows[column]) - {ALL})]
+            item_rows = matching if len(matching) else item_rows
+    return nodes, item_rows
+
+
+def _rows_where(node: Node, column: str, value: Any) -> list[dict[str, Any]]:
+    table = read_arrow(node.path)
+    rows: list[dict[str, Any]] = table.filter(pc.equal(table[column], value)).to_pylist()
+    return rows
 
 
 def _row_of(tables: Sequence[Node], item: str, paradigm: str | None = None) -> dict[str, Any]:
+    """Return the row of an item, preferably of the paradigm; {} if no table has the item."""
     for node in tables:
-        table = read_arrow(node.path)
-        rows: list[dict[str, Any]] = table.filter(pc.equal(table["item_id"], item)).to_pylist()
-        if rows:
+        if rows := _rows_where(node, "item_id", item):
             return next((row for row in rows if row.get("paradigm") == paradigm), rows[0])
     return {}
 
@@ -202,7 +211,7 @@ def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
     return sides
 
 
-def sentences_of(node: Node) -> list[Node]:
+def _sentence_tables(node: Node) -> list[Node]:
     """Return tables of treebank sentences behind a product, or made by the job of its words."""
     nodes = nearest(node, "sentences")
     for tokens in [] if nodes else nearest(node, "tokens"):
@@ -213,23 +222,23 @@ def sentences_of(node: Node) -> list[Node]:
     return nodes
 
 
-def _input_path(node: Node, name: str) -> Path | None:
+def _ancestor_path(node: Node, end: str) -> Path | None:
     paths = (ancestor.path for ancestor in node.walk())
-    return next((path for path in paths if str(path).endswith(name)), None)
+    return next((path for path in paths if str(path).endswith(end)), None)
 
 
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return file, line and text of an item's source; None without one.
+    """Return file, line and text that an item comes from; None for an item without an origin.
 
-    For a sentence of a treebank, its first line. For an item of a released file, also sentence id
-    and revision in the treebank that the release names.
+    The line is the first of a treebank's sentence. For an item of a released file, the sentence id
+    and revision in the treebank that the release names are returned too.
     """
     if item.get("released_file"):
         # Link to the released file: the treebank itself was not retrieved.
         facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
         facts["released_from"] = f"{item['treebank']}/{item['file']}"
         file, line = item["released_file"], item["released_line"]
-        release = _input_path(items, f"/{file}") or Path(file)
+        release = _ancestor_path(items, f"/{file}") or Path(file)
         facts |= {"path": str(release), "line": line}
         if release.is_file():
             with release.open(encoding="utf-8", newline="") as handle:
@@ -240,7 +249,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
     if not item.get("treebank"):
         if not item.get("file") or not item.get("line"):
             return None
-        path = _input_path(items, f"/{item['file']}")
+        path = _ancestor_path(items, f"/{item['file']}")
         if path is None or not path.is_file():
             return {"path": item["file"], "line": item["line"]}
         if path.suffix in WITHOUT_LINES:
@@ -249,7 +258,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
             text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
         return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
     location = {name: item[name] for name in ("treebank", "file", "sent_id")}
-    for node in sentences_of(items):
+    for node in _sentence_tables(items):
         table = read_arrow(node.path)
         match = pc.equal(table["sent_id"], item["sent_id"])
         for name in ("treebank", "file"):
@@ -262,7 +271,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
 def sentence_origin(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return file, line, text and id of the sentence in a row of a table of sentences."""
     end = f"{row['treebank']}/{row['file']}"
-    path = _input_path(sentences, end) or end
+    path = _ancestor_path(sentences, end) or end
     return {"path": str(path), "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
 
 
@@ -271,9 +280,8 @@ def _conditions(
 ) -> dict[str, dict[str, Any]]:
     """Return the conditions of an item in order, with regions and tokens; empty without any."""
     for node in tables:
-        table = read_arrow(node.path)
-        if {"item", "condition", "regions"} <= {*table.column_names}:
-            rows = table.filter(pc.equal(table["item"], key)).to_pylist()
+        if {"item", "condition", "regions"} <= {*read_arrow(node.path).column_names}:
+            rows = _rows_where(node, "item", key)
             for row in rows:
                 side = _sides({**row, "good_end": 0}, _row_of(scores, row["item_id"]))["good"]
                 spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
@@ -283,43 +291,43 @@ def _conditions(
     return {}
 
 
-def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
+def _predictions_held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
     """Return whether each prediction of an item held, if its judgements contain that."""
-    table = read_arrow(node.path)
-    if "predictions_held" not in table.column_names:
-        return None
-    rows = table.filter(pc.equal(table["item_id"], row["item_id"])).to_pylist()
-    same = ("method", "paradigm")
-    matching = (judged for judged in rows if all(judged[name] == row[name] for name in same))
-    return next((judged["predictions_held"] for judged in matching), None)
+    for judgement in _rows_where(node, "item_id", row["item_id"]):
+        if all(judgement.get(name) == row.get(name) for name in ("method", "paradigm")):
+            return judgement.get("predictions_held")
+    return None
 
 
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Describe an item of judgements or items: sentences or prompt, tokens, verdict and origin."""
-    of_items, scores, answers = (
+    """Describe an item of judgements or items: sentences or prompt, tokens, verdict and origin.
+
+    It is an item of several conditions (with a row for each), a prompt, a sentence, or a pair.
+    """
+    items, scores, answers = (
         [node] if table_kind in node.path.parts else nearest(node, table_kind)
         for table_kind in ("items", "scores", "answers")
     )
     key, paradigm = row["item_id"], row.get("paradigm")
-    item = _row_of(of_items, key, paradigm)
+    item = _row_of(items, key, paradigm)
     facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
     # Pandas has NaN for null, and NaN is unequal to itself.
     facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
-    conditions = {} if item else _conditions(of_items, scores, key)
+    conditions = {} if item else _conditions(items, scores, key)
     if conditions:
         first = next(iter(conditions.values()))
-        facts |= {"predictions": first["predictions"], "origin": origin(of_items[0], first)}
-        facts["held"] = _held(node, row)
+        facts |= {"predictions": first["predictions"], "origin": origin(items[0], first)}
+        facts["held"] = _predictions_held(node, row)
         facts["conditions"] = {name: condition["side"] for name, condition in conditions.items()}
     elif "prompt" in item:
         answer = _row_of(answers, key)
         facts |= {"prompt": item["prompt"], "gold": item["answer"]}
         facts |= {name: answer[name] for name in ("text", "status", "finish") if name in answer}
     elif "acceptable" in item and item["good"] == item["bad"]:
-        facts |= {"origin": origin(of_items[0], item), "acceptable": item["acceptable"]}
+        facts |= {"origin": origin(items[0], item), "acceptable": item["acceptable"]}
         facts["sentence"] = _sides({**item, "good_end": 0}, _row_of(scores, key))["good"]
     elif item:
-        facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}
+        facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(items[0], item)}
         facts["words"] = {
             word: {"id": item[f"{word}_id"], "form": item.get(f"{word}_form", item.get(word))}
             for word in WORD_FIELDS
@@ -336,16 +344,15 @@ def candidate_evidence(tree: Node, row_filter: dict[str, Any], count: int) -> li
         rows = select_rows(pairs, {"order": row_filter.get("order", [])})
         for row in spread(rows, count).to_dict("records"):
             forms = {w: {"id": row[w], "form": row[f"{w}_form"]} for w in ("subject", "verb")}
-            for sentences in sentences_of(node):
-                table = read_arrow(sentences.path)
-                (location,) = table.filter(pc.equal(table["sentence"], row["sentence"])).to_pylist()
-                origin = sentence_origin(sentences, location)
+            for sentences in _sentence_tables(node):
+                (sentence,) = _rows_where(sentences, "sentence", row["sentence"])
+                origin = sentence_origin(sentences, sentence)
                 locations.append({"words": forms, "origin": origin})
     return locations[:count]
 
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
-    """Return at most ``count`` sentences of rows of a table of words, or of subjects and verbs."""
+    """Return at most ``count`` treebank sentences of ``rows``: words, or subjects and verbs."""
     numbers = pa.array([*rows["sentence"].unique()][:count], pa.int32())
     locations = []
     for node in nearest(tree, "sentences"):
@@ -356,7 +363,7 @@ def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
-    """Return file and line of the printed number of each row of accuracies; empty without one."""
+    """Return file and line of the printed number of each row of accuracies; {} without one."""
     locations_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
         origin = row.get("origin")

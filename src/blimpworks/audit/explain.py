@@ -1,7 +1,12 @@
 """Explain a number of an exhibit: compute it again, and show its origin as text or as a page.
 
-A cell is a number with its formula and a filter of rows. From the cells file beside an exhibit,
-``explain`` follows the records of jobs back to the rows, items and sentences behind a cell.
+An exhibit is a table or figure. Beside it is a table of its numbers, the cells. A cell has its
+formula, the ``source`` table that it is computed from, and a filter that selects rows of this:
+
+    row   column   value  formula               source      filter
+    gpt2  English  81.5   100 × mean(accuracy)  accuracies  {"model": "gpt2", "lang": "eng"}
+
+From a cell, ``explain`` follows provenance records back to rows, items, tokens and sentences.
 """
 
 import json
@@ -15,19 +20,7 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.audit import evidence
-from blimpworks.audit.cells import (
-    TEXT_UNIT,
-    cells_file,
-    compared_cell,
-    comparisons_of,
-    find_cell,
-    find_comparison,
-    printed_place,
-    read_cells,
-    require_as_recorded,
-    require_same_in_csv,
-)
+from blimpworks.audit import cells, evidence
 from blimpworks.audit.lineage import Node, lineage
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import formula_of, select_rows
@@ -42,9 +35,9 @@ ANNOTATED = ("tokens", "candidates")
 
 @dataclass(slots=True)
 class Explanation:
-    """A cell with its ancestry, its value computed again, and some of its rows and items.
+    """A cell with its ancestors, its value computed again, and some of its rows and items.
 
-    A number that a paper prints but this campaign does not compute has no cell and no ancestry.
+    A number that a paper prints but this campaign does not compute has no cell and no ancestors.
     """
 
     exhibit: Path
@@ -63,15 +56,15 @@ class Explanation:
     """Further sentences on the number."""
 
     def as_json(self) -> str:
-        """Return a JSON object, with the ancestry as a flat list of products."""
+        """Return a JSON object, with all files behind the cell as a list "chain"."""
         cell = self.cell and {k: None if pd.isna(v) else v for k, v in self.cell.items()}
         if cell:
             cell["filter"] = json.loads(cell["filter"])
-        chain = [
-            {"path": str(n.path), "sha256": n.sha256, "inputs": [str(i.path) for i in n.inputs]}
-            | ({"made_by": n.record} if n.record else {})
-            for n in (self.tree.walk() if self.tree else ())
-        ]
+        chain = []
+        for node in self.tree.walk() if self.tree else ():
+            inputs = [str(source.path) for source in node.inputs]
+            file = {"path": str(node.path), "sha256": node.sha256, "inputs": inputs}
+            chain.append(file | ({"made_by": node.record} if node.record else {}))
         names = ("recomputed", "rows", "facts", "printed", "selected", "items")
         document = {"exhibit": str(self.exhibit), "cell": cell}
         document |= {name: getattr(self, name) for name in names} | {"chain": chain}
@@ -85,18 +78,17 @@ def _items(
     source, row_filter = cell["source"], json.loads(cell["filter"])
     if not count or source in WITHOUT_ITEMS:
         return []
-    if source == "sentences":
-        chosen = evidence.spread(rows, count).to_dict("records")
-        origins = (evidence.sentence_origin(tables[row[evidence.TABLE]], row) for row in chosen)
-        return [{"origin": origin} for origin in origins]
     if source in ANNOTATED:
         return evidence.annotation_evidence(tree, rows, count)
-    if source not in evidence.TABLES_OF_ITEMS:
+    if source not in ("sentences", *evidence.TABLES_OF_ITEMS):
         tables, rows = evidence.find_item_tables(tree, rows, count)
         if not tables:
             return evidence.candidate_evidence(tree, row_filter, count)
     chosen = evidence.spread(rows, count).to_dict("records")
-    return [evidence.item_evidence(tables[row[evidence.TABLE]], row) for row in chosen]
+    with_tables = [(tables[row[evidence.TABLE]], row) for row in chosen]
+    if source == "sentences":
+        return [{"origin": evidence.sentence_origin(table, row)} for table, row in with_tables]
+    return [evidence.item_evidence(table, row) for table, row in with_tables]
 
 
 def explain_cell(
@@ -111,6 +103,7 @@ def explain_cell(
     ``ignored``: languages and models that the cell is not about, besides those of the exhibit.
     Raises UserError when a table behind the cell, or the item, is missing.
     """
+    # Find the tables that the cell is made from, and compute it again.
     records, row_filter = Records(), json.loads(cell["filter"])
     record = records.of(source)
     irrelevant = evidence.irrelevant_names(record, row_filter) if record else set()
@@ -120,15 +113,17 @@ def explain_cell(
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
     rows = select_rows(evidence.read_tables(tables), row_filter)
     recomputed = formula_of(cell["formula"])(rows.drop(columns=evidence.TABLE))
-    shown_rows = rows
+
+    item_rows = rows
     if item:
-        shown_rows = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
-        if shown_rows.empty:
+        item_rows = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
+        if item_rows.empty:
             raise UserError(
                 f"item {item!r} is not among the {len(rows)} rows of this cell; expected an "
                 "item_id of its judgements or items. Leave --item out to see some."
             )
-    # Convert rows that are no items to plain values; add file and line of printed accuracies.
+
+    # Rows that are no items are shown as plain values; printed accuracies with file and line.
     first = rows[: 0 if cell["source"] in evidence.TABLES_OF_ITEMS else count]
     without_table = first.drop(columns=evidence.TABLE, errors="ignore")
     text = without_table.to_json(orient="records", force_ascii=False)
@@ -136,16 +131,9 @@ def explain_cell(
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
         locations = evidence.printed_evidence(tables, first)
         selected = [row | location for row, location in zip(selected, locations, strict=True)]
-    return Explanation(
-        source,
-        cell,
-        recomputed,
-        len(rows),
-        tree,
-        _items(tree, cell, tables, shown_rows, len(shown_rows) if item else count),
-        selected,
-        comparisons_of(source, cell) if "printed_row" in cell else [],
-    )
+    items = _items(tree, cell, tables, item_rows, len(item_rows) if item else count)
+    printed = cells.comparisons_of(source, cell) if "printed_row" in cell else []
+    return Explanation(source, cell, recomputed, len(rows), tree, items, selected, printed)
 
 
 def explain(
@@ -156,11 +144,11 @@ def explain(
     Raises UserError when the exhibit, the cell or a table behind it is missing, or when the exhibit
     was edited since its job wrote it.
     """
-    source = cells_file(exhibit)
+    source = cells.cells_file(exhibit)
     for path in (source, exhibit):
-        require_as_recorded(path)
-    cell = find_cell(read_cells(source), row, column, source)
-    require_same_in_csv(exhibit, cell)
+        cells.require_as_recorded(path)
+    cell = cells.find_cell(cells.read_cells(source), row, column, source)
+    cells.require_same_in_csv(exhibit, cell)
     return explain_cell(source, cell, items, item)
 
 
@@ -170,33 +158,34 @@ def explain_comparison(path: Path, requested: dict[str, str | None], items: int 
     ``requested``: paper, exhibit, row and column, None for any. Raises UserError when several rows
     match, or a table behind the cell is missing.
     """
-    require_as_recorded(path)
-    compared = find_comparison(path, requested)
-    source, cell = compared_cell(path, compared)
+    cells.require_as_recorded(path)
+    compared = cells.find_comparison(path, requested)
+    source, cell = cells.compared_cell(path, compared)
     if cell is not None:
         return explain_cell(source, cell, items)
-    printed = compared | printed_place(path, compared)
+    printed = compared | cells.printed_place(path, compared)
     return Explanation(path, None, None, 0, None, printed=[printed])
 
+
+# The explanation as text
 
 WIDTH = 100
 MOST_EXAMPLES = 3
 """Most similar products, or values of a long filter, that are listed."""
-FACTS = 3
+MOST_NOTE_LINES = 3
 """Most lines on a job's notes."""
 MOST_FILTER_VALUES = 6
 """Most values of a filter that are listed without shortening."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
-TEMPLATE = "explained.html.jinja"
 
 Token = dict[str, Any]
-"""A piece of a sentence with its log-probability, and whether it is ``critical``."""
+"""A ``piece`` of a sentence with its ``logprob``, and whether it is ``critical``."""
 Pair = tuple[Token | None, Token | None]
-"""A piece of the good and one of the bad sentence; None where a sentence has none."""
+"""A token of the good and one of the bad sentence; None where a sentence has none."""
 
 
 def _piece(token: Token | None) -> str:
-    """Return a piece with visible spaces and line ends; "∅" for an empty piece."""
+    """Return the text of a token with visible spaces and line ends; "∅" for an empty one."""
     if token is None:
         return ""
     return token["piece"].replace(" ", "·").replace("\n", "⏎") or "∅"
@@ -206,29 +195,28 @@ def _starred(token: Token | None) -> str:
     return _piece(token) + ("*" if token and token["critical"] else "")
 
 
-def _number(token: Token | None) -> str:
-    """Return the log-probability of a piece, in nats; "–" without one."""
+def _logprob(token: Token | None) -> str:
+    """Return the log-probability of a token, in nats; "–" for a token that is not scored."""
     if token is None:
         return ""
     return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
 
 
-def _aligned_lines(pieces: Sequence[Pair]) -> list[str]:
-    """Return lines with the aligned pieces of both sentences and their log-probabilities.
+def _aligned_lines(pairs: Sequence[Pair]) -> list[str]:
+    """Return lines with the tokens of both sentences in columns, those of a pair below each other.
 
-    Each block of four lines (good, its numbers, bad, its numbers) is at most as wide as the text.
+    Each block has four lines: good tokens, their log-probabilities, bad tokens, theirs.
     """
     blocks: list[list[str]] = []
-    for pair in pieces:
-        cells = [f(token) for token in pair for f in (_starred, _number)]
-        column = max(map(len, cells))
-        if not blocks or len(blocks[-1][0]) + column > WIDTH - 7:
+    for good, bad in pairs:
+        cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
+        width = max(map(len, cells_of_pair))
+        if not blocks or len(blocks[-1][0]) + width > WIDTH - 7:
             blocks.append([""] * 4)
-        blocks[-1] = [
-            f"{line}{cell.ljust(column)}  " for line, cell in zip(blocks[-1], cells, strict=True)
-        ]
-    rows = [row for block in blocks for row in zip("+ - ", block, strict=True)]
-    return ["     " + f"{sign} {line}".rstrip() for sign, line in rows]
+        lines = zip(blocks[-1], cells_of_pair, strict=True)
+        blocks[-1] = [f"{line}{cell.ljust(width)}  " for line, cell in lines]
+    signed_lines = [line for block in blocks for line in zip("+ - ", block, strict=True)]
+    return ["     " + f"{sign} {line}".rstrip() for sign, line in signed_lines]
 
 
 def _sentence(sign: str, side: dict[str, Any]) -> str:
@@ -237,7 +225,8 @@ def _sentence(sign: str, side: dict[str, Any]) -> str:
 
 
 def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
-    tokens = [f"{_starred(t)} {_number(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
+    """Return a line with the sentence, and lines with its tokens and log-probabilities."""
+    tokens = [f"{_starred(t)} {_logprob(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
     lines = textwrap.wrap("  ".join(tokens), WIDTH, break_long_words=False, break_on_hyphens=False)
     return [_sentence(sign, side), *(f"       {line.replace(NO_BREAK, ' ')}" for line in lines)]
 
@@ -271,7 +260,7 @@ def _verdict(item: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The text of an item: the sentences of a pair, if it is one, and lines before and after."""
+    """The text of an item: both sentences if it is a pair, and the lines before and after."""
 
     before: list[str]
     pair: Sequence[dict[str, Any]]
@@ -279,11 +268,12 @@ class Block:
 
     @property
     def pieces(self) -> list[Pair]:
-        """Aligned pieces of a pair's two sentences, in order."""
+        """Tokens of both sentences in order, as pairs; equal tokens form a pair."""
         if not self.pair:
             return []
         good, bad = (side["tokens"] for side in self.pair)
         first, second = ([token["piece"] for token in side] for side in (good, bad))
+        # Each step is a run of tokens that are equal, or that differ.
         steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
         return [pair for _, a, b, c, d in steps for pair in zip_longest(good[a:b], bad[c:d])]
 
@@ -349,7 +339,7 @@ def _heading(explanation: Explanation) -> list[str]:
     for row in explanation.printed:
         location = f" ({row['path']}:{row['line']})" if "line" in row else ""
         # A text such as "8 points" contains its unit.
-        has_unit = row["unit"] in ("", TEXT_UNIT) or row["unit"].split()[0] in row["printed"]
+        has_unit = row["unit"] in ("", cells.TEXT_UNIT) or row["unit"].split()[0] in row["printed"]
         unit = "" if has_unit else f" {row['unit']}"
         lines.append(
             f"   the paper prints {row['printed']}{unit} in {row['exhibit']}, {row['row']} / "
@@ -416,7 +406,8 @@ def _job_lines(node: Node) -> list[str]:
     return [
         f"{record['verb']}, code {record['code']}, {record['ended'][:19]} on "
         f"{record['host']['name']}, commit {commit}{state}",
-        *(notes if len(notes) <= FACTS else [*notes[:FACTS], "… (all in the record)"]),
+        *notes[:MOST_NOTE_LINES],
+        *(["… (all in the record)"] if len(notes) > MOST_NOTE_LINES else []),
     ]
 
 
@@ -428,33 +419,37 @@ def _ancestry(
     Of more than ``MOST_EXAMPLES`` inputs made by the same command, list those in ``examples``,
     or else the first. With ``full``, list all, each with SHA-256, job and notes.
     """
-    indent, above = "   " * depth, node.path in seen
+    indent, hash_text = "   " * depth, f"sha256 {node.sha256[:12]}…"
+    if node.path in seen:
+        if full:
+            yield f"{indent}← {node.path}  {hash_text}  (above)"
+        return
     seen.add(node.path)
     if full:
-        first = f"{indent}← {node.path}  sha256 {node.sha256[:12]}…"
-        yield f"{first}  (above)" if above else first
-        yield from (f"{indent}     {line}" for line in (() if above else _job_lines(node)))
-    elif not above:
-        made = node.record is not None and not node.remade
-        step = f"by {node.record['verb']}" if node.record and made else _job_lines(node)[0]
+        yield f"{indent}← {node.path}  {hash_text}"
+        yield from (f"{indent}     {line}" for line in _job_lines(node))
+    else:
+        is_made = node.record is not None and not node.remade
+        step = f"by {node.record['verb']}" if node.record and is_made else _job_lines(node)[0]
         yield f"{indent}← {node.path}  {step}"
-    if above:
-        return
+    # Inputs are alike if the same command made them, and their paths have the same form.
     groups: dict[tuple[str, str, int], list[Node]] = {}
-    for child in node.inputs:
-        command = child.record["verb"] if child.record else ""
-        groups.setdefault((command, child.path.suffix, len(child.path.parts)), []).append(child)
+    for source in node.inputs:
+        command = source.record["verb"] if source.record else ""
+        form = (command, source.path.suffix, len(source.path.parts))
+        groups.setdefault(form, []).append(source)
     for alike in groups.values():
         listed = alike
         if not full and len(alike) > MOST_EXAMPLES:
             listed = [n for n in alike if str(n.path) in examples][:MOST_EXAMPLES] or alike[:1]
-        for child in listed:
-            yield from _ancestry(child, full, examples, seen, depth + 1)
+        for source in listed:
+            yield from _ancestry(source, full, examples, seen, depth + 1)
         if len(listed) < len(alike):
             yield f"{indent}   ← … and {len(alike) - len(listed)} like it"
 
 
 def _sections(explanation: Explanation, *, full_ancestry: bool) -> dict[str, list[str]]:
+    """Return the lines of each section of the explanation, by its name in the template."""
     ancestry: list[str] = []
     if explanation.tree is not None:
         examples = {item["table"] for item in explanation.items if "table" in item}
@@ -481,8 +476,8 @@ def write_page(explanation: Explanation, path: Path) -> None:
     from jinja2 import Environment, FileSystemLoader  # slow to import, and not needed for text
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    environment.filters |= {"piece": _piece, "number": _number, "sentence": _sentence}
+    environment.filters |= {"piece": _piece, "number": _logprob, "sentence": _sentence}
     products = len([*explanation.tree.walk()]) if explanation.tree else 0
     blocks = [*map(block_of, explanation.items)]
     facts = {**_sections(explanation, full_ancestry=True), "items": blocks, "products": products}
-    write_text(path, environment.get_template(TEMPLATE).render(facts))
+    write_text(path, environment.get_template("explained.html.jinja").render(facts))

@@ -1,6 +1,6 @@
 """Find the inputs of products, and the products of inputs, from the records of jobs.
 
-A record lies beside a product and says which job made it, from which inputs (path and SHA-256).
+A provenance record beside a product says which job made it, from which inputs (path and SHA-256).
 """
 
 import os
@@ -34,7 +34,7 @@ def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A version of a file with its inputs."""
+    """A version of a file, with the nodes of the files that it was made from."""
 
     path: Path
     sha256: str
@@ -74,7 +74,7 @@ class Lineage:
         self._nodes: dict[tuple[str, str], Node] = {}
 
     def product(self, path: Path) -> Node | None:
-        """Return a product with all its ancestors; None for a file without a record."""
+        """Return a product with its inputs, their inputs, …; None for a file without a record."""
         record = self._records.of(path)
         return None if record is None else self._version(str(path), output_hash(record, path))
 
@@ -172,20 +172,22 @@ class Jobs:
 
     def downstream(self, paths: Iterable[Path]) -> list[str]:
         """Return the first outputs, sorted, of jobs that depend on files but made none of them."""
-        bad = {self.key(path) for path in paths}
-        outputs: dict[str, set[str]] = {}
-        users: dict[str, list[str]] = {}
+        given_keys = {self.key(path) for path in paths}
+        outputs: dict[str, set[str]] = {}  # by first output
+        users: dict[str, list[str]] = {}  # first outputs by input
         for first, record in self.by_output.items():
             outputs[first] = {self.key(entry["path"]) for entry in record["outputs"]}
             for entry in record["inputs"]:
                 users.setdefault(self.key(entry["path"]), []).append(first)
-        direct = {first for first, keys in outputs.items() if keys & bad}
-        waiting, reached = [*bad, *(key for first in direct for key in outputs[first])], set[str]()
+        makers = {first for first, keys in outputs.items() if keys & given_keys}
+        reached, waiting = set[str](), [*given_keys]
+        for first in makers:
+            waiting += outputs[first]
         while waiting:
             for first in users.pop(waiting.pop(), []):
                 reached.add(first)
                 waiting += outputs[first]
-        return sorted(reached - direct)
+        return sorted(reached - makers)
 
 
 def jobs_behind(products: Iterable[Path]) -> Jobs:

@@ -1,7 +1,8 @@
 """Find products that today's code and campaign would make differently, and adopt copied results.
 
-Compares the record beside each product (its command, a digest of the code, parameters, inputs) with
-the present code, and with the jobs that a dry run of Snakemake would start.
+The provenance record beside a product has its job's command, parameters, inputs, a digest of its
+code, and the SHA-256 of each module. They are compared with the present code, and with the jobs
+that a dry run of Snakemake would start.
 """
 
 import hashlib
@@ -17,8 +18,9 @@ from contextlib import suppress
 from functools import cache
 from itertools import groupby, islice, takewhile
 from pathlib import Path
+from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 from blimpworks.commands.declare import find_command
 from blimpworks.errors import UserError
@@ -41,12 +43,12 @@ ABSENT_VALUE = "absent"
 LONGEST_VALUE = 70
 """Most characters of a value in a message."""
 SOURCES = Path("src")
-Text = Callable[[str], str | None]
-"""Function that returns the source of a module as a run had it; None if it is lost."""
+FindSource = Callable[[str], str | None]
+"""Function that returns the source text of a module as a job ran it; None if it is lost."""
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Return the leaves of nested objects by dotted path; lists are leaves."""
+    """Return the leaves of nested objects: {"a": {"b": 1}} is {"a.b": 1}; lists are leaves."""
     if not isinstance(value, Mapping) or not value:
         return {prefix: value}
     leaves: dict[str, Any] = {}
@@ -65,16 +67,18 @@ def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
     """Return the leaves that differ, with both values, by dotted path."""
     old, new = flatten(before), flatten(json.loads(json.dumps(after)))
     paths = [*old, *(new.keys() - old.keys())]
-    both = {p: (old.get(p, ABSENT_VALUE), new.get(p, ABSENT_VALUE)) for p in paths}
-    return {path: values for path, values in both.items() if values[0] != values[1]}
+    pairs = {p: (old.get(p, ABSENT_VALUE), new.get(p, ABSENT_VALUE)) for p in paths}
+    return {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
 
 
 @cache
-def _shown(repository: Path, commit: str, path: str) -> bytes | None:
+def _committed_file(repository: Path, commit: str, path: str) -> bytes | None:
     return run_git(repository, "show", f"{commit}:{path}")
 
 
-def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
+def texts_of(
+    record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)
+) -> FindSource:
     """Return a function that finds the source of a module as a job ran it, by its SHA-256.
 
     It looks into the files of ``repositories`` and, by git, into the recorded commit.
@@ -87,7 +91,7 @@ def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSI
             for path in (f"{base}.py", f"{base}/__init__.py"):
                 file = repository / path
                 contents = [file.read_bytes() if file.is_file() else None]
-                contents += [_shown(repository, commit, path)] if commit else []
+                contents += [_committed_file(repository, commit, path)] if commit else []
                 for content in contents:
                     if content and hashlib.sha256(content).hexdigest() == recorded_hash:
                         return content.decode("utf-8")
@@ -105,15 +109,16 @@ def text_now(module: str) -> str | None:
 def changed_code(
     before: Mapping[str, str],
     after: Mapping[str, str],
-    old: Text,
-    new: Text,
+    old: FindSource,
+    new: FindSource,
     reached: Collection[tuple[str, str]] | None = None,
 ) -> tuple[list[str], list[str]]:
-    """Return the modules that differ between two jobs, each with the changed definitions.
+    """Return texts on modules that differ between two jobs, such as "judging.judge (judge, Rules)".
 
-    ``before``, ``after``: SHA-256 by module. ``old``, ``new``: functions that return sources.
-    ``reached``: definitions that matter, as (module, name); None for all. Modules with only changed
-    comments are left out. The second list has modules that may differ: a source is lost.
+    The names in brackets are the changed definitions. Modules with only changed comments are left
+    out. The second list has modules that may differ, because a source is lost. ``before``,
+    ``after``: SHA-256 by module. ``old``, ``new``: functions that return sources. ``reached``:
+    definitions that matter, as (module, name); None for all.
     """
     changed: list[str] = []
     perhaps: list[str] = []
@@ -141,34 +146,24 @@ def changed_code(
 
 TARGETS = ("all", "published", "reproduction")
 COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")
-ROOM = 1_000_000
+LONGEST_COMMAND = 1_000_000
 """Most bytes of names on a command line; Linux allows two million with the environment."""
 MOST_NAMED_CAUSES = 5
 """Most definitions, parameters or inputs that a reason names."""
 
 
-class SnakemakeRun(NamedTuple):
-    """The texts of a run of Snakemake."""
-
-    output: str
-    messages: str
-    failed: list[str]
-    """Lines of both if it failed; else empty."""
-
-
-def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> SnakemakeRun:
+def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> CompletedProcess[str]:
     """Run Snakemake. ``settings``: directory for files with settings of jobs, if wanted."""
     command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
-    done = subprocess.run(
-        [*command, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"COLUMNS": "10000", "BLIMPWORKS_SETTINGS": settings},
+    variables = os.environ | {"COLUMNS": "10000", "BLIMPWORKS_SETTINGS": settings}
+    return subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, check=False, env=variables
     )
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    failed = (lines or ["no message."]) if done.returncode else []
-    return SnakemakeRun(done.stdout, done.stderr, failed)
+
+
+def _last_lines(run: CompletedProcess[str], count: int) -> str:
+    lines = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
+    return " ".join(lines[-count:]) or "no message."
 
 
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, Job]:
@@ -182,14 +177,15 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
     jobs: dict[str, Job] = {}
     with TemporaryDirectory(prefix="blimpworks-settings-") as settings:
-        dry = ("-n", "-F", "-p", "--nolock", "--", *TARGETS)
-        output, messages, failed = _snakemake(campaign, *dry, settings=settings)
-        if failed:
+        dry_run = ("-n", "-F", "-p", "--nolock", "--", *TARGETS)
+        result = _snakemake(campaign, *dry_run, settings=settings)
+        if result.returncode:
             raise UserError(
-                f"Snakemake has no plan for campaign {campaign}: {' '.join(failed[-3:])} Correct "
+                f"Snakemake has no plan for campaign {campaign}: {_last_lines(result, 3)} Correct "
                 "that, or check without --configfile."
             )
-        for command in COMMAND.findall(output + messages):
+        for command in COMMAND.findall(result.stdout + result.stderr):
+            # A shell command may be several of ours, with && between.
             for is_separator, pieces in groupby(shlex.split(command), key="&&".__eq__):
                 if is_separator:
                     continue
@@ -230,19 +226,18 @@ def plan_reasons(record: Mapping[str, Any], planned: Job) -> Iterator[str]:
     name = planned.command.name
     if name != record["verb"]:
         yield f"the campaign makes it by {name!r}, it was made by {record['verb']!r}"
-    changed = changed_values(record["params"], planned.params)
-    if changed:
-        changes = [
-            f"{path} is now {shortened(new)}, was {shortened(old)}"
-            for path, (old, new) in changed.items()
-        ]
+    changes = [
+        f"{path} is now {shortened(new)}, was {shortened(old)}"
+        for path, (old, new) in changed_values(record["params"], planned.params).items()
+    ]
+    if changes:
         yield f"parameters have changed: {_few(changes)}"
     before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
     after = {os.path.normpath(path) for path in expand(planned.inputs)}
     if added := sorted(after - before):
         yield f"the campaign now makes it from {_few(added)} too"
-    if gone := sorted(before - after):
-        yield f"the campaign no longer makes it from {_few(gone)}"
+    if removed := sorted(before - after):
+        yield f"the campaign no longer makes it from {_few(removed)}"
 
 
 def stale_reasons(
@@ -265,8 +260,8 @@ def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Split names, in order, into groups that fit on a command line."""
     longest = max((len(os.fsencode(name)) for name in names), default=0) + 1
     remaining = iter(names)
-    while some := tuple(islice(remaining, ROOM // longest)):
-        yield some
+    while group := tuple(islice(remaining, LONGEST_COMMAND // longest)):
+        yield group
 
 
 def adopt(campaign: Path) -> int:
@@ -278,10 +273,10 @@ def adopt(campaign: Path) -> int:
     """
 
     def snakemake(*arguments: str) -> list[str]:
-        output, _, failed = _snakemake(campaign, "--no-hooks", *arguments)
-        if failed:
-            raise UserError(f"Snakemake could not take over {campaign}: {' '.join(failed[-4:])}")
-        return output.splitlines()
+        result = _snakemake(campaign, "--no-hooks", *arguments)
+        if result.returncode:
+            raise UserError(f"Snakemake could not take over {campaign}: {_last_lines(result, 4)}")
+        return result.stdout.splitlines()
 
     names: list[str] = []
     files: set[str] = set()
@@ -294,6 +289,6 @@ def adopt(campaign: Path) -> int:
         elif target == TARGETS[0]:  # single products of the other targets are no targets
             names += existing
         files |= {*existing}
-    for some in command_lines(names):
-        snakemake("--touch", "--rerun-triggers", "mtime", "--", *some)
+    for group in command_lines(names):
+        snakemake("--touch", "--rerun-triggers", "mtime", "--", *group)
     return len(files)

@@ -25,7 +25,7 @@ from blimpworks.campaign.settings.scoring import Architecture, EngineName, First
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
-from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Within
+from blimpworks.strict import DrawnLabel, Label, PathComponent, PerhapsWithin, Strict, Within
 
 Row = TypeVar("Row")
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
@@ -122,9 +122,9 @@ class TreebankRow(Pinned):
     """One CoNLL-U file of one treebank."""
 
     lang: Lang
-    treebank: Part
+    treebank: PathComponent
     """Directory name, such as UD_Welsh-CCG."""
-    file: Part
+    file: PathComponent
     """File name, such as cy_ccg-ud-train.conllu."""
     version: str
     """Release tag."""

@@ -1,8 +1,8 @@
-"""Build and run the ``blimpworks`` command line.
+"""Build and run the ``blimpworks`` command line, such as ``blimpworks judge --items …``.
 
-A command translates its arguments, opens a ``Job``, which writes the record of its products, and
-calls one library function (``blimpworks.commands``). Defaults that decide a number are settings of
-the campaign, and not defaults of commands.
+The modules here declare the commands (``blimpworks.commands.declare``). A command translates its
+arguments, opens a ``Job``, which writes the provenance record of its products, and calls one
+library function. Defaults that decide a number are settings of the campaign, not of commands.
 """
 
 import argparse
@@ -23,22 +23,14 @@ from typing import Any
 
 import typer
 
-from blimpworks.commands.declare import (
-    AUDIT,
-    AUTHOR,
-    EVALUATE,
-    GROUPS,
-    REPRODUCE,
-    Declared,
-    called_commands,
-    declared_commands,
-)
+from blimpworks.commands import declare
+from blimpworks.commands.declare import Declared
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
 """Group of the workflow's commands; its name may be left out."""
 ELSEWHERE = "Other programs, and the workflow"
-PANELS = (EVALUATE, REPRODUCE, AUDIT, AUTHOR, "")
+PANELS = (declare.EVALUATE, declare.REPRODUCE, declare.AUDIT, declare.AUTHOR, "")
 """Headings of the help, in order."""
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}
 SUBSTITUTES = str.maketrans(
@@ -48,7 +40,10 @@ SUBSTITUTES = str.maketrans(
 
 
 def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
-    """Build the command line with the given commands, by default with all."""
+    """Build the command line with some commands, by default with all.
+
+    Commands of the workflow are hidden in the help, except below ``blimpworks workflow --help``.
+    """
     app = typer.Typer(
         help="Minimal pairs: evaluate models, rebuild the papers' tables and figures, audit "
         "numbers.",
@@ -57,39 +52,43 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
         callback=lambda: None,  # without a callback, an app of one command has no command names
         pretty_exceptions_enable=False,
     )
-    chosen = [*(declared_commands().values() if commands is None else commands)]
-    names = filter(None, dict.fromkeys(command.group for command in chosen))
-    groups = {name: typer.Typer(help=GROUPS[name], no_args_is_help=True) for name in names}
+    included = [*(declare.declared_commands().values() if commands is None else commands)]
+    names = filter(None, dict.fromkeys(command.group for command in included))
+    groups = {name: typer.Typer(help=declare.GROUPS[name], no_args_is_help=True) for name in names}
+
+    # The help lists commands in the order in which they are added.
+    order = {panel: position for position, panel in enumerate(PANELS)}
+    for command in sorted(included, key=lambda command: order.get(command.panel, len(order))):
+        _add_command(groups.get(command.group, app), command, hidden=command.by_workflow)
     if commands is None:
         text = "Commands that the workflow runs, a job each."
         groups[WORKFLOW] = typer.Typer(help=text, no_args_is_help=True)
-    order = {panel: position for position, panel in enumerate(PANELS)}
-    for declared in sorted(chosen, key=lambda command: order.get(command.panel, len(order))):
-        _add(groups.get(declared.group, app), declared, hidden=declared.by_workflow)
-    for declared in chosen if commands is None else ():
-        if declared.by_workflow:
-            _add(groups[WORKFLOW], declared)
+        for command in (command for command in included if command.by_workflow):
+            _add_command(groups[WORKFLOW], command)
     for name, group in groups.items():
         app.add_typer(group, name=name, rich_help_panel=ELSEWHERE)
     return app
 
 
-def _add(app: typer.Typer, declared: Declared, *, hidden: bool = False) -> None:
+def _add_command(app: typer.Typer, command: Declared, *, hidden: bool = False) -> None:
     app.command(
-        declared.words[-1],
+        command.words[-1],
         hidden=hidden,
-        rich_help_panel=declared.panel or None,
-        epilog=f"Example: blimpworks {declared.example}" if declared.example else None,
-    )(declared.callback)
+        rich_help_panel=command.panel or None,
+        epilog=f"Example: blimpworks {command.example}" if command.example else None,
+    )(command.callback)
 
 
 def run_here(arguments: Sequence[str]) -> None:
-    """Run a command in this process; errors are raised unchanged."""
+    """Run a command line, such as ["judge", "--items", …], in this process.
+
+    Its errors are raised unchanged. The records of its products have these arguments.
+    """
     from blimpworks.records.job import record_arguments
 
     def run() -> None:
         record_arguments(arguments)
-        command = typer.main.get_command(command_line(called_commands(arguments) or None))
+        command = typer.main.get_command(command_line(declare.called_commands(arguments) or None))
         command.main([*arguments], "blimpworks", standalone_mode=False)
 
     contextvars.copy_context().run(run)
@@ -110,11 +109,11 @@ class _NoPandas:
             raise ModuleNotFoundError("pandas is left out for speed", name=fullname)
 
 
-def _attempt(arguments: Sequence[str]) -> None:
-    """Run a scoring or answering command as a child process, and record how it ended.
+def _supervise(arguments: Sequence[str]) -> None:
+    """Run a scoring or answering command as a child process, record how it ended, and exit.
 
-    In the child, only make sure that it ends with its parent. Attempts are entered beside the log
-    that the command names.
+    Attempts are recorded beside the file of --log. Return for other commands, for a command without
+    --log, and in the child, which only makes sure that it ends with its parent.
     """
     if arguments[:1] not in (["score"], ["answer"]):
         return
@@ -140,22 +139,22 @@ def _attempt(arguments: Sequence[str]) -> None:
     sys.exit(code)
 
 
-def _share() -> Mapping[str, Any]:
+def _allocation() -> Mapping[str, Any]:
     from blimpworks.cluster.slurm import find_allocation
 
     return find_allocation().recorded()
 
 
-def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
-    """Prepare this process for the commands that a command line calls, and return these commands.
+def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
+    """Prepare this process for the command that a command line calls, and return it in a list.
 
-    Returns None, which means all commands, for a command line without a command.
+    Return None, which means all commands, for a command line without a command.
     """
-    commands = called_commands(arguments)
-    if any(declared.runs for declared in commands):
-        from blimpworks.records.job import record_arguments, record_share
+    commands = declare.called_commands(arguments)
+    if any(command.runs for command in commands):
+        from blimpworks.records.job import record_allocation, record_arguments
 
-        record_share(_share)
+        record_allocation(_allocation)
         record_arguments(arguments)
         # Standard input is empty: a library that asks a question, such as whether to run a model's
         # code, must not read an answer that no record contains.
@@ -163,18 +162,21 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
             os.dup2(nothing.fileno(), 0)
     # Pyarrow imports pandas, which takes a second, as soon as it converts anything to numpy. It
     # works without pandas too, so pandas is hidden from commands that do not use it.
-    if commands and not any(declared.pandas for declared in commands):
+    if commands and not any(command.pandas for command in commands):
         sys.meta_path.insert(0, _NoPandas())
     # Idle threads of OpenBLAS spin from numpy's import on, a fifth of a small job's time.
-    recorded = [[*declared.commands.values()] for declared in commands]
-    networks = any("torch" in command.packages for command in chain.from_iterable(recorded))
-    if recorded and all(recorded) and not networks:
+    recorded = [[*command.commands.values()] for command in commands]
+    uses_torch = any("torch" in command.packages for command in chain.from_iterable(recorded))
+    if recorded and all(recorded) and not uses_torch:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return commands or None
 
 
 def _substitute(error: UnicodeError) -> tuple[str, int]:
-    """Return the replacement of characters that cannot be encoded: others, or code points."""
+    """Return a replacement of characters that cannot be encoded, and where to continue.
+
+    Characters that ``SUBSTITUTES`` lacks become their code points.
+    """
     assert isinstance(error, UnicodeEncodeError)
     signs = error.object[error.start : error.end].translate(SUBSTITUTES)
     return signs.encode("ascii", "backslashreplace").decode("ascii"), error.end
@@ -213,20 +215,18 @@ def main() -> None:
     for client in ("httpx", "httpx2"):  # a line for each request to the hub, with signatures
         logging.getLogger(client).setLevel(logging.WARNING)
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # fifty lines for a font of a PDF
+
     if sys.argv[1:2] == [WORKFLOW] and sys.argv[2:] and not sys.argv[2].startswith("-"):
-        del sys.argv[1]
+        del sys.argv[1]  # the command is found without the name of its group
     try:
-        _attempt(sys.argv[1:])
-        command_line(_commands(sys.argv[1:]))()
-    except TransientError as error:
+        _supervise(sys.argv[1:])
+        command_line(_prepare(sys.argv[1:]))()
+    except (TransientError, OutOfTime) as error:
         print(f"blimpworks (attempt): {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(1 if isinstance(error, TransientError) else os.EX_TEMPFAIL)
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
         sys.exit(2)
-    except OutOfTime as pause:
-        print(f"blimpworks (attempt): {pause}", file=sys.stderr)
-        sys.exit(os.EX_TEMPFAIL)
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise

@@ -6,9 +6,8 @@ import typer
 
 from blimpworks.commands.declare import AUDIT, command
 from blimpworks.commands.options import argument, option
+from blimpworks.commands.shared import JSON
 from blimpworks.errors import UserError
-
-JSON = option("Print JSON.", "--json", default=False)
 
 
 @command(
@@ -39,13 +38,12 @@ def explain(
     """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
 
     Sentences come first, what the number was made from last. Without row and column, list the
-    exhibit's cells. Of a comparison with what the papers
-    print (reproduction/published.csv, measured.csv), trace the number compared. Of an evaluation,
-    trace an accuracy of its report card.
+    exhibit's cells. Of a comparison with what the papers print (reproduction/published.csv,
+    measured.csv), trace the number compared. Of an evaluation, trace an accuracy of its report
+    card.
     """
+    from blimpworks.audit import cells
     from blimpworks.audit import explain as library
-    from blimpworks.audit.cells import is_comparison, list_cells
-    from blimpworks.audit.explain import as_text, write_page
 
     html = html and html.absolute()
     if card := _card_of(exhibit):
@@ -56,19 +54,21 @@ def explain(
             typer.echo("\n".join(number.line for number in numbers))
             return
         explanation = explain_number(card, numbers[0], exhibit, items, item)
-    elif is_comparison(exhibit):
+    elif cells.is_comparison(exhibit):
         requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
         explanation = library.explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
-        typer.echo("\n".join(list_cells(exhibit, row, column)))
+        typer.echo("\n".join(cells.list_cells(exhibit, row, column)))
         return
     else:
         explanation = library.explain(exhibit, row, column, items, item)
-    if html and not json:
-        write_page(explanation, html)
+    if json:
+        typer.echo(explanation.as_json())
+    elif html:
+        library.write_page(explanation, html)
         typer.echo(f"{html}: open it in a browser.")
     else:
-        typer.echo(explanation.as_json() if json else as_text(explanation, full_ancestry=ancestry))
+        typer.echo(library.as_text(explanation, full_ancestry=ancestry))
 
 
 def _card_of(path: Path) -> Path | None:
@@ -107,23 +107,22 @@ def check(
     campaign's configuration, it is stale too if the campaign would use other parameters or inputs
     now. Records that were edited are named too.
     """
-    from blimpworks.audit.check import HashCache, as_json, as_text, audit, signer
-    from blimpworks.audit.check import sign as write_signature
+    from blimpworks.audit import check as library
     from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
-    hash_cache = None if full or deep or sign or signers else HashCache()
-    result = audit(root, plan, run_here if deep else None, hash_cache)
+    hash_cache = None if full or deep or sign or signers else library.HashCache()
+    result = library.audit(root, plan, run_here if deep else None, hash_cache)
     if hash_cache:
         hash_cache.save()
-    typer.echo(as_json(result) if json else as_text(result, root, all_files))
+    typer.echo(library.as_json(result) if json else library.as_text(result, root, all_files))
     if signers:
-        typer.echo(f"Signed by {signer(root, result.root_hash, signers)}.", err=True)
+        typer.echo(f"Signed by {library.signer(root, result.root_hash, signers)}.", err=True)
     if sign:
         if result.findings:
             raise UserError(f"{root} was not signed: it is not as recorded, see above.")
-        typer.echo(f"Signed: {write_signature(root, result.root_hash, sign)}", err=True)
+        typer.echo(f"Signed: {library.sign(root, result.root_hash, sign)}", err=True)
     raise typer.Exit(1 if result.findings else 0)
 
 
@@ -136,16 +135,15 @@ def adopt(
 
     They are checked first: nothing may be altered, missing, or other than the campaign would make.
     """
+    from blimpworks.audit import stale
     from blimpworks.audit.check import as_text, audit
-    from blimpworks.audit.stale import adopt as take_over
-    from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
-    result = audit(root, planned_jobs(configfile, run_here))
+    result = audit(root, stale.planned_jobs(configfile, run_here))
     if result.findings:
         typer.echo(as_text(result, root))
         raise UserError(f"{root} was not taken over: it is not what {configfile} would make.")
-    typer.echo(f"{take_over(configfile)} files are up to date; snakemake goes on from there.")
+    typer.echo(f"{stale.adopt(configfile)} files are up to date; snakemake goes on from there.")
 
 
 @command(panel=AUDIT, example="diff results/demo results/demo-corrected")

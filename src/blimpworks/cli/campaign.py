@@ -14,6 +14,7 @@ import typer
 from blimpworks.campaign.addresses import without_secrets
 from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, WITH_FOLDER, Use, command
 from blimpworks.commands.options import argument, option, written
+from blimpworks.commands.shared import JSON, RECORDED_IF_GIVEN
 from blimpworks.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from blimpworks.campaign.settings.campaign import Campaign
 
 
-def _size(text: str) -> int | None:
+def _parse_size(text: str) -> int | None:
     if text and not text.isdecimal():
         raise UserError(f"--bytes is {text!r}, expected a whole number or nothing; correct it.")
     return int(text) if text else None
@@ -37,14 +38,14 @@ def retrieve(
     size: str = option(
         "Expected size; '' if unknown.",
         "--bytes",
-        use=Use(records=lambda _, text: {"bytes": _size(text)}),
+        use=Use(records=lambda _, text: {"bytes": _parse_size(text)}),
     ),
     mirror_path: str = option("Path below the mirror, without .xz."),
     output: Path = written("File to write."),
     git_blob: str = option(
         "Expected id of the uncompressed file's content in git, without --sha256.",
         default="",
-        use=Use(records=lambda name, text: {name: text} if text else {}),
+        use=RECORDED_IF_GIVEN,
     ),
     catalogue: str = option(
         "File with the row; beside it lies the table of what was retrieved.",
@@ -61,7 +62,7 @@ def retrieve(
     """Copy one pinned file from the mirror, or download it, and verify it."""
     from blimpworks.retrieval import sources
 
-    pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue, git_blob)
+    pin = sources.Pin(name, url, sha256, _parse_size(size), mirror_path, catalogue, git_blob)
     table = Path(addresses) if addresses else None
     directory = Path(mirror) if mirror else None
     return {"origin": sources.retrieve(pin, output, directory, addresses=table)}
@@ -132,7 +133,7 @@ def retrieve_model(
     run_model_code: list[str] = option(
         "Digest of the model's own code that may run; repeatable.",
         default=list,
-        use=Use(records=lambda name, digests: {name: digests} if digests else {}),
+        use=RECORDED_IF_GIVEN,
     ),
 ) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
@@ -188,11 +189,10 @@ def fetch_archive(
 
 
 CONFIG = option("The campaign.", default=Path("config/config.yaml"))
-JSON = option("Print JSON.", "--json", default=False)
 SCHEMAS = Path("workflow/schemas")
 
 
-def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
+def _read_campaign(configfile: Path) -> "tuple[Campaign, Catalogue]":
     """Read a campaign and its catalogue. Raises UserError for missing or malformed files."""
     from blimpworks.campaign.catalogue import load_catalogue
     from blimpworks.campaign.load import load_campaign
@@ -226,7 +226,7 @@ def status(
 
     try:
         while True:
-            campaign, catalogue = _read(configfile)
+            campaign, catalogue = _read_campaign(configfile)
             groups = groups_of_models(campaign, catalogue)
             jobs = every_part(campaign, catalogue, groups)
             queue = read_queue((job.title, job.name) for job in jobs)
@@ -263,22 +263,23 @@ def plan(
     from blimpworks.cluster.plan_text import plan_text
     from blimpworks.retrieval.preflight import campaign_obstacles
 
-    campaign, catalogue = _read(configfile)
+    campaign, catalogue = _read_campaign(configfile)
     file = site_file(campaign, site)
     cluster = load_site(file) if file else None
-    trouble: UserError | None = None
+    # Without a dry run, the plan may say better than Snakemake why the campaign cannot run.
     dry: DryRun | None = None
+    failure: UserError | None = None
     try:
         dry = dry_run(configfile, targets, site)
     except UserError as error:
-        trouble = error
+        failure = error
     planned = make_plan(campaign, catalogue, cluster, dry, file)
     if dry and dry.retrieved:
         cache = cluster.cache if cluster else None
-        blocked = campaign_obstacles(campaign, catalogue, dry.retrieved, cache)
-        planned = planned.model_copy(update={"stops": (*blocked, *planned.stops)})
-    if trouble and not planned.refused:
-        raise trouble
+        obstacles = campaign_obstacles(campaign, catalogue, dry.retrieved, cache)
+        planned = planned.model_copy(update={"stops": (*obstacles, *planned.stops)})
+    if failure and not planned.refused:
+        raise failure
     typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
     if planned.refused or planned.stops:
         raise typer.Exit(2)

@@ -1,4 +1,8 @@
-"""Define commands that evaluate models, compare evaluations, and serve other tools' formats."""
+"""Define commands that evaluate models, compare evaluations, and serve other tools' formats.
+
+A parameter of a function is an option of the command, the docstring is its help, and the body calls
+the library (``blimpworks.commands.declare``).
+"""
 
 import os
 from dataclasses import asdict
@@ -102,51 +106,46 @@ def evaluate(
     files. Writes a complete campaign that can be run again, cited and sent to a cluster.
     """
     from blimpworks.analysis.scoring_variants import parse_settings
-    from blimpworks.evaluation.request import (
-        as_setting,
-        parse_benchmarks,
-        parse_languages,
-        parse_names,
-    )
+    from blimpworks.evaluation import request
     from blimpworks.evaluation.session import Evaluation
     from blimpworks.evaluation.suites import read_suite, suite_file
 
-    if fast:
-        if suite is None:
-            raise UserError("--fast is of a suite; name it by --suite, or leave --fast out.")
+    if fast and suite is None:
+        raise UserError("--fast is of a suite; name it by --suite, or leave --fast out.")
+    if fast and suite:
+        # The fast suite of NAME is NAME-fast, or its file NAME-fast.yaml beside that of the suite.
         path = suite_file(suite)
-        is_path = suite.endswith(".yaml")
-        suite = str(path.with_name(f"{path.stem}-fast.yaml")) if is_path else f"{path.stem}-fast"
+        fast_file = path.with_name(f"{path.stem}-fast.yaml")
+        suite = str(fast_file) if suite.endswith(".yaml") else fast_file.stem
     if suite_data is not None and (suite is None or not suite_data.expanduser().is_dir()):
         raise UserError(
             f"--suite-data is {suite_data}; expected a directory with data of the suite that "
             "--suite names."
         )
-    codes = parse_languages(languages)
-    local_tasks: set[str] = set()
+
+    # Benchmarks of a suite are those of its tasks in the languages. Some cannot be downloaded: the
+    # user has their files (``local``), and they are declared later, from --suite-data.
+    codes = request.parse_languages(languages)
+    local_benchmarks: set[str] = set()
     if suite is not None:
         tasks = read_suite(suite).tasks
-        spoken = (task for task in tasks if not codes or task.lang in (None, *codes))
-        all_names = [*dict.fromkeys(task.benchmark for task in spoken)]
-        names = all_names if benchmarks == "all" else parse_names(benchmarks)
-        local_tasks = {task.benchmark for task in tasks if task.local is not None} & {*names}
-        benchmarks = ",".join(name for name in names if name not in local_tasks)
-        suite = as_setting(Path(suite)) if suite.endswith(".yaml") else suite
+        chosen = (task for task in tasks if not codes or task.lang in (None, *codes))
+        all_names = [*dict.fromkeys(task.benchmark for task in chosen)]
+        names = all_names if benchmarks == "all" else request.parse_names(benchmarks)
+        local_benchmarks = {task.benchmark for task in tasks if task.local is not None} & {*names}
+        benchmarks = ",".join(name for name in names if name not in local_benchmarks)
+        suite = request.as_setting(Path(suite)) if suite.endswith(".yaml") else suite
 
-    overrides = {
-        "dtype": dtype,
-        "first_token": first_token,
-        "architecture": architecture,
-        "parameters": parameters,
-        "tuning": tuning,
-    }
+    # Values that replace those read from a model's files.
+    overrides = {"dtype": dtype, "first_token": first_token, "architecture": architecture}
+    overrides |= {"parameters": None if parameters is None else str(parameters), "tuning": tuning}
     evaluation = Evaluation(
         data=data,
-        benchmarks=parse_benchmarks(benchmarks),
+        benchmarks=request.parse_benchmarks(benchmarks),
         suite=suite,
-        local_tasks=local_tasks,
+        local_tasks=local_benchmarks,
         checkpoints=checkpoints,
-        trusted=parse_names(run_model_code or ""),
+        trusted=request.parse_names(run_model_code or ""),
         suite_data=suite_data and suite_data.expanduser().resolve(),
         languages=codes,
         limit=limit,
@@ -154,7 +153,7 @@ def evaluate(
         sensitivity=sensitivity,
         engine=engine,
         scoring=parse_settings(scoring.split(",") if scoring else [], "transformers", "--scoring"),
-        overrides={name: str(value) for name, value in overrides.items() if value is not None},
+        overrides={name: value for name, value in overrides.items() if value is not None},
         profile=profile,
         cores=cores,
         dry_run=dry_run,
@@ -181,7 +180,7 @@ def compare(
     ),
     flips: int = option("Show so many items that are right in one alone.", default=10, min=0),
     show_all: bool = option("Show every phenomenon and reason.", "--all", default=False),
-    json: bool = option("Print JSON.", "--json", default=False),
+    json: bool = shared.JSON,
 ) -> None:
     """Show what moved between two evaluations, item by item, and why.
 
@@ -193,6 +192,7 @@ def compare(
     if json:
         typer.echo(dumps(asdict(comparison), indent=1, ensure_ascii=False))
         return
+
     from rich.console import Console
 
     from blimpworks.cluster.text import terminal_width
@@ -210,13 +210,13 @@ def build_report_card(
     outputs: list[Path] = argument("card.json, index.html, and a results file for each model."),
 ) -> None:
     """Build the report card of an evaluation: its data, its page and results files."""
-    from blimpworks.evaluation.build import build_report_card as build
+    from blimpworks.evaluation import build
     from blimpworks.evaluation.card import Facts, card_tables
 
     card_facts = cast(Facts, facts)
     tables = [Path(path) for path in card_tables(card_facts)]
     with build_report_card.job(inputs=tables, outputs=outputs, params={"facts": facts}) as job:
-        counts = build(card_facts, outputs)
+        counts = build.build_report_card(card_facts, outputs)
         job.note(**counts)
     typer.echo(f"{outputs[1]}: " + ", ".join(f"{n} {unit}" for unit, n in counts.items()))
 
@@ -248,31 +248,25 @@ def export_lm_eval(
             f"benchmark {benchmark!r} has no pairs of sentences; lm-evaluation-harness has tasks "
             "of pairs alone. Name a benchmark of pairs."
         )
-    judged = sorted((results / "judgements" / benchmark).glob("*/*.parquet"))
-    chosen = model or sorted({path.parent.name for path in judged})
-    for name in chosen:
-        paths = [path for path in judged if path.parent.name == name]
-        if not paths:
+    tables = sorted((results / "judgements" / benchmark).glob("*/*.parquet"))  # MODEL/LANG.parquet
+    models = model or sorted({path.parent.name for path in tables})
+    if not models:
+        raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
+    for name in models:
+        evaluations, inputs = list[Evaluation](), list[Path]()
+        for judgements in (path for path in tables if path.parent.name == name):
+            items = judged_items(results, benchmark, judgements.stem, name)
+            scores = results / "scores" / benchmark / name / judgements.name
+            evaluations.append(Evaluation(name, judgements.stem, items, scores, judgements))
+            inputs += [items, scores, judgements]
+        if not evaluations:
             raise UserError(
                 f"{results} has no judgements of {name} on {benchmark}; expected "
                 f"{results}/judgements/{benchmark}/{name}/LANG.parquet."
             )
-        evaluations = [
-            Evaluation(
-                name,
-                path.stem,
-                judged_items(results, benchmark, path.stem, name),
-                results / "scores" / benchmark / name / path.name,
-                path,
-            )
-            for path in paths
-        ]
-        inputs = [path for e in evaluations for path in (e.items, e.outputs, e.judgements)]
         params = {"benchmark": benchmark, "model": name}
         with export_lm_eval.job(inputs=inputs, outputs=[output / name], params=params):
             typer.echo(str(export_model(benchmark, evaluations, output)))
-    if not chosen:
-        raise UserError(f"{results} has no judgements on {benchmark}; build them with snakemake.")
 
 
 CAMPAIGN_FILE = option("The campaign file of these results.")
@@ -284,7 +278,7 @@ AUTHORS = option(
 
 
 @command(
-    tuple(f"blimpworks.interop.crate.export:{name}" for name in ("plan_crate", "write_crate")),
+    ("blimpworks.interop.crate.export:plan_crate", "blimpworks.interop.crate.export:write_crate"),
     packages=("mlcroissant", "numpy", "pandas", "pyarrow", "rocrate"),
     group="export",
 )
@@ -304,8 +298,7 @@ def export_crate(
 
     options = ExportOptions(exhibit, table, gzip, author)
     plan = plan_crate(results, campaign, options, run_here)
-    params = {"exhibits": options.exhibits, "tables": options.tables, "gzip": gzip}
-    params |= {"authors": options.authors}
+    params = {"exhibits": exhibit, "tables": table, "gzip": gzip, "authors": author}
     with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
         contents = write_crate(plan, output)
     typer.echo(f"{output}: {contents}. Start with {output}/README.md.")
@@ -320,10 +313,11 @@ def export_croissant(
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
     from blimpworks.cli import run_here
+    from blimpworks.interop import datasets
     from blimpworks.interop.crate.tables import ExportOptions
-    from blimpworks.interop.datasets import export_croissant as write
 
-    for path in write(results, campaign, output, ExportOptions(authors=author), run_here):
+    options = ExportOptions(authors=author)
+    for path in datasets.export_croissant(results, campaign, output, options, run_here):
         typer.echo(str(path))
 
 
@@ -341,16 +335,18 @@ def export_hub(
 ) -> None:
     """Write item sets as a data set of the Hugging Face hub, with its card."""
     from blimpworks.cli import run_here
+    from blimpworks.interop import datasets
     from blimpworks.interop.crate.tables import ExportOptions
-    from blimpworks.interop.datasets import export_hub as write
 
     options = ExportOptions(authors=author)
-    written, left_out = write(results, campaign, output, options, run_here, benchmark, licence)
-    for name, reason in left_out.items():
+    subsets, reason_by_omitted = datasets.export_hub(
+        results, campaign, output, options, run_here, benchmark, licence
+    )
+    for name, reason in reason_by_omitted.items():
         typer.echo(f"left out {name}: {reason}")
     typer.echo(
-        f"{output}: {sum(subset.items for subset in written):,} items in "
-        f"{len(written)} subsets. Read {output}/README.md before you upload it."
+        f"{output}: {sum(subset.items for subset in subsets):,} items in "
+        f"{len(subsets)} subsets. Read {output}/README.md before you upload it."
     )
 
 

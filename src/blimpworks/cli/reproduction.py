@@ -1,4 +1,8 @@
-"""Define commands that build tables and figures, and compare printed numbers with others."""
+"""Define commands that build tables and figures, and compare printed numbers with others.
+
+A parameter of a function is an option of the command, the docstring is its help. The body opens a
+job, which records what the products are made from, and calls the library.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -22,7 +26,7 @@ PAPERS = option("Paper to compare.", "--paper")
 REASONS_FILE = "reasons.tsv"
 
 
-def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
+def _cells_by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
     return {path.name.split(".")[0]: path for path in cells if path.parent.name == paper}
 
 
@@ -55,25 +59,22 @@ def compare_published(
     from blimpworks.reproduction import comparisons
     from blimpworks.reproduction.printed import printed_files
 
-    compared = [
+    paper_files = [
         comparisons.Paper(
             paper,
             printed_files(printed, paper),
             printed_folder(printed, paper) / REASONS_FILE,
-            _by_exhibit(cells, paper),
+            _cells_by_exhibit(cells, paper),
             accuracies / f"{paper}.parquet",
         )
         for paper in papers
     ]
-    numbers = [
-        path
-        for comparison in compared
-        for path in (*comparison.printed, comparison.reasons, comparison.accuracies)
-        if path.name != REASONS_FILE or path.exists()
-    ]
-    inputs, params = [*cells, *numbers], {"papers": papers}
+    inputs, params = [*cells], {"papers": papers}
+    for files in paper_files:
+        reasons = [files.reasons] if files.reasons.exists() else []
+        inputs += [*files.printed, *reasons, files.accuracies]
     with compare_published.job(inputs=inputs, outputs=[output], params=params) as job:
-        counts = comparisons.compare_published(compared, output)
+        counts = comparisons.compare_published(paper_files, output)
         job.note(**counts)
     for status, n in counts.most_common():
         typer.echo(f"{n:6} {status}")
@@ -100,39 +101,32 @@ def compare_measured(
     from blimpworks.reproduction import comparisons
     from blimpworks.reproduction.printed import printed_files
 
-    compared = {
+    files_by_paper = {
         paper: comparisons.MeasuredFiles(
             printed_files(printed, paper),
-            _by_exhibit(cells or [], paper),
-            _by_exhibit(published or [], paper),
+            _cells_by_exhibit(cells or [], paper),
+            _cells_by_exhibit(published or [], paper),
             accuracies / f"{paper}.parquet" if accuracies else None,
             basis.get(paper, SAME),
         )
         for paper in papers
     }
     inputs = [*(cells or []), *(published or [])]
-    for files in compared.values():
+    for files in files_by_paper.values():
         inputs += [*files.printed, *([files.accuracies] if files.accuracies else [])]
     params = {"papers": papers, "basis": basis}
     with compare_measured.job(inputs=inputs, outputs=[output], params=params) as job:
-        counts = comparisons.compare_measured(compared, output)
+        counts = comparisons.compare_measured(files_by_paper, output)
         job.note(**counts)
     for verdict, n in counts.most_common():
         typer.echo(f"{n:6} {verdict}")
 
 
-@command(
-    "blimpworks.report.pages:build_report",
-    packages=(
-        "itables",
-        "jinja2",
-        "pandas",
-        "pyarrow",
-        "pydata-sphinx-theme",
-        "sphinx",
-        "sphinx-design",
-    ),
-)
+SITE = ("itables", "jinja2", "pandas", "pyarrow", "pydata-sphinx-theme", "sphinx", "sphinx-design")
+"""Packages that make the report's pages."""
+
+
+@command("blimpworks.report.pages:build_report", packages=SITE)
 def build_report(
     results: Path = option("Results tree of the campaign."),
     printed: Path = option("Directory of printed numbers, one per paper."),
@@ -145,6 +139,7 @@ def build_report(
     from blimpworks.report import pages
     from blimpworks.report.read import Campaign, Trees, input_files
 
+    # The other facts are fields of ``Campaign``.
     variant = facts.pop("variant")
     measured, published = frozenset(facts.pop("measured")), frozenset(facts.pop("published"))
     campaign = Campaign(printed=printed, **{**facts, "papers": tuple(facts["papers"])})
@@ -222,12 +217,12 @@ def build_published(
     for spec in exhibits().values():
         if spec.paper != paper or not spec.published or spec.published_alias in omitted:
             continue
-        used = {need: tables.get(need, []) for need in (*spec.published, *spec.optional)}
-        chosen = names | {"facts": {name: names["facts"][name] for name in spec.facts}}
+        needed = {need: tables.get(need, []) for need in (*spec.published, *spec.optional)}
+        own_names = names | {"facts": {name: names["facts"][name] for name in spec.facts}}
         products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
         # Each exhibit has a record, so that it does not depend on the tables of the others.
         with suppress(Planned):
-            _build(spec, used, chosen, products)
+            _build(spec, needed, own_names, products)
             typer.echo(f"{spec.key}: {spec.title}")
 
 

@@ -1,6 +1,10 @@
 """Define commands from items to accuracies: score or answer, collect, judge, summarise, compare.
 
-A job raises ``Planned`` where jobs are only listed; ``suppress(Planned)`` continues with the next.
+A parameter of a function is an option of the command, the docstring is its help. The body opens a
+job, which records what the products are made from, and calls the library. Without body, the library
+gets the arguments (``blimpworks.commands.declare``). An option that earlier versions lack is only
+recorded if given, so that their records stay valid. Where jobs are only listed, opening one raises
+``Planned``; commands with several jobs suppress it, to go on with the next.
 """
 
 import json
@@ -9,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,7 +23,7 @@ from blimpworks.campaign.settings.base import parse_options
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ParityOptions, ScoringOptions
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
-from blimpworks.commands.declare import EVALUATE, Use, command
+from blimpworks.commands.declare import EVALUATE, command
 from blimpworks.commands.options import argument, option, pairs_of, settings
 from blimpworks.errors import UserError
 from blimpworks.records.job import Command, Planned
@@ -74,7 +78,6 @@ def score(
 
     watch = watch_of(log)
     params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
-    # Without the option, the record does not name it, so that earlier records stay valid.
     params |= {"run_model_code": run_model_code} if run_model_code else {}
     inputs, outputs = [*items, *regions, checkpoint], [manifest, store]
     architecture = read_description(checkpoint).architecture
@@ -136,15 +139,12 @@ def judge(
 
     methods = {m.name: asdict(m) for m in map(find_method, method)}
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
-    # Without the option, the record does not name it, so that earlier records stay valid.
     params |= {"unknown": unknown} if unknown else {}
     rules = library.Rules(method, ties, near_tie, unknown)
-    for (table, target), scored in zip(pairs_of(items, output), scores, strict=True):
-        with (
-            suppress(Planned),
-            judge.job(inputs=[table, scored], outputs=[target], params=params) as job,
-        ):
-            job.note(unjudged=library.judge(table, scored, target, rules))
+    for (table, target), scores_table in zip(pairs_of(items, output), scores, strict=True):
+        inputs = [table, scores_table]
+        with suppress(Planned), judge.job(inputs=inputs, outputs=[target], params=params) as job:
+            job.note(unjudged=library.judge(table, scores_table, target, rules))
 
 
 @command(
@@ -156,9 +156,7 @@ def compute_accuracies(
     benchmark: str = shared.BENCHMARK,
     output: Path = shared.OUTPUT,
     one_more: list[str] = option(
-        "Model for which one item too many is correct.",
-        default=list,
-        use=Use(records=lambda name, models: {name: models} if models else {}),
+        "Model for which one item too many is correct.", default=list, use=shared.RECORDED_IF_GIVEN
     ),
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
@@ -288,14 +286,10 @@ def parity(
     parse_options(ScoringOptions, options)
     architecture = read_description(checkpoint).architecture
     compared = comparison_of(architecture, reference, variant or None)
-    chosen = {
-        "variants": [*compared.variants],
-        "reference": compared.reference,
-        "methods": method or ["full_sentence"],
-        "count": pairs,
-        "settings": json.loads(options),
-    }
-    chosen |= {"trusted": run_model_code} if run_model_code else {}
+    params: dict[str, Any] = {"variants": [*compared.variants], "reference": compared.reference}
+    params |= {"methods": method or ["full_sentence"], "count": pairs}
+    params |= {"settings": json.loads(options)}
+    params |= {"trusted": run_model_code} if run_model_code else {}
     pythons = default_pythons()
     for text in python:
         name, sign, path = text.partition("=")
@@ -306,6 +300,6 @@ def parity(
         pythons[name] = path
     # The directory too: the sample and what each variant left are products of this job.
     outputs = [output / "parity.parquet", output]
-    with parity.job(inputs=[checkpoint, *items], outputs=outputs, params=chosen) as job:
-        job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **chosen))
+    with parity.job(inputs=[checkpoint, *items], outputs=outputs, params=params) as job:
+        job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **params))
     typer.echo((output / "parity.md").read_text(encoding="utf-8"))

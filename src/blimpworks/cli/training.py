@@ -1,4 +1,8 @@
-"""Define commands that read treebanks, make training text and train the campaign's models."""
+"""Define commands that read treebanks, make training text and train the campaign's models.
+
+A parameter of a function is an option of the command, the docstring is its help. A function without
+body passes its arguments to the function that ``calls`` names (``blimpworks.commands.declare``).
+"""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,18 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.base import TreebankOptions
-from blimpworks.campaign.settings.training import (
-    HOW_MANY,
-    CorpusOptions,
-    EncoderDecoderRecipe,
-    InstructRecipe,
-    LstmRecipe,
-    MaskedRecipe,
-    NgramRecipe,
-    TrainingOptions,
-    TransformerRecipe,
-)
 from blimpworks.commands import shared
 from blimpworks.commands.declare import READ, WITH_FOLDER, Use, command, spread
 from blimpworks.commands.options import argument, option, settings, written
@@ -28,6 +22,8 @@ MODELS = "blimpworks.models"
 NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 """Packages of commands that train transformers."""
 
+# Options and arguments of several commands
+
 
 def _files_of(corpus: Path) -> list[Path]:
     from blimpworks.models.corpus import files_of
@@ -35,16 +31,17 @@ def _files_of(corpus: Path) -> list[Path]:
     return files_of(corpus)
 
 
-def _read_by(text: Path, arguments: Mapping[str, Any]) -> Iterable[Path]:
+def _files_of_text(text: Path, arguments: Mapping[str, Any]) -> Iterable[Path]:
     return _files_of(text) if getattr(arguments["recipe"], "corpus", None) else [text]
 
 
 CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
-LEARNT = spread(exclude=HOW_MANY)
+"""Use of a corpus.json: the job reads all files of the corpus."""
+LEARNT = spread(exclude=training.HOW_MANY)
 """Records the settings of a recipe that decide the model."""
 TEXT_ARGUMENT = argument(
     "Text, one sentence per line, or dialogues, or the recipe's corpus.json.",
-    use=Use(reads=_read_by),
+    use=Use(reads=_files_of_text),
 )
 NAME = option("Name of the model in the catalogue.")
 SCOPE = option("ISO 639-3 code, or multi.")
@@ -87,8 +84,8 @@ def build_tokens(
     """Read the treebanks of a language into tables of tokens and sentences."""
     from blimpworks.linguistics.treebanks import build_tokens as build
 
-    named = [*zip(_treebanks(files), files, strict=True)]
-    counts = build(named, tokens, sentences, malformed, options)
+    treebank_files = [*zip(_treebanks(files), files, strict=True)]
+    counts = build(treebank_files, tokens, sentences, malformed, options)
     logging.info("build-tokens: %s", ", ".join(f"{n} {noun}" for noun, n in counts.items()))
     return counts
 
@@ -96,8 +93,8 @@ def build_tokens(
 @command(calls=f"{MODELS}.text:build_text", packages=shared.ARROW, pandas=False)
 def build_text(
     output: Path = NEW_TEXT,
-    options: TrainingOptions = settings(
-        TrainingOptions,
+    options: training.TrainingOptions = settings(
+        training.TrainingOptions,
         "Training options, as JSON.",
         use=spread(include={"treebank_text", "max_sentences"}),
     ),
@@ -123,8 +120,8 @@ def join_text(
 )
 def build_corpus(
     output: Path = NEW_CORPUS,
-    options: CorpusOptions = settings(
-        CorpusOptions, "Options of the corpus, as JSON.", use=spread()
+    options: training.CorpusOptions = settings(
+        training.CorpusOptions, "Options of the corpus, as JSON.", use=spread()
     ),
     lang: str = shared.LANG,
     tokens: Path | None = TOKENS,
@@ -181,7 +178,7 @@ def train_lstm(
     name: str = NAME,
     scope: str = SCOPE,
     recipe_name: str = RECIPE_NAME,
-    recipe: LstmRecipe = settings(LstmRecipe, "The recipe, as JSON.", use=LEARNT),
+    recipe: training.LstmRecipe = settings(training.LstmRecipe, "The recipe, as JSON.", use=LEARNT),
     seed: int = SEED,
     checkpoint: Path = CHECKPOINT,
 ) -> None:
@@ -211,7 +208,9 @@ def train_ngram(
     name: str = NAME,
     scope: str = SCOPE,
     recipe_name: str = RECIPE_NAME,
-    recipe: NgramRecipe = settings(NgramRecipe, "The recipe, as JSON.", use=spread()),
+    recipe: training.NgramRecipe = settings(
+        training.NgramRecipe, "The recipe, as JSON.", use=spread()
+    ),
     output: Path = CHECKPOINT,
 ) -> Mapping[str, Any]:
     """Estimate an n-gram model with KenLM."""
@@ -221,13 +220,13 @@ def train_ngram(
     return {"programs": ngram.program_digests()}
 
 
-def _declare_trainer(name: str, model: type[BaseModel], help_text: str) -> None:
+def _declare_trainer(name: str, recipe_class: type[BaseModel], help_text: str) -> None:
     def train(
         text: Path = TEXT_ARGUMENT,
         name: str = NAME,
         scope: str = SCOPE,
         recipe_name: str = RECIPE_NAME,
-        recipe: BaseModel = settings(model, "The recipe, as JSON.", use=LEARNT),
+        recipe: BaseModel = settings(recipe_class, "The recipe, as JSON.", use=LEARNT),
         seed: int = SEED,
         checkpoint: Path = CHECKPOINT,
     ) -> None: ...
@@ -236,13 +235,10 @@ def _declare_trainer(name: str, model: type[BaseModel], help_text: str) -> None:
     command(calls=f"{MODELS}.transformer:{name}", packages=NETWORKS, name=name)(train)
 
 
-_declare_trainer(
-    "train_transformer", TransformerRecipe, "Train a small causal language model from scratch."
-)
-_declare_trainer("train_masked", MaskedRecipe, "Train a small masked language model from scratch.")
-_declare_trainer(
-    "train_encoder_decoder", EncoderDecoderRecipe, "Train a small encoder-decoder from scratch."
-)
-_declare_trainer(
-    "train_instruct", InstructRecipe, "Train a small model that follows instructions on dialogues."
-)
+for command_name, recipe_class, model_trained in (
+    ("train_transformer", training.TransformerRecipe, "causal language model from scratch"),
+    ("train_masked", training.MaskedRecipe, "masked language model from scratch"),
+    ("train_encoder_decoder", training.EncoderDecoderRecipe, "encoder-decoder from scratch"),
+    ("train_instruct", training.InstructRecipe, "model that follows instructions on dialogues"),
+):
+    _declare_trainer(command_name, recipe_class, f"Train a small {model_trained}.")

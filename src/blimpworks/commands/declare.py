@@ -1,16 +1,20 @@
-"""Declare commands by a decorator of their functions, and find declared commands by name.
+"""Declare the commands of ``blimpworks`` by a decorator, and find declared commands by name.
 
-The function's parameters are the options, its docstring is the help. Records of its products have
-its name, the digest of the code that it ``runs``, and the versions of ``packages``. The decorator's
-first argument says how it runs:
+    @command(calls="blimpworks.models.text:join_text")
+    def join_text(texts: list[Path] = argument("Texts."), output: Path = written("Text.")) -> None:
+        'Join training texts.'
 
-- ``command(runs)``: the body does everything, and opens jobs, if any, with ``NAME.job``
-- ``command(recorded=runs)``: the body runs within a job that is opened from the arguments
+The function's parameters are the options, its docstring is the help. A command that makes products
+runs within a job, which writes their provenance record: the command's name, inputs, outputs and
+parameters, a digest of its code, and the versions of ``packages``. Ways to declare a command:
+
+- ``command(entries)``: the body does everything, and opens jobs, if any, with ``NAME.job``
+- ``command(recorded=entries)``: the body runs within a job that is opened from the arguments
 - ``command(calls=function)``: no body; the function gets the arguments of the same names
 
-The job's inputs, outputs and parameters follow from the arguments' types: a path is an input,
-anything else a parameter of the record. The ``Use`` of an option changes that. Heavy imports stay
-inside the bodies, so that ``--help`` starts quickly.
+``entries`` are the functions, as ``module:name``, that make the products. A path among the
+arguments is an input of the job, anything else a parameter; the ``Use`` of an option changes that.
+Heavy imports stay inside the bodies, so that ``--help`` starts quickly.
 """
 
 import inspect
@@ -31,8 +35,9 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 """Arguments of a command by parameter name."""
 Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
-"""Entry points as ``module:name``, or a function that returns the commands for all values that
-decide the code.
+"""Functions and classes that make the products, as ``module:name``.
+
+Or a function that returns a ``Command`` for each choice of what runs, as ``score vllm causal``.
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
 """Name under which the record notes the function's result, or a function that returns the notes.
@@ -46,13 +51,13 @@ class Use:
     """Effects of an argument on the job; without any it is only passed to the function."""
 
     reads: Callable[[Any, Arguments], Iterable[Path]] | None = None
-    """Input files, by the argument and all arguments."""
+    """Function from the argument's value and all arguments to input files."""
     writes: Callable[[Any], Iterable[Path]] | None = None
-    """Output files."""
+    """Function from the value to output files."""
     records: Callable[[str, Any], Mapping[str, Any]] | None = None
-    """Parameters of the record, by the argument's name and value."""
+    """Function from the argument's name and value to parameters of the record."""
     passes: Callable[[Any, Arguments], Any] | None = None
-    """Value for the library's function, if not the argument itself."""
+    """Function from the value and all arguments to what the library's function gets."""
     edited: bool = False
     """Whether people edit the input files, so that they may differ from a job's output."""
 
@@ -88,17 +93,18 @@ CHOSEN = dumped(mode="json", exclude_unset=True)
 
 @dataclass(frozen=True)
 class Declared:
-    """A declared command, for the command line, the workflow and its own body."""
+    """A declared command; the decorator puts it in place of the function."""
 
     function: Callable[..., Any]
     """Function with the options as parameters and the help as docstring."""
     name: str
     """Name in records; the command line uses hyphens, without the group."""
     runs: Runs = ()
+    """Code that makes the products; empty for a command that makes none."""
     calls: str = ""
     """Library function of a command without body, as ``module:name``."""
     within_job: bool = False
-    """Whether the body, or the library function, runs within one job."""
+    """Whether body or library function run within a job that is opened from the arguments."""
     packages: tuple[str, ...] = ()
     notes: Notes = None
     group: str = ""
@@ -123,7 +129,8 @@ class Declared:
         return (self.group, name) if self.group else (name,)
 
     def is_called(self, arguments: Sequence[str]) -> bool:
-        return (*arguments[: len(self.words)],) == self.words
+        """Return whether a command line begins with the command's words."""
+        return tuple(arguments[: len(self.words)]) == self.words
 
     @cached_property
     def callback(self) -> Callable[..., None]:
@@ -140,12 +147,12 @@ class Declared:
                     return
                 result = library_function(self)(**library_arguments(self, arguments))
                 if isinstance(self.notes, str):
-                    facts: Mapping[str, Any] = {self.notes: result}
+                    notes: Mapping[str, Any] = {self.notes: result}
                 elif self.notes:
-                    facts = self.notes(result)
+                    notes = self.notes(result)
                 else:
-                    facts = result if isinstance(result, Mapping) else {}
-                job.note(**facts)
+                    notes = result if isinstance(result, Mapping) else {}
+                job.note(**notes)
 
         return update_wrapper(callback, self.function)
 
@@ -156,8 +163,8 @@ class Declared:
         hints = get_type_hints(self.function)
         for name, parameter in inspect.signature(self.function).parameters.items():
             is_path = {hints[name], *get_args(hints[name])} & {Path, list[Path]}
-            declared: Use | None = getattr(parameter.default, "use", None)
-            uses[name] = declared or (READ if is_path else RECORDED)
+            use_of_option: Use | None = getattr(parameter.default, "use", None)
+            uses[name] = use_of_option or (READ if is_path else RECORDED)
         return uses
 
     @cached_property
@@ -169,7 +176,7 @@ class Declared:
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def of(self, *values: str) -> Command:
-        """Return the command that records name, with the ``values`` that decide its code.
+        """Return the command for ``values`` that decide its code, such as ("vllm", "causal").
 
         Raises UserError for unknown values.
         """
@@ -192,28 +199,25 @@ class Declared:
         return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params, edited=edited)
 
     def _job_of(self, arguments: Arguments) -> "Job":
-        inputs: list[Path] = []
-        outputs: list[Path] = []
+        inputs, outputs, edited = list[Path](), list[Path](), set[Path]()
         params: dict[str, Any] = {}
-        edited: set[Path] = set()
         for name, use in self.uses.items():
             value = arguments[name]
-            read = [*use.reads(value, arguments)] if use.reads else []
-            inputs += read
-            edited |= {*read} if use.edited else set()
-            outputs += use.writes(value) if use.writes else ()
-            params |= use.records(name, value) if use.records else {}
+            if use.reads:
+                paths = [*use.reads(value, arguments)]
+                inputs += paths
+                edited.update(paths if use.edited else ())
+            if use.writes:
+                outputs += use.writes(value)
+            if use.records:
+                params |= use.records(name, value)
         return self.job(inputs=inputs, outputs=outputs, params=params, edited=edited)
 
 
 DECLARED: dict[str, Declared] = {}
 """Commands of all imported modules, by their names in records."""
-EVALUATE, REPRODUCE, AUDIT, AUTHOR = (
-    "Evaluate models",
-    "Reproduce the papers",
-    "Audit numbers",
-    "Write data of your own",
-)
+EVALUATE, REPRODUCE = "Evaluate models", "Reproduce the papers"
+AUDIT, AUTHOR = "Audit numbers", "Write data of your own"
 """Headings of the help."""
 GROUPS: dict[str, str] = {}
 """Help of each group of commands, such as ``export``."""
@@ -247,7 +251,8 @@ def command(
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
-        code, within_job = runs or recorded or calls or (), bool(recorded or calls)
+        code = runs or recorded or calls or ()
+        within_job = bool(recorded or calls)
         declared = Declared(function, name or function.__name__, code, calls, within_job, **facts)
         if DECLARED.setdefault(declared.name, declared) is not declared:
             raise ValueError(f"two commands are called {declared.name!r}")
@@ -275,19 +280,20 @@ def declared_commands() -> dict[str, Declared]:
 def called_commands(arguments: Sequence[str]) -> list[Declared]:
     """Return the command that a command line calls, in a list that is empty without one.
 
-    Only the module of the command is imported; for a command of a group, all modules.
+    Only the module of the command is imported, because importing all takes longer than most
+    commands. For a command of a group, such as ``export crate``, all modules are imported.
     """
-    # Text is searched, because importing all modules takes longer than most commands.
-    definition = f"\ndef {''.join(arguments[:1]).replace('-', '_')}("
+    # The module is found by the text of the function's definition.
+    name = arguments[0].replace("-", "_") if arguments else ""
     files = chain(PACKAGE.glob("cli/*.py"), PACKAGE.glob("papers/*/commands.py"))
     for path in (*sorted(files), PACKAGE / "benchmarks/commands.py"):
-        if definition in path.read_text(encoding="utf-8"):
+        if f"\ndef {name}(" in path.read_text(encoding="utf-8"):
             module = path.relative_to(PACKAGE).with_suffix("")
             import_module(".".join(("blimpworks", *module.parts)))
     called = [command for command in DECLARED.values() if command.is_called(arguments)]
     if not called:
-        every = declared_commands().values()
-        called = [command for command in every if command.is_called(arguments)]
+        every_command = declared_commands().values()
+        called = [command for command in every_command if command.is_called(arguments)]
     return called
 
 
@@ -307,7 +313,7 @@ def find_command(name: str) -> Command | None:
 
 
 def code_of(name: str, *values: str) -> str:
-    """Return the digest of a command's code; ``values`` decide it too (``vllm`` of ``score``).
+    """Return the digest of a command's code; ``values`` are those of ``Declared.of``.
 
     Raises KeyError for an unknown command, UserError for unknown values.
     """

@@ -25,12 +25,12 @@ def option(
 ) -> Any:
     """Declare an option of a command as the default of a parameter.
 
-    ``names`` replace the parameter's name; a ``default`` of ``list`` is the empty list;
-    ``details``: arguments of ``typer.Option``.
+    ``names``, such as ``--bytes``, replace the parameter's name. A ``default`` of ``list`` is the
+    empty list. ``use``: effects on the job; ``details``: arguments of ``typer.Option``.
     """
-    info = declare(default, *names, help=help_text, show_default=default is not list, **details)
-    info.use = use
-    return info
+    declared = declare(default, *names, help=help_text, show_default=default is not list, **details)
+    declared.use = use
+    return declared
 
 
 def argument(help_text: str, **details: Any) -> Any:

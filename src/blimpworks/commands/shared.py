@@ -38,7 +38,10 @@ def of_evaluations(folder: str) -> Use:
     return Use(reads=lambda results, arguments: each_once(rows(results, arguments)), passes=rows)
 
 
+RECORDED_IF_GIVEN = Use(records=lambda name, value: {name: value} if value else {})
+"""Use of an option that earlier versions did not have, so that their records stay valid."""
 BENCHMARK = option("Name of the benchmark.")
+JSON = option("Print JSON.", "--json", default=False)
 LANG = option("ISO 639-3 code of the language.")
 LOG = option("The job's log; its attempts are entered beside it.", default=None)
 METHOD = option("Method of judging.")

@@ -14,7 +14,7 @@ from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
-from blimpworks.strict import Label, Part, Strict, Within
+from blimpworks.strict import Label, PathComponent, Strict, Within
 
 FOLDER = "config/suites"
 KIND = "suite of benchmarks"
@@ -118,7 +118,7 @@ class Task(Strict):
     """Language, ISO 639-3, in a suite of several: the task is run where the user names it."""
     printed: Mapping[str, float] = Field(default={})
     """Printed numbers by model: accuracies and shares in percent, or correlations."""
-    local: Part | None = None
+    local: PathComponent | None = None
     """Folder with the task's files in the user's copy of the data; null: the benchmark's own files.
     The declaration is in ``SUITE/BENCHMARK/benchmark.yaml`` beside the suite's file."""
     source: Label = ""

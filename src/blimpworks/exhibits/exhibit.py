@@ -1,4 +1,11 @@
-"""Exhibits as data: cells, captions, and the rows of texts that each file format writes."""
+"""Exhibits (tables and figures of papers) as data, before they are written in a file format.
+
+A module of a paper computes numbers, the cells, and makes an ``Exhibit`` of them. ``sheets`` lays
+out the cells as rows of texts under headings, which are then written as LaTeX, HTML, …:
+
+    Exhibit   cells: (gpt2, English, 81.5), (gpt2, German, 79.0), …    stub: {gpt2: {Size: 124M}}
+    Sheet     columns: Model | Size | English | German                 body: gpt2 | 124M | 81.5 | …
+"""
 
 import json
 import re
@@ -25,8 +32,8 @@ if TYPE_CHECKING:  # slow to import, and tables need none of it
 class Cell:
     """One number of an exhibit, with its formula and the filter of the rows that it is made from.
 
-    ``source`` names the table of these rows (judgements, items, …). ``where`` maps columns of that
-    table to the value, or list of values, of the rows. ``text`` is the number as printed.
+    ``text`` is the number as printed. ``source`` names the table of the rows (judgements, items,
+    …). ``where`` maps columns of that table to the value, or list of values, of the rows.
     """
 
     row: str
@@ -49,11 +56,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Printed names of rows and columns, in print order, and the judging method to show.
+    """Names that an exhibit prints, and facts on the campaign that it needs.
 
-    ``models`` and ``method`` are empty for exhibits without models. ``facts`` are the values of the
-    campaign that the exhibit's spec requests, by name. ``left_out`` are models of the campaign that
-    the exhibit omits. ``items`` is the origin of the items, if there are several.
+    ``languages`` and ``models`` are printed names by code, in print order. ``models`` and the
+    judging ``method`` are empty for exhibits without models. ``facts`` are values that the
+    exhibit's spec requests, by name. ``left_out`` are the campaign's other models. ``items`` is the
+    origin of the items, if there are several.
     """
 
     languages: Mapping[str, str]
@@ -78,9 +86,10 @@ class Section:
 class Exhibit:
     """A finished exhibit: cells, caption, and the layout of a table or the plot of a figure.
 
-    ``stub`` are columns before the cells (such as ISO code and n), by row; ``remarks`` are columns
-    after them. ``bold`` has the (row, column) of cells in bold. ``heads`` splits a column's heading
-    into two lines. ``widths`` are columns of running text, as shares of the line width.
+    ``stub`` are columns of texts before the cells (such as ISO code and n), {row: {column: text}};
+    ``remarks`` are such columns after them. ``bold`` has the (row, column) of cells in bold.
+    ``heads`` splits a column's heading into two lines. ``widths`` are columns of running text, as
+    shares of the line width.
     """
 
     title: str
@@ -102,6 +111,7 @@ class Exhibit:
     """Languages (BCP 47) of texts by row and column, also of remarks and stub."""
 
     def table(self) -> pa.Table:
+        """Return the cells as a table of the schema ``CELLS``."""
         names = ("row", "column", "value", "low", "high", "text", "n", "source")
         columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
         for axis, name in enumerate(("printed_row", "printed_column")):
@@ -113,18 +123,18 @@ class Exhibit:
         return pa.table(columns, schema=CELLS.arrow())
 
     def layout(self, attribute: str = "text") -> pd.DataFrame:
-        """Return cells as rows by columns, in order of appearance, stub columns first.
+        """Return cells as rows by columns, in order of appearance, between stub and remarks.
 
-        ``attribute`` is "text" for printed cells, or "value" for all cells. Raises UserError when a
-        column is named like the column of row names.
+        Entries are the "text" of printed cells, or the "value" of all cells. Raises UserError when
+        a column is named like the column of row names.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
         columns = list(dict.fromkeys(cell.column for cell in cells))
         # Setting them one by one in a data frame would take most of the time of an exhibit.
         values = {(cell.row, cell.column): getattr(cell, attribute) for cell in cells}
-        filled = [[values.get((row, column), np.nan) for column in columns] for row in rows]
-        frame = pd.DataFrame(filled, index=rows, columns=columns, dtype=object)
+        entries = [[values.get((row, column), np.nan) for column in columns] for row in rows]
+        frame = pd.DataFrame(entries, index=rows, columns=columns, dtype=object)
         stub, remarks = (
             pd.DataFrame.from_dict(texts, orient="index").reindex(rows)
             for texts in (self.stub, self.remarks)
@@ -188,17 +198,16 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
     frame = frame.set_index(frame.columns[0])
     rows = {row: row for row in frame.index}
     every_row = Section(exhibit.row_title, rows, list(frame.columns))
-    cells = {(cell.row, cell.column): index for index, cell in enumerate(exhibit.cells)}
+    indices = {(cell.row, cell.column): index for index, cell in enumerate(exhibit.cells)}
+
     # Columns of stub and remarks that hold only numbers are aligned as numbers.
     texts: dict[str, list[str]] = {}
     for row_texts in (*exhibit.stub.values(), *exhibit.remarks.values()):
         for name, text in row_texts.items():
             texts.setdefault(name, []).extend([text] if text else [])
-    numeric = {
-        name: bool(values) and all(map(str.isdecimal, values)) for name, values in texts.items()
-    }
-    made: list[Sheet] = []
-    before: Sequence[str] | None = None
+    numeric = {name: bool(t) and all(map(str.isdecimal, t)) for name, t in texts.items()}
+    section_sheets: list[Sheet] = []
+    columns_before: Sequence[str] | None = None
     for section in exhibit.sections or [every_row]:
         columns = [SheetColumn("", section.title, names=True)] if exhibit.named else []
         for name in section.columns:
@@ -207,36 +216,37 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
             right = width is None and numeric.get(name, not exhibit.textual)
             columns.append(SheetColumn(upper, lower, right, width))
         body = []
-        for row, printed in section.rows.items():
-            entries = [Entry(printed)] if exhibit.named else []
+        for row, row_name in section.rows.items():
+            entries = [Entry(row_name)] if exhibit.named else []
             absent = ABSENT_CELL if row in frame.index else ""
             for name in section.columns:
+                key = (row, name)
                 value = frame[name].get(row) if name in frame else None
-                text, key = value if isinstance(value, str) else absent, (row, name)
+                text = value if isinstance(value, str) else absent
                 is_bold, lang = key in exhibit.bold, exhibit.written_in.get(key)
-                entries.append(Entry(text, cells.get(key), is_bold, lang))
+                entries.append(Entry(text, indices.get(key), is_bold, lang))
             body.append(entries)
-        made.append(Sheet(tuple(columns), body, list(section.columns) != before))
-        before = list(section.columns)
-    return made
+        headed = list(section.columns) != columns_before
+        section_sheets.append(Sheet(tuple(columns), body, headed))
+        columns_before = list(section.columns)
+    return section_sheets
 
 
 def in_notation(
     printed_sheets: Sequence[Sheet], escape: Callable[[str], str], bold: Callable[[str], str]
 ) -> list[Sheet]:
-    """Return the sheets with escaped texts, and bold markup where an entry is bold."""
+    """Return sheets in a format's notation: texts escaped, and marked up where they are bold."""
 
-    def written(entry: Entry) -> Entry:
+    def in_format(entry: Entry) -> Entry:
         text = escape(entry.text)
         return replace(entry, text=bold(text) if entry.bold else text)
 
-    made = []
+    sheets_in_format = []
     for sheet in printed_sheets:
-        heads = ((c, escape(c.upper), escape(c.lower)) for c in sheet.columns)
-        columns = tuple(replace(c, upper=upper, lower=lower) for c, upper, lower in heads)
-        body = [[*map(written, entries)] for entries in sheet.body]
-        made.append(replace(sheet, columns=columns, body=body))
-    return made
+        heads = (replace(c, upper=escape(c.upper), lower=escape(c.lower)) for c in sheet.columns)
+        body = [[*map(in_format, entries)] for entries in sheet.body]
+        sheets_in_format.append(replace(sheet, columns=tuple(heads), body=body))
+    return sheets_in_format
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +291,7 @@ def language_tag(lang: str) -> str:
 
 
 def is_rtl(text: str) -> bool:
-    """Return whether most letters of a text are written from right to left."""
+    """Return whether more letters are written from right to left than from left to right."""
     directions = [unicodedata.bidirectional(letter) for letter in text]
     return directions.count("R") + directions.count("AL") > directions.count("L")
 

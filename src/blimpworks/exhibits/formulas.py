@@ -1,7 +1,9 @@
-"""Formulas of cells: functions of the selected rows, each with a sentence.
+"""Formulas of cells: functions from rows of a table to a number, each with a sentence.
 
-Tables of cells store the sentence. ``formula_of`` finds its formula, so that ``blimpworks explain``
-can compute any printed number again. Formulas of one paper are in the modules of its exhibits.
+A cell is a number of an exhibit (a table or figure). Tables of cells store the sentence of its
+formula; ``formula_of`` finds the formula, so that ``blimpworks explain`` can compute the number
+again. A template makes formulas with parameters: ``mean_of("value")`` has the sentence "mean of
+value". Formulas of one paper are in the modules of its exhibits.
 """
 
 import inspect
@@ -44,7 +46,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Notation:
-    """Text form of a parameter's value in the sentence of a formula."""
+    """Form in which sentences have a parameter's value, with functions to write and read it."""
 
     pattern: str
     """Regular expression, without groups, that matches each result of ``write``."""
@@ -61,7 +63,7 @@ PHRASE = Notation(".+")
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
-    """Make the notation of several values, by their names in sentences."""
+    """Make the notation of a parameter with few values, each by its name in sentences."""
     names = {value: name for name, value in values.items()}
     return Notation("|".join(map(re.escape, values)), names.__getitem__, values.__getitem__)
 
@@ -81,17 +83,16 @@ class Template(Generic[Arguments]):
         return inspect.signature(self.function)
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Formula:
-        """Return the formula with these arguments of its function, after the rows."""
+        """Return the formula with these values of its function's parameters, except the rows."""
         bound = self._signature.bind(None, *args, **kwargs)
         bound.apply_defaults()
-        _, *values = bound.arguments.items()
-        arguments = dict(values)
-        notation_texts = {
-            name: self.notations.get(name, PLAIN_NOTATION).write(value) for name, value in values
-        }
-        nested = [value for value in arguments.values() if isinstance(value, Formula)]
-        as_printed = self.takes_as_printed or any(f.takes_as_printed for f in nested)
-        return Formula(self.text.format(**notation_texts), self.function, arguments, as_printed)
+        _, *named_values = bound.arguments.items()
+        as_printed, texts = self.takes_as_printed, {}
+        for name, value in named_values:
+            texts[name] = self.notations.get(name, PLAIN_NOTATION).write(value)
+            # A formula may have another one as a parameter.
+            as_printed |= isinstance(value, Formula) and value.takes_as_printed
+        return Formula(self.text.format(**texts), self.function, dict(named_values), as_printed)
 
 
 def formula(
@@ -201,6 +202,10 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
+    """Return the pattern of a template's sentences, and the notation of each group in it.
+
+    The pattern of "mean of {column}" is ``mean of (?P<column>…)``.
+    """
     types = get_type_hints(template.function)
     notations: dict[str, Notation] = {}
     pattern = ""

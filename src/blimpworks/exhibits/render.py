@@ -1,7 +1,7 @@
-"""Build exhibits from tables and write them as files.
+"""Build exhibits (tables and figures of papers) and write them as files.
 
-Tables are written as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML. Both are
-also written as JSON.
+Tables are written as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML, and both as
+JSON. The writers of most formats get sheets (``exhibit.sheets``): rows of texts under headings.
 """
 
 import importlib
@@ -17,20 +17,8 @@ import pandas as pd
 
 from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import (
-    ABSENT_CELL,
-    Entry,
-    Exhibit,
-    Labels,
-    Sheet,
-    SheetColumn,
-    in_notation,
-    is_rtl,
-    isolated,
-    json_text,
-    one_line,
-    sheets,
-)
+from blimpworks.exhibits import exhibit as layout
+from blimpworks.exhibits.exhibit import Entry, Exhibit, Labels, Sheet, SheetColumn
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table
@@ -49,7 +37,7 @@ def element(name: str, content: str, attributes: Mapping[str, object]) -> str:
 
 def direction(text: str) -> str:
     """Return the direction in which most letters of a text are written: "ltr" or "rtl"."""
-    return "rtl" if is_rtl(text) else "ltr"
+    return "rtl" if layout.is_rtl(text) else "ltr"
 
 
 Escape = Callable[[str], str]
@@ -123,7 +111,7 @@ def table_html(
                 added, content = {}, in_bold(entry, escape)
                 if entry.cell is not None:
                     added, content = show(entry, entry.cell)
-                auto = None if column.right else "auto"
+                auto = None if column.right else "auto"  # the browser finds the direction
                 marks |= {**added, "dir": direction(entry.text) if entry.lang else auto}
                 cells.append(element("td", content, marks | {"lang": entry.lang}))
             # Sections may have fewer columns than the widest one.
@@ -146,7 +134,7 @@ def html_text(exhibit: Exhibit, picture: str = "") -> str:
 
     title, caption = escape(exhibit.title), escape(exhibit.caption)
     content = ""
-    if printed_sheets := sheets(exhibit):
+    if printed_sheets := layout.sheets(exhibit):
         scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
         content = f"{scroll}{table_html(printed_sheets, show, {})}</div>"
     if exhibit.figure is not None:
@@ -171,33 +159,30 @@ SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that ha
 \providecommand{\righttoleft}[1]{\ifdefined\textdir{\textdir TRT #1}\else
   \ifdefined\TeXXeTstate{\TeXXeTstate=1\beginR #1\endR}\else#1\fi\fi}
 """
-LONG, WIDE, NARROW = 50, 7, 4
-"""Most rows of a page, and most columns of a page in small type and of one of its two columns."""
-TEXT_COMMANDS = {
-    "\\": "backslash",
-    "~": "asciitilde",
-    "^": "asciicircum",
-    "|": "bar",
-    "<": "less",
-    ">": "greater",
-    "␣": "visiblespace",
-}
+MOST_ROWS = 50
+"""Most rows of a table on one page."""
+NARROW, WIDE = 4, 7
+"""Most columns of a table in one column of a page, and of a table in small type, not smaller."""
+TEXT_COMMANDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar"}
+TEXT_COMMANDS |= {"<": "less", ">": "greater", "␣": "visiblespace"}
+"""LaTeX's commands for signs, such as ``\\textbackslash``, without "text"."""
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
-    | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", ABSENT_CELL: "--"}
+    | {"−": "$-$", "²": r"\textsuperscript{2}", "β": r"$\beta$", layout.ABSENT_CELL: "--"}
     | {chr(ord("₀") + digit): f"$_{digit}$" for digit in range(10)}
 )
+# A number in LaTeX, such as "12", "$-$3.5" and "\textbf{81.5}".
 DECIMAL = re.compile(
     r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
 )
-NO_NUMBER = {"", LATEX_ESCAPES[ABSENT_CELL]}
+NO_NUMBER = {"", LATEX_ESCAPES[layout.ABSENT_CELL]}
 DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
 """Setup of siunitx: numbers in the font of the table, bold where print has them in bold."""
 
 
 def _latex(text: str) -> str:
-    return "".join(LATEX_ESCAPES.get(character, character) for character in one_line(text))
+    return "".join(LATEX_ESCAPES.get(character, character) for character in layout.one_line(text))
 
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
@@ -242,13 +227,13 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
         lines += [r"\midrule"] if number else []
         if sheet.headed and any(column.upper for column in sheet.columns):
             # Upper headings span their columns, with a rule below.
-            cells, rules, at = [], [], 1
+            cells, rules, first = [], [], 1
             for upper, group in groupby(sheet.columns, key=lambda column: column.upper):
                 span = len(list(group))
                 spanning = rf"\multicolumn{{{span}}}{{c}}{{{upper}}}"
                 cells.append(spanning if upper else "& " * (span - 1))
-                rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if upper else []
-                at += span
+                rules += [rf"\cmidrule(lr){{{first}-{first + span - 1}}}"] if upper else []
+                first += span
             lines += [" & ".join(cells) + r" \\", "".join(rules)]
         if sheet.headed:
             lower = [column.lower for column in sheet.columns]
@@ -258,7 +243,7 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 
 
 def latex_text(exhibit: Exhibit) -> str:
-    """Return the table as LaTeX, split into tables of at most ``LONG`` rows.
+    """Return the table as LaTeX, split into tables of at most ``MOST_ROWS`` rows.
 
     It needs the packages booktabs, array, siunitx and adjustbox. (longtable fails on pages of two
     columns.)
@@ -266,59 +251,54 @@ def latex_text(exhibit: Exhibit) -> str:
 
     def escape(text: str) -> str:
         escaped = _latex(text)
-        return isolated(escaped, r"\righttoleft{", "}") if exhibit.textual else escaped
+        return layout.isolated(escaped, r"\righttoleft{", "}") if exhibit.textual else escaped
 
-    printed_sheets = in_notation(sheets(exhibit), escape, r"\textbf{{{}}}".format)
+    printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, r"\textbf{{{}}}".format)
     widest = max((sheet.columns for sheet in printed_sheets), key=len)
     caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
-    broad = len(widest) > NARROW or any(column.width for column in widest)
+    is_broad = len(widest) > NARROW or any(column.width for column in widest)
     alignments = []
-    for column_number, column in enumerate(widest):
+    for index, column in enumerate(widest):
         if column.width:
             alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
         elif column.right:
-            texts = (
-                entries[column_number].text
-                for sheet in printed_sheets
-                for entries in sheet.body
-                if entries[column_number:]
-            )
+            rows = (entries for sheet in printed_sheets for entries in sheet.body)
+            texts = (entries[index].text for entries in rows if entries[index:])
             alignments.append(_decimal_column(texts) or "r")
         else:
             alignments.append("l")
 
-    # Each part is a table or ``table*``, no larger than the page, with a caption below it.
-    name, width = ("table*", r"\textwidth") if broad else ("table", r"\columnwidth")
+    # Each page has a ``table``, or a ``table*`` over both columns, with a caption below it.
+    name, width = ("table*", r"\textwidth") if is_broad else ("table", r"\columnwidth")
     size = r"\small" if len(alignments) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
     decimals = [DECIMALS] if any(a.startswith("S") for a in alignments) else []
-    sheet_groups = list(_pages(printed_sheets))
+    pages = list(_pages(printed_sheets))
     lines = []
-    for number, sheet_group in enumerate(sheet_groups, start=1):
+    for number, page in enumerate(pages, start=1):
         lines += [rf"\begin{{{name}}}", r"\centering" + size, *decimals]
         lines += [rf"\begin{{adjustbox}}{{max width={width},max totalheight=0.8\textheight}}"]
         lines += [rf"\begin{{tabular}}{{{''.join(alignments)}}}"]
-        lines += _latex_body(sheet_group, alignments)
+        lines += _latex_body(page, alignments)
         lines += [r"\end{tabular}", r"\end{adjustbox}"]
-        continued = rf"\par\smallskip (continued: part {number} of {len(sheet_groups)})"
+        continued = rf"\par\smallskip (continued: part {number} of {len(pages)})"
         lines += [rf"\caption{{{caption}}}" if number == 1 else continued, rf"\end{{{name}}}"]
     return (SCRIPTS if exhibit.textual else "") + "\n".join(lines) + "\n"
 
 
 def _pages(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
-    """Split sheets into groups of at most ``LONG`` rows, each with headings."""
-    sheet_group: list[Sheet] = []
-    room = LONG
+    """Yield the sheets of each page: at most ``MOST_ROWS`` rows, and headings at the top."""
+    page: list[Sheet] = []
+    free_rows = MOST_ROWS
     for sheet in printed_sheets:
         rows = sheet.body
-        while len(rows) > room:
-            if room:
-                headed = sheet.headed or not sheet_group
-                sheet_group.append(replace(sheet, body=rows[:room], headed=headed))
-            yield sheet_group
-            sheet_group, rows, room = [], rows[room:], LONG
-        sheet_group.append(replace(sheet, body=rows, headed=sheet.headed or not sheet_group))
-        room -= len(rows)
-    yield sheet_group
+        while len(rows) > free_rows:
+            if free_rows:
+                page.append(replace(sheet, body=rows[:free_rows], headed=sheet.headed or not page))
+            yield page
+            page, rows, free_rows = [], rows[free_rows:], MOST_ROWS
+        page.append(replace(sheet, body=rows, headed=sheet.headed or not page))
+        free_rows -= len(rows)
+    yield page
 
 
 # Markdown, CSV, and pictures
@@ -335,17 +315,13 @@ MARKUP = re.compile(
 )
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
 # Fixed, so that a rerun gives the same bytes. Journals refuse Type 3 fonts, hence 42 (TrueType).
-FILE_SETTINGS: dict[Any, Any] = {
-    "pdf.fonttype": 42,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "blimpworks",
-    "text.parse_math": False,
-}
+FILE_SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none"}
+FILE_SETTINGS |= {"svg.hashsalt": "blimpworks", "text.parse_math": False}
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}
 
 
 def _markdown(text: str) -> str:
-    return MARKUP.sub(lambda sign: f"\\{sign[0]}", one_line(text))
+    return MARKUP.sub(lambda sign: f"\\{sign[0]}", layout.one_line(text))
 
 
 def csv_text(exhibit: Exhibit) -> str:
@@ -362,16 +338,17 @@ def markdown_text(exhibit: Exhibit) -> str:
     def escape(text: str) -> str:
         if not exhibit.textual:
             return _markdown(text)
-        escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in one_line(text))
-        return isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
+        escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in layout.one_line(text))
+        return layout.isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
 
-    printed_sheets = in_notation(sheets(exhibit), escape, "**{}**".format)
+    printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, "**{}**".format)
     columns = printed_sheets[0].columns
-    named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
-    distinct = len({c.lower for c in columns}) == len(columns)
+    # One upper heading over all columns repeats the title, unless their names contain it.
+    heads = exhibit.heads.items()
+    is_in_names = any(upper and f"{upper} {lower}" == name for name, (upper, lower) in heads)
+    is_distinct = len({c.lower for c in columns}) == len(columns)
     uppers = {c.upper for s in printed_sheets for c in s.columns} - {""}
-    if distinct and not named and len(uppers) == 1:
-        # One upper heading over all columns repeats the title, unless their names contain it.
+    if is_distinct and not is_in_names and len(uppers) == 1:
         columns = tuple(replace(c, upper="") for c in columns)
     rows: list[list[str]] = []
     for number, sheet in enumerate(printed_sheets):
@@ -382,23 +359,15 @@ def markdown_text(exhibit: Exhibit) -> str:
     width = max(len(s.columns) for s in printed_sheets)
     padded = [[*row, *[""] * (width - len(row))] for row in rows]
     missing = width - len(columns)
-    table = pd.DataFrame(
-        padded, columns=[*(c.heading for c in columns), *[""] * missing]
-    ).to_markdown(
-        index=False,
-        colalign=["right" if c.right else "left" for c in columns] + ["right"] * missing,
-        disable_numparse=True,
-    )
+    headings = [*(c.heading for c in columns), *[""] * missing]
+    sides = ["right" if c.right else "left" for c in columns] + ["right"] * missing
+    frame = pd.DataFrame(padded, columns=headings)
+    table = frame.to_markdown(index=False, colalign=sides, disable_numparse=True)
     return f"# {_markdown(exhibit.title)}\n\n{table}\n\n{_markdown(exhibit.caption)}\n"
 
 
-TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
-    "csv": csv_text,
-    "md": markdown_text,
-    "tex": latex_text,
-    "html": html_text,
-    "json": json_text,
-}
+TEXT_FORMATS = {"csv": csv_text, "md": markdown_text, "tex": latex_text, "html": html_text}
+TEXT_FORMATS |= {"json": layout.json_text}
 
 
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
@@ -411,7 +380,7 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
         if output.suffix == ".html":
             write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
         elif output.suffix == ".json":
-            write_text(output, json_text(exhibit))
+            write_text(output, layout.json_text(exhibit))
     if pictures := [output for output in outputs if output.suffix not in (".html", ".json")]:
         import matplotlib as mpl  # slow, and tables need none of it
 
@@ -424,10 +393,9 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             covered = exhibit.figure.get_tightbbox().padded(MARGIN)
             for picture in pictures:
                 suffix = picture.suffix[1:]
+                options: dict[str, Any] = {"format": suffix, "metadata": METADATA[suffix]}
                 with atomic(picture) as temporary:
-                    look: dict[str, Any] = {"dpi": PNG_DPI, "bbox_inches": covered}
-                    look |= {"format": suffix, "metadata": METADATA[suffix]}
-                    exhibit.figure.savefig(temporary, **look)
+                    exhibit.figure.savefig(temporary, dpi=PNG_DPI, bbox_inches=covered, **options)
 
 
 ENOUGH_PAIRS = 30
@@ -439,7 +407,7 @@ EXPLANATION = (
 
 
 def show_few_pairs(exhibit: Exhibit) -> None:
-    """Add pairs and ties to a table's accuracies over fewer than ``ENOUGH_PAIRS`` pairs."""
+    """Add the numbers of pairs and ties to accuracies of fewer than ``ENOUGH_PAIRS`` pairs."""
     cells, has_few = [], False
     for cell in exhibit.cells:
         if cell.ties is not None and cell.n is not None and cell.n < ENOUGH_PAIRS:

@@ -1,4 +1,9 @@
-"""Read tables and printed numbers, and make cells, for exhibits of all papers."""
+"""Read tables and printed numbers, and make cells, for exhibits of all papers.
+
+An exhibit is a table or figure. A cell is one of its numbers: row, column, value, and the formula
+and filter by which the value is computed from a table. Numbers that the paper prints are in tables
+too (``PublishedRow``), so that an exhibit can also be built from these.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -30,10 +35,10 @@ def read_plain(
     schema: TableSchema, paths: Path | Sequence[Path] | None, columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Read all rows of tables of one schema, with labels as plain strings."""
-    path_list = [paths] if isinstance(paths, Path) else [*(paths or ())]
-    if not path_list:
+    paths = [paths] if isinstance(paths, Path) else paths
+    if not paths:
         return pd.DataFrame(columns=[*(columns or schema.names)])
-    frames = [read_table(schema, path, columns).to_pandas() for path in path_list]
+    frames = [read_table(schema, path, columns).to_pandas() for path in paths]
     rows: pd.DataFrame = pd.concat(frames, ignore_index=True)
     return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
 
@@ -50,7 +55,7 @@ def read_printed(tables: Tables, **where: Any) -> pd.DataFrame:
 
 
 def by_place(printed: pd.DataFrame) -> dict[Place, pd.Series]:
-    """Return the printed numbers that have a value, by row and column."""
+    """Return the printed numbers that have a value, keyed by (row, column)."""
     rows = printed[printed["value"].notna()].iterrows()
     return {(row["row"], row["column"]): row for _, row in rows}
 
@@ -64,10 +69,10 @@ def formula_cell(
     form: str = ",",
     **more: Any,
 ) -> Cell:
-    """Make a cell with the value of a formula on the ``rows`` that ``where`` selects.
+    """Make a cell at ``position`` with the value of a formula on the rows that ``where`` selects.
 
-    ``form`` is the format of the number, which is cut to an integer unless ``form`` ends with "f".
-    ``more`` are fields of the cell.
+    ``source`` is the name of the table of ``rows``. ``form`` is the format of the number, which is
+    cut to an integer unless ``form`` ends with "f". ``more`` are other fields of the cell.
     """
     value = formula(select_rows(rows, where))
     number = value if form.endswith("f") else int(value)
@@ -104,10 +109,11 @@ def printed_cells(
                 f"{number[axis]!r}, which it does not have; its {axis}s are {', '.join(names)}. "
                 f"Correct the {axis} of that number."
             )
-    numbers = by_place(printed)
-    keys = product(rows.items(), columns.items())
-    named = {(row, column): (name, heading) for (row, name), (column, heading) in keys}
-    return [printed_cell(numbers[key], named[key]) for key in named if key in numbers]
+    numbers, cells = by_place(printed), list[Cell]()
+    for (row, name), (column, heading) in product(rows.items(), columns.items()):
+        if (row, column) in numbers:
+            cells.append(printed_cell(numbers[row, column], (name, heading)))
+    return cells
 
 
 def printed_text_cell(row: pd.Series, position: Place) -> Cell:
@@ -126,27 +132,26 @@ def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[Place]:
 def best_of_each(
     cells: Sequence[Cell], among: set[str], by: str = "row", digits: int = 1
 ) -> set[Place]:
-    """Return row and column of the best printed cell of each row, several when they tie.
+    """Return (row, column) of the best printed cell of each row, or of several that tie.
 
-    With ``by`` "column" it is the best of each column. ``among`` has the columns (or rows) that
-    compete; values are compared with ``digits`` decimals.
+    ``among`` has the columns that compete. With ``by`` "column", return the best cell of each
+    column, ``among`` the rows. Values are compared with ``digits`` decimals.
     """
     other_axis = "column" if by == "row" else "row"
-    top: dict[str, float] = {}
     competing = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
+    values: dict[str, list[float]] = {}
     for cell in competing:
-        key = getattr(cell, by)
-        top[key] = max(top.get(key, 0.0), round(cell.value, digits))
+        values.setdefault(getattr(cell, by), [0.0]).append(round(cell.value, digits))
     return {
         (cell.row, cell.column)
         for cell in competing
-        if round(cell.value, digits) == top[getattr(cell, by)]
+        if round(cell.value, digits) == max(values[getattr(cell, by)])
     }
 
 
-def counted(n: int, noun: str, form: str = "") -> str:
-    """Return a number, in a format, with its noun: "1 model", "2 models"."""
-    return f"{n:{form}} {noun}{'' if n == 1 else 's'}"
+def counted(number: int, noun: str, form: str = "") -> str:
+    """Return a number with its noun, such as "1 model" and "2 models"."""
+    return f"{number:{form}} {noun}{'' if number == 1 else 's'}"
 
 
 def size_text(billions: float) -> str:
@@ -170,7 +175,7 @@ ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm
 
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
-    """Return the rows of a method, and those of the ``fallback`` for models without the method."""
+    """Return the rows of a method; for models without it, those of the ``fallback``."""
     has_method = rows["method"] == method
     has_fallback = rows["method"] == fallback
     return rows[has_method | (has_fallback & ~rows["model"].isin(rows["model"][has_method]))]
@@ -185,7 +190,7 @@ def read_accuracies(
 ) -> pd.DataFrame:
     """Read the accuracies that ``where`` and ``by_method`` select.
 
-    Raises UserError when there are none; ``models`` describes them in its message.
+    Raises UserError when there are none; its message calls the models ``models``.
     """
     rows = by_method(select_rows(read_plain(ACCURACIES, tables[SOURCE]), where), method, fallback)
     if rows.empty:
@@ -200,9 +205,7 @@ def read_accuracies(
 def where_of(rows: pd.DataFrame, keys: Sequence[str] = ACCURACY_KEYS) -> dict[str, Any]:
     """Return the filter that selects these ``rows`` of accuracies: a value or list by column."""
     values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
-    return {
-        key: distinct[0] if len(distinct) == 1 else distinct for key, distinct in values.items()
-    }
+    return {key: names[0] if len(names) == 1 else names for key, names in values.items()}
 
 
 def row_accuracy_cell(
@@ -260,22 +263,22 @@ VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
 
 @dataclass(frozen=True, slots=True)
 class Recomputation:
-    """Rules by which numbers in running text follow from other numbers of the paper.
+    """Computes numbers in running text from other printed numbers of the paper.
 
-    ``PublishedRow`` has the formula of each, and the numbers that the formula is applied to.
+    The row of a printed number (``PublishedRow``) names its formula. The column ``of`` says which
+    numbers it is applied to, such as ``table2/English; German/*``.
     """
 
     formats: Mapping[Formula, str]
     """Format of each formula's numbers: "{:.1f}", or "{text}" for the first number's text."""
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Rows or columns that a name in braces stands for."""
+    """Rows or columns that a name in braces, such as ``{models}``, stands for."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
         """Make the cell of a printed number from other printed numbers.
 
         Raises UserError when the row's formula or ``of`` is faulty.
         """
-        cell_key: Place = (row["row"], row["column"])
         subject = "printed number " + "/".join(row[key] for key in PRINTED_KEYS)
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:
@@ -302,28 +305,30 @@ class Recomputation:
             raise UserError(f"{subject} is of {row['of']!r}, where nothing is printed.")
         value = formula(rows)
         text = self.formats[formula].format(value, text=rows["text"].iloc[0])
-        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=cell_key)
+        stands_for = (row["row"], row["column"])
+        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=stands_for)
 
 
 def printed_statements(
     printed: pd.DataFrame,
     recomputation: Recomputation,
-    compute: Callable[[Place, str], Cell | None] = lambda cell_key, title: None,
+    compute: Callable[[Place, str], Cell | None] = lambda position, title: None,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:
-    """Return cells of printed numbers beside recomputed ones, and a sentence on printed errors.
+    """Return cells of printed numbers and of recomputed ones, and a sentence on printed errors.
 
-    ``compute`` makes the cell of a number without a formula from its place and title, or returns
-    None. Without printed errors the sentence is ".".
+    ``compute`` makes the recomputed cell of a number without a formula, from its (row, column) and
+    title, or returns None. Without printed errors the sentence is ".".
     """
     cells: list[Cell] = []
     faults = []
     for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
-        cell_key: Place = (row["row"], row["column"])
-        title = row["title"] or ": ".join(cell_key)
-        computed = (
-            recomputation.cell(row, title, printed) if row["formula"] else compute(cell_key, title)
-        )
-        cells += [printed_cell(row, (title, PRINTED)), *filter(None, [computed])]
+        position: Place = (row["row"], row["column"])
+        title = row["title"] or ": ".join(position)
+        cells.append(printed_cell(row, (title, PRINTED)))
+        if row["formula"]:
+            cells.append(recomputation.cell(row, title, printed))
+        elif computed := compute(position, title):
+            cells.append(computed)
         faults += [f"{title}: {row['note']}"] if row["fault"] else []
     return cells, "; ".join(faults) + "."

@@ -1,6 +1,7 @@
 """Lay out texts and boxes in figures, in points from the top left corner, and find fonts for them.
 
-A layout runs twice: without axes to learn its height, then with axes to draw.
+A drawing function gets a ``Pen`` and runs twice: first without axes, which only measures, to learn
+the height of the figure; then with axes, to draw.
 """
 
 import logging
@@ -25,11 +26,14 @@ from blimpworks.records.job import current_job
 INK, FAINT = "#1B1B1B", "#6A6A6A"
 FRAME, FILL, BAND = "#B5B5B5", "#FFFFFF", "#EDF1F5"
 HOUSE = ("DejaVu Sans",)
+"""Fonts of all figures."""
 ELLIPSIS = "…"
 LEADING = 1.36
 """Distance of two lines of text, as a multiple of the font size."""
 RESOLUTION = 300
+"""Dots per inch at which texts are measured."""
 Look = dict[str, Any]
+"""Options of matplotlib for one object of a figure."""
 MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
 
 
@@ -55,9 +59,10 @@ def text_size(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A text in one style; no space or line break precedes a ``glued`` one.
+    """A text in one style, such as a word in bold; ``size`` is in points.
 
-    ``families`` are fonts in order of preference; ``size`` is in points.
+    A ``glued`` run follows the one before without a space or line break. ``families`` are fonts in
+    order of preference.
     """
 
     text: str
@@ -88,12 +93,12 @@ class Run:
 
 
 def words_of(run: Run) -> list[Run]:
-    """Split a run into words; punctuation around a right-to-left word becomes runs of its own."""
+    """Split a run into words; punctuation around a right-to-left word becomes glued runs."""
     runs = []
-    # A line may break at plain spaces only, not at that before a percent sign.
+    # Split at plain spaces only, not at the no-break space before a percent sign.
     for word in filter(None, run.text.split(" ")):
-        for number, piece in enumerate(_pieces(word)):
-            runs.append(replace(run, text=piece, glued=number > 0))
+        for index, piece in enumerate(_pieces(word)):
+            runs.append(replace(run, text=piece, glued=index > 0))
     if runs:
         runs[0] = replace(runs[0], glued=run.glued)
     return runs
@@ -101,15 +106,15 @@ def words_of(run: Run) -> list[Run]:
 
 @cache
 def _pieces(word: str) -> tuple[str, ...]:
-    """Split a right-to-left word from the punctuation before and after it, which is mirrored."""
+    """Split mirrored punctuation from a right-to-left word: "(word)" becomes ")", "word", "("."""
     if not is_rtl(word):
         return (word,)
-    at = [n for n, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
-    if not at:
+    letters = [i for i, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
+    if not letters:
         return (word,)
-    first, after = at[0], at[-1] + 1
-    ends = (word[:first].translate(MIRRORED), word[first:after], word[after:].translate(MIRRORED))
-    return tuple(filter(None, ends))
+    start, end = letters[0], letters[-1] + 1
+    pieces = (word[:start].translate(MIRRORED), word[start:end], word[end:].translate(MIRRORED))
+    return tuple(filter(None, pieces))
 
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
@@ -141,7 +146,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
-    """Return a distance of two baselines, in points, at which tall letters do not touch."""
+    """Return the distance of two lines' baselines, in points, so that tall letters do not touch."""
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)
@@ -181,10 +186,11 @@ class Pen:
         """Write runs in lines below ``y``, from the right if ``rtl``, and return their height."""
         runs = [*runs]
         size = max((run.size for run in runs), default=0)
-        space, lines = 0.32 * size, wrapped(runs, width, 0.32 * size)
+        space = 0.32 * size  # the width of a space in most fonts
+        lines = wrapped(runs, width, space)
         baseline = y
-        for before, line in zip([[], *lines], lines, strict=False):
-            baseline += step(before, line)
+        for line_above, line in zip([[], *lines], lines, strict=False):
+            baseline += step(line_above, line)
             if not rtl:
                 self.line(x, baseline, line, space)
                 continue
@@ -199,15 +205,15 @@ class Pen:
         """Draw a filled rectangle without an edge."""
         if self.axes is not None:
             # In front of lines, behind texts.
-            look: Look = {"facecolor": colour, "linewidth": 0, "zorder": 2.5}
-            self.axes.add_patch(Rectangle((x, y), width, height, **look))
+            patch = Rectangle((x, y), width, height, facecolor=colour, linewidth=0, zorder=2.5)
+            self.axes.add_patch(patch)
 
     def box(self, x: float, y: float, width: float, height: float, fill: str = FILL) -> None:
         """Draw a frame with round corners."""
         if self.axes is not None:
-            style = "round,pad=0,rounding_size=3"
-            frame: Look = {"boxstyle": style, "facecolor": fill, "edgecolor": FRAME}
-            self.axes.add_patch(FancyBboxPatch((x, y), width, height, linewidth=0.7, **frame))
+            frame: Look = {"boxstyle": "round,pad=0,rounding_size=3", "edgecolor": FRAME}
+            frame |= {"facecolor": fill, "linewidth": 0.7}
+            self.axes.add_patch(FancyBboxPatch((x, y), width, height, **frame))
 
     def curve(self, start: tuple[float, float], end: tuple[float, float], height: float) -> None:
         """Draw an arc of ``height`` points above its ends, with an arrowhead at the second."""
@@ -270,9 +276,7 @@ BOXES = "Last Resort"
 def letters_of(texts: Iterable[str]) -> frozenset[int]:
     """Return the code points that a font must have, without white space and control characters."""
     letters = {letter for text in texts for letter in text}
-    return frozenset(
-        ord(letter) for letter in letters if unicodedata.category(letter)[0] not in ("C", "Z")
-    )
+    return frozenset(ord(c) for c in letters if unicodedata.category(c)[0] not in ("C", "Z"))
 
 
 def script_of(letters: Iterable[int]) -> str:
@@ -281,12 +285,8 @@ def script_of(letters: Iterable[int]) -> str:
     A script of ``PREFERRED`` goes before any other.
     """
     scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
-    preferred_scripts = [name for name in scripts if name in PREFERRED]
-    return max(
-        preferred_scripts,
-        key=preferred_scripts.count,
-        default=max(scripts, key=scripts.count, default=""),
-    )
+    candidates = [name for name in scripts if name in PREFERRED] or scripts
+    return max(candidates, key=candidates.count, default="")
 
 
 @lru_cache(maxsize=512)
@@ -298,7 +298,10 @@ def _charmap(path: str) -> frozenset[int]:
 
 
 def font_for(texts: Iterable[str]) -> str | None:
-    """Return an installed font family with all letters of the texts; else warn and return None."""
+    """Return an installed font family with all letters of the texts; else warn and return None.
+
+    Families of ``PREFERRED`` come first, then DejaVu Sans, then others by name.
+    """
     letters = letters_of(texts)
     script = script_of(letters)
     ranks = {family: rank for rank, family in enumerate((*PREFERRED.get(script, ()), *HOUSE))}
@@ -336,12 +339,12 @@ def font_for(texts: Iterable[str]) -> str | None:
 
 def families_for(letters: Iterable[int]) -> tuple[list[str], frozenset[int]]:
     """Return an installed font family for each script, and the letters that no font has."""
-    by_script: dict[str, set[int]] = {}
+    letters_by_script: dict[str, set[int]] = {}
     for letter in letters:
-        by_script.setdefault(script_of([letter]), set()).add(letter)
+        letters_by_script.setdefault(script_of([letter]), set()).add(letter)
     families: list[str] = []
     absent: set[int] = set()
-    for _, script_letters in sorted(by_script.items()):
+    for _, script_letters in sorted(letters_by_script.items()):
         family = font_for(["".join(map(chr, sorted(script_letters)))])
         if family is None:
             absent |= script_letters

@@ -1,9 +1,9 @@
-"""Digests of the code that a rule depends on.
+"""Compute digests of the code that a rule of the workflow depends on.
 
 Snakemake reruns a rule when a param changes, but it does not look inside imported modules. Each
 rule therefore has a param with the digest of all functions, classes and constants that its entry
-points reach by name. Comments, docstrings, types, layout, error messages and names change no digest
-(``normal_form``).
+points (``module:name``) reach by name. Comments, docstrings, types, layout, error messages and
+names change no digest (``normal_form``).
 
 The digest follows names, ``module.name`` and imports, also inside functions. Code that finds its
 functions by strings must therefore pass them as entry points.
@@ -60,6 +60,7 @@ def package_folders() -> dict[str, Path]:
 
 
 FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
+"""Digests and reached modules by entry points, from earlier processes with the same code."""
 _new: dict[str, list[Any]] = {}
 
 
@@ -190,7 +191,7 @@ def definitions(source: str) -> dict[str, str]:
 
 
 def _resolve(symbol: Symbol) -> Symbol | str | None:
-    """Follow re-exports to a definition, and return it, or the name of an excluded one."""
+    """Follow imports to a definition, and return it; of an excluded module, return its name."""
     module, name = symbol
     if EXCLUDED.fullmatch(module):
         return name
@@ -203,8 +204,8 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
     return (inner, EVERYTHING) if module_path(inner) else imported
 
 
-def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
-    """Return the definition that a name or ``module.name`` in a module refers to."""
+def _definition_of(module: str, node: ast.expr) -> Symbol | str | None:
+    """Return the definition that a name, or ``module.name``, refers to in the code of a module."""
     parsed = _module(module)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         target = parsed.imports.get(node.value.id)
@@ -236,7 +237,7 @@ def _direct(symbol: Symbol) -> NormalForm:
     form = normal_form(
         statements,
         name,
-        lambda node: _meaning(module, node),
+        lambda node: _definition_of(module, node),
         lambda meaning: meaning in ("UserError", "reading"),
     )
     path, data = module_path(module), []
@@ -247,7 +248,7 @@ def _direct(symbol: Symbol) -> NormalForm:
     return NormalForm(form.text + "\n" + "\n".join(data), form.mentions)
 
 
-def _numbered(*entries: str) -> dict[Symbol, int]:
+def _number_reachable(*entries: str) -> dict[Symbol, int]:
     """Number all definitions that the entry points reach, in the order of mention."""
     waiting: list[Symbol] = []
     for entry in reversed(entries):
@@ -266,26 +267,26 @@ def _numbered(*entries: str) -> dict[Symbol, int]:
 
 def reachable(*entries: str) -> list[Symbol]:
     """Return all definitions that entry points reach. Raises KeyError for an unknown one."""
-    return sorted(symbol for symbol in _numbered(*entries) if symbol[1] != EVERYTHING)
+    return sorted(symbol for symbol in _number_reachable(*entries) if symbol[1] != EVERYTHING)
 
 
 def reached_modules(*entries: str) -> list[str]:
     """Return the names of the modules that the entry points reach, sorted."""
-    modules: list[str] = _code(entries)[1]
+    modules: list[str] = _digest_and_modules(entries)[1]
     return modules
 
 
 def code_digest(*entries: str) -> str:
     """Return 16 hexadecimal digits that change with the code that the entry points reach."""
-    return str(_code(entries)[0])
+    return str(_digest_and_modules(entries)[0])
 
 
-def _code(entries: tuple[str, ...]) -> list[Any]:
+def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
     """Return the digest and the reached modules; later processes read them from ``FILE``."""
     key = " ".join(entries)
     code = _new.get(key) or _kept().get(key)
     if code is None:
-        numbers = _numbered(*entries)
+        numbers = _number_reachable(*entries)
         digest = hashlib.sha256()
         for symbol, number in numbers.items():
             form = _direct(symbol)

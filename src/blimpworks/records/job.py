@@ -1,8 +1,8 @@
-"""Jobs, which write records of their command, inputs, code, parameters, host and times.
+"""Jobs, which write provenance records: command, inputs, code, parameters, host and times.
 
-A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products, and a pointer to it
-beside each product in another directory. Parquet files contain a part of the record: inputs, code,
-parameters, package versions. Host and times are in the sidecar alone, so that a repeated job writes
+A ``Job`` writes one record, ``<first output>.prov.json``, beside its products, and a pointer to it
+beside each product in another directory. Parquet files contain some of its fields: inputs, code,
+parameters, package versions. Only the record has host and times, so that a repeated job writes
 products with the same bytes.
 """
 
@@ -13,7 +13,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -67,13 +67,13 @@ def _no_cluster() -> dict[str, Any]:
     return {"slurm_job": None, "node": platform.node(), "gpus": ()}
 
 
-_share: Callable[[], Mapping[str, Any]] = _no_cluster
+_find_allocation: Callable[[], Mapping[str, Any]] = _no_cluster
 
 
-def record_share(share: Callable[[], Mapping[str, Any]]) -> None:
-    """Set the function that returns a job's id, node and GPUs (``slurm_job``, …) for records."""
-    global _share  # noqa: PLW0603
-    _share = share
+def record_allocation(find: Callable[[], Mapping[str, Any]]) -> None:
+    """Set the function that returns a job's id, node and GPUs on a cluster, for records."""
+    global _find_allocation  # noqa: PLW0603
+    _find_allocation = find
 
 
 def record_arguments(arguments: Sequence[str]) -> None:
@@ -98,10 +98,8 @@ def package_versions(names: tuple[str, ...]) -> dict[str, str]:
     """Return the versions of installed packages, and of Python and BLiMPworks."""
     versions = {"python": platform.python_version(), "blimpworks": __version__}
     for name in names:
-        try:
+        with suppress(PackageNotFoundError):
             versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return versions
 
 
@@ -109,10 +107,10 @@ def run_git(repository: Path, *arguments: str) -> bytes | None:
     """Return the standard output of a git command; None where it fails or git is missing."""
     command = ["git", "-C", str(repository), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=20, check=False)
+        result = subprocess.run(command, capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    return result.stdout if result.returncode == 0 else None
 
 
 @cache
@@ -220,7 +218,7 @@ class Job:
         return self
 
     def note(self, **facts: Any) -> None:
-        """Add facts that are known after the job has run, such as counts or a device."""
+        """Add notes that are known after the job has run, such as counts or a device."""
         self.extra.update(facts)
 
     def __exit__(
@@ -245,7 +243,7 @@ class Job:
                 "name": platform.node(),
                 "platform": platform.platform(),
                 "cpus": os.cpu_count(),
-                **_share(),
+                **_find_allocation(),
             },
             "started": self.started,
             "ended": datetime.now(UTC).isoformat(timespec="milliseconds"),

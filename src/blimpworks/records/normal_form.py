@@ -1,7 +1,11 @@
-"""Normal forms of definitions, for the digests of code: their text without names and layout.
+"""Write definitions in a normal form, for digests of code: their syntax without names and layout.
 
-Comments, docstrings, types and error messages are left out too. Local variables and mentioned
-definitions of the package have numbers in the order of mention; other imports, full names.
+Comments, docstrings, types and error messages are left out too. Local variables are numbered, other
+definitions of the package have the mark ``MENTION``, and other imports their full names:
+
+    def double(count):                  def (count):
+        total = np.abs(count)               v0 = numpy.abs(count)
+        return total * FACTOR               return v0 * MENTION
 """
 
 import ast
@@ -14,10 +18,13 @@ from typing import Any
 Symbol = tuple[str, str]
 """A module and the name of a definition in it."""
 Resolve = Callable[[ast.expr], Symbol | str | None]
-"""Returns a definition of the package, the full name of an import from elsewhere, or None."""
+"""Function from a name in the code to the definition of the package that it refers to.
+
+It returns the full name of an import from elsewhere, and None for any other name.
+"""
 
 ADDRESS = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[A-Za-z_]\w*|blimpworks(\.[a-z_]\w*)+")
-"""A definition named in a string, as ``module:name``, or a module."""
+"""A string that names a definition, as ``module:name``, or a module of the package."""
 MENTION = "\0"
 """Stands for a mentioned definition in a normal form; source text cannot contain it."""
 
@@ -28,7 +35,7 @@ Scope = dict[str, str]
 
 @dataclass(frozen=True)
 class NormalForm:
-    """A definition's text, with ``MENTION`` for each mentioned definition."""
+    """A definition's syntax tree as text, with ``MENTION`` for each mentioned definition."""
 
     text: str
     mentions: tuple[Symbol, ...]
@@ -108,6 +115,7 @@ class _Normaliser(ast.NodeTransformer):
         local = self._local(node.id)
         if local is not None:
             return ast.Name(local, node.ctx)
+        # An assignment may define several names: NAME, OTHER = 1, 2.
         if not self.scopes and isinstance(node.ctx, ast.Store):
             return ast.Name("this" if node.id == self.name else "another", node.ctx)
         meaning = self.resolve(node)
@@ -129,20 +137,20 @@ class _Normaliser(ast.NodeTransformer):
                 return ast.Constant("module:name")
         return node
 
-    def _tells(self, call: ast.expr | None) -> bool:
+    def _is_message_call(self, call: ast.expr | None) -> bool:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return False
         meaning = self.resolve(call.func)
         return meaning is not None and self.is_message(meaning)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        if self._tells(node.exc):
+        if self._is_message_call(node.exc):
             return ast.Raise(ast.Name("message", ast.Load()), None)
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Leave out the message where an exception for users is constructed."""
-        return ast.Constant("message") if self._tells(node) else self.generic_visit(node)
+        return ast.Constant("message") if self._is_message_call(node) else self.generic_visit(node)
 
     def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
         """Normalise a function's statements, in a scope of its own."""
@@ -186,24 +194,24 @@ class _Normaliser(ast.NodeTransformer):
 
     visit_ImportFrom = visit_Import
 
-    def _named(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    def _replace_name(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         if self.scopes:
             node.name = self._local(node.name) or node.name
         elif node.name == self.name:
             node.name = ""
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        self._named(node)
+        self._replace_name(node)
         return self._function(node)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        self._named(node)
+        self._replace_name(node)
         for field_name in ("bases", "keywords", "decorator_list"):
             children = getattr(node, field_name)
             setattr(node, field_name, [self.visit(child) for child in children])
-        # Fields and methods keep their names, which other code uses. They are variables in the
+        # Fields and methods keep their names, which other code uses. They are in scope in the
         # statements of the class, but not in its methods.
         fields = {name: name for statement in node.body for name in _bound(statement)}
         for statement in node.body:

@@ -1,7 +1,11 @@
-"""Read and verify the records of jobs, and find the record of a product.
+"""Read and verify the provenance records of jobs, and find the record of a product.
 
-A record contains its own SHA-256 and those of its inputs' records. An edited record therefore
-differs from its hash, and from the hash in all later records.
+A record is the JSON file ``<product>.prov.json`` beside a job's first output (the sidecar):
+
+    {"verb": "judge", "inputs": [{"path": …, "sha256": …, "bytes": …}], "outputs": […], …}
+
+It contains its own SHA-256 and those of its inputs' records. An edited record therefore differs
+from its hash, and from the hash in all later records.
 """
 
 import hashlib
@@ -19,28 +23,17 @@ from blimpworks.files import RECORD_SUFFIX, load_json, sidecar_path
 
 Record = dict[str, Any]
 WORKING_DIRECTORY = Path()
-ABOVE = 3
-"""Directories that are searched for the record of a product without one beside it."""
+SEARCHED_FOLDERS = 3
+"""Directories, from a product's upward, that are searched for its record."""
 OWN_HASH = "sha256"
 """Key of a record's SHA-256 of itself without this key."""
-PARTS: Mapping[str, type] = {
-    "verb": str,
-    "code": str,
-    "params": dict,
-    "inputs": list,
-    "outputs": list,
-    "packages": dict,
-    "notes": dict,
-    "sources": dict,
-    "git": dict,
-    "host": dict,
-    "started": str,
-    "ended": str,
-}
+TYPES: dict[str, type] = {"verb": str, "code": str, "params": dict, "inputs": list, "outputs": list}
+TYPES |= {"packages": dict, "notes": dict, "sources": dict, "git": dict, "host": dict}
+TYPES |= {"started": str, "ended": str}
 """Keys of all records, and the types of their values."""
-LATER_PARTS: Mapping[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
-"""Keys that records of earlier versions lack."""
-SHOWING = ("build_report", "export_")
+LATER_TYPES: dict[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
+"""The same of keys that records of earlier versions lack."""
+COMMANDS_SHOWING_THE_HASH = ("build_report", "export_")
 """Prefixes of commands with products that show the hash of a results tree."""
 _HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
@@ -53,14 +46,14 @@ def record_hash(record: Mapping[str, Any]) -> str:
 
 
 def root_hash(records: Iterable[Record]) -> str:
-    """Return one SHA-256 for the records of a results tree, by their products' paths.
+    """Return one SHA-256 over the records of a results tree, in the order of products' paths.
 
-    Records of reports and exports are left out, because these show the hash.
+    Records of reports and exports are left out, because these products show the hash.
     """
     lines = {
         f"{record['outputs'][0]['path']} {record_hash(record)}\n"
         for record in records
-        if not record["verb"].startswith(SHOWING)
+        if not record["verb"].startswith(COMMANDS_SHOWING_THE_HASH)
     }
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
 
@@ -69,8 +62,8 @@ def _fault(record: Any) -> str | None:
     """Return the first fault of a record's form, None for a valid record."""
     if not isinstance(record, dict) or not record.get("outputs"):
         return "it has no outputs"
-    present = [*PARTS.items(), *(item for item in LATER_PARTS.items() if item[0] in record)]
-    for key, value_type in present:
+    later = {key: value_type for key, value_type in LATER_TYPES.items() if key in record}
+    for key, value_type in (TYPES | later).items():
         if not isinstance(record.get(key), value_type) or record[key] == "":
             return f"its {key!r} is {record.get(key)!r:.40}, expected a {value_type.__name__}"
     for key in ("inputs", "outputs"):
@@ -132,7 +125,7 @@ def results_hash(results: Path) -> str:
 
 
 class Records:
-    """Records by product; each sidecar is read once.
+    """Finds the record of a product; each sidecar is read once.
 
     Relative paths start from ``base``, the workflow's directory.
     """
@@ -142,7 +135,8 @@ class Records:
         self._read: dict[Path, tuple[Record, frozenset[str]]] = {}
         self._sidecars = cache(lambda folder: sorted(folder.glob(f"*{RECORD_SUFFIX}")))
 
-    def _in(self, sidecar: Path) -> tuple[Record, frozenset[str]]:
+    def _read_sidecar(self, sidecar: Path) -> tuple[Record, frozenset[str]]:
+        """Return a record, and the paths of its outputs."""
         if sidecar not in self._read:
             record = read_record(sidecar, self._base)
             outputs = frozenset(os.path.normpath(output["path"]) for output in record["outputs"])
@@ -154,10 +148,10 @@ class Records:
         path = os.path.normpath(product)
         sidecar = sidecar_path(self._base / path)
         # The record is beside the job's first output, which may be in a directory above.
-        folders = list(sidecar.parents)[:ABOVE]
+        folders = list(sidecar.parents)[:SEARCHED_FOLDERS]
         beside = [sidecar] if sidecar.is_file() else []
         for candidate in chain(beside, chain.from_iterable(map(self._sidecars, folders))):
-            record, outputs = self._in(candidate)
+            record, outputs = self._read_sidecar(candidate)
             if path in outputs:
                 return record
         return None

@@ -1,6 +1,7 @@
-"""List every table and figure of the five papers, with the exhibit that rebuilds it.
+"""List every table and figure of the five papers, with the exhibit of ours that rebuilds it.
 
-``docs/exhibits.md`` is made from ``config/published/exhibits.tsv`` and the exhibits.
+``blimpworks list-exhibits`` makes ``docs/exhibits.md`` from ``config/published/exhibits.tsv``, a
+list of what the papers print, and from the exhibits that this package builds.
 """
 
 import re
@@ -25,8 +26,9 @@ HEADINGS = ("In print", "Target", "Shows", "Measured", "Published", "Remarks")
 def exhibit_label(name: str) -> str:
     """Return the label of an exhibit in the paper, such as Table B.2 for ``tableb2``.
 
-    An exhibit that no paper has gives "".
+    Return "" for an exhibit that no paper has.
     """
+    # Numbers in running text, by section: ``text41_5`` is "In the text (4.1, 5)".
     if name.startswith("text"):
         sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]
         return f"In the text ({', '.join(sections)})" if sections else "In the text"
@@ -51,40 +53,40 @@ def read_inventory(path: Path) -> list[PrintedExhibit]:
     """Read the list of the papers' exhibits. Raises UserError when one is listed twice."""
     rows = read_rows(PrintedExhibit, path)
     exhibit_keys = [(row.paper, row.exhibit) for row in rows]
-    twice = [" ".join(exhibit_key) for exhibit_key, n in Counter(exhibit_keys).items() if n > 1]
-    if twice:
-        raise UserError(f"{path}: {', '.join(twice)} stands in several rows; keep one.")
+    repeated = [" ".join(exhibit_key) for exhibit_key, n in Counter(exhibit_keys).items() if n > 1]
+    if repeated:
+        raise UserError(f"{path}: {', '.join(repeated)} stands in several rows; keep one.")
     return rows
 
 
 def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
-    """Return the exhibit that rebuilds a printed one; None if none does."""
+    """Return the exhibit of ours that rebuilds a printed one; None if none does."""
     specs = (spec for spec in exhibits().values() if spec.paper == row.paper)
     return next((spec for spec in specs if exhibit_label(spec.name) == row.exhibit), None)
 
 
 def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:
-    """Return the exhibits that are no printed table or figure."""
+    """Return the exhibits of ours that rebuild no printed table or figure."""
     listed = {spec.key for row in rows if (spec := spec_of(row))}
     return [spec for spec in exhibits().values() if spec.key not in listed]
 
 
 def page(rows: Sequence[PrintedExhibit]) -> str:
-    """Return the inventory as a page in Markdown."""
+    """Return the list as a page in Markdown, with a table for each paper."""
     all_papers = dict.fromkeys(spec.paper for spec in exhibits().values())
     # Declared benchmarks all have the same exhibits (docs/benchmarks.md).
     papers = [paper for paper in all_papers if not find_paper(paper).needs_benchmark]
     lines = []
     for paper in papers:
-        listed = [(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper]
+        printed = [(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper]
         added = [spec for spec in unlisted(rows) if spec.paper == paper]
         ours = [(exhibit_label(spec.name) or "ours", spec, "") for spec in added]
         lines += [f"\n## {find_paper(paper).citation.label}\n", f"| {' | '.join(HEADINGS)} |"]
         lines.append("|---" * len(HEADINGS) + "|")
-        for label, made, note in (*listed, *ours):
+        for label, spec, note in (*printed, *ours):
             cells = ["", "", "no", "no"]
-            if made:
-                forms = ("yes" if needs else "no" for needs in (made.needs, made.published))
-                cells = [f"`{made.alias}`", made.title, *forms]
+            if spec:
+                forms = ("yes" if inputs else "no" for inputs in (spec.needs, spec.published))
+                cells = [f"`{spec.alias}`", spec.title, *forms]
             lines.append(f"| {' | '.join([label, *cells, note])} |")
     return INTRODUCTION + "\n".join(lines) + "\n"

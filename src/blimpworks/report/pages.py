@@ -1,7 +1,9 @@
-"""Assemble the report's pages, and build the static site with Sphinx.
+"""Assemble the pages of the reproduction report, and build the static site with Sphinx.
 
-Each paper's page has a section for each exhibit, with up to four views: printed, recomputed and
-measured numbers, and all of them together.
+``build_report`` gets a campaign's built exhibits (tables and figures of papers). It writes a page
+for each paper, with a section for each exhibit, such as "Table 2 · Accuracies". Tabs of the section
+show up to four views: the numbers as printed, recomputed from other printed numbers, measured by
+the campaign, and all of them together.
 """
 
 import io
@@ -36,6 +38,7 @@ from blimpworks.yaml_files import read_yaml
 
 FOLDER = Path(__file__).parent
 ITEMS = "items"
+"""Name of the page of items."""
 
 
 @dataclass(frozen=True)
@@ -45,22 +48,23 @@ class Section:
     paper: str
     exhibit: read.Exhibit
     views: Mapping[str, str] = field(repr=False)
+    """HTML of each view, by its name ("together", "printed", "recomputed", "measured")."""
     statuses: Counter[str]
+    """Numbers with each status: whether printed and recomputed numbers agree."""
     verdicts: Counter[str]
-
-    @property
-    def name(self) -> str:
-        return self.exhibit.name
+    """The same of printed and measured numbers."""
 
     @property
     def heading(self) -> str:
-        """Label in print and title of the exhibit."""
-        added = "" if find_paper(self.paper).needs_benchmark else "Ours"
-        return " · ".join(filter(None, (exhibit_label(self.name) or added, self.exhibit.title)))
+        """Label in print and title, as "Table 2 · Accuracies"; exhibits not in print are "Ours"."""
+        default = "" if find_paper(self.paper).needs_benchmark else "Ours"
+        label = exhibit_label(self.exhibit.name) or default
+        return f"{label} · {self.exhibit.title}" if label else self.exhibit.title
 
     @property
     def anchor(self) -> str:
-        return f"{self.paper}-{self.name}".replace("_", "-")
+        """Part of the section's address after "#"."""
+        return f"{self.paper}-{self.exhibit.name}".replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,86 +74,95 @@ class Page:
     paper: str
     sections: list[Section]
     names: Names
-    printed: bool
+    has_print: bool
     """True if the paper has printed numbers; else there are only measured ones."""
-    variants: bool
-    """True if the page has the published and the corrected variant."""
+    has_variants: bool
+    """True if the page can switch between the published and the corrected variant."""
 
 
-def _scroll(table: str, title: str) -> str:
+def _scrollable(table: str, title: str) -> str:
     label = escape(title, quote=True)
     return f'<div class="bw-scroll" role="region" aria-label="{label}" tabindex="0">{table}</div>'
 
 
-def picture_of(form: read.Form, paper: str) -> str:
+def picture_address(form: read.Form, paper: str) -> str:
     """Return the address of a figure's picture in the site."""
     return f"_static/figures/{paper}/{form.exhibit}.{form.tree}.svg"
 
 
-def _lack(form: read.Form) -> str:
+def _missing_note(form: read.Form) -> str:
+    """Return a paragraph on what the form lacks and how to get it; "" if it lacks nothing."""
     if not form.missing:
         return ""
     sentence, command = form.missing
-    run = f" <code>{escape(command)}</code>" if command else ""
-    return f'<p class="bw-caption">{escape(sentence)}{run}</p>'
+    command_html = f" <code>{escape(command)}</code>" if command else ""
+    return f'<p class="bw-caption">{escape(sentence)}{command_html}</p>'
 
 
 def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
     """Return a figure with its numbers below it; without numbers, how to get them."""
+    missing = _missing_note(form)
     if not form.cells:
-        lack = _lack(form) or '<p class="bw-caption">Its caption says why.</p>'
-        return f'<div class="bw-advice"><p><strong>No numbers to draw.</strong></p>{lack}</div>'
+        reason = missing or '<p class="bw-caption">Its caption says why.</p>'
+        return f'<div class="bw-advice"><p><strong>No numbers to draw.</strong></p>{reason}</div>'
     values = sorted((cell.facts["value"], cell.facts["text"]) for cell in form.cells)
-    reach = f"{len(values)} numbers, from {values[0][1]} to {values[-1][1]}"
-    alt = escape(f"{title}. {reach}, all of them in the table below the figure.", quote=True)
-    image = f'<img class="bw-figure" src="{picture_of(form, paper)}" alt="{alt}">'
+    extent = f"{len(values)} numbers, from {values[0][1]} to {values[-1][1]}"
+    alt = escape(f"{title}. {extent}, all of them in the table below the figure.", quote=True)
+    image = f'<img class="bw-figure" src="{picture_address(form, paper)}" alt="{alt}">'
     summary = "<summary>Numbers of this figure</summary>"
-    numbers = f"<details>{summary}{_scroll(table, title)}</details>" if table else ""
-    return f'<div class="bw-drawn">{image}{numbers}{_lack(form)}</div>'
+    numbers = f"<details>{summary}{_scrollable(table, title)}</details>" if table else ""
+    return f'<div class="bw-drawn">{image}{numbers}{missing}</div>'
 
 
-def _with_caption(content: str, form: read.Form | None) -> str:
-    caption = form.document.caption.strip() if form else ""
+def _with_caption(content: str, form: read.Form) -> str:
+    caption = form.document.caption.strip()
     return content + (f'<p class="bw-caption">{escape(caption)}</p>' if caption else "")
 
 
-def content_of(form: read.Form, paper: str, title: str, table: str) -> str:
-    """Return a form's table, or its figure with the numbers below it."""
+def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
+    """Return a form's ``table``, or its figure with the table below it; "" without either."""
     if form.figure:
         return _with_caption(_figure(form, paper, title, table), form)
+    missing = _missing_note(form)
     if not table:
-        return f'<div class="bw-advice">{_lack(form)}</div>' if form.missing else ""
-    return _with_caption(_scroll(table, title), form) + _lack(form)
+        return f'<div class="bw-advice">{missing}</div>' if missing else ""
+    return _with_caption(_scrollable(table, title), form) + missing
 
 
 def _printed(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
-    form, title = exhibit.forms.get("published"), exhibit.title
+    """Return the table as printed, and a list of the printed numbers that it does not show."""
+    form = exhibit.forms.get("published")
     table = views.printed_view(form, paper.names) if form else ""
-    plain_table = views.plain_view(form, exhibit.name, paper.evidence, paper.names)
-    plain = _scroll(plain_table, title) if plain_table else ""
-    if not table:
-        return plain
-    if plain:
-        plain = f"<details><summary>More printed numbers</summary>{plain}</details>"
-    return _with_caption(_scroll(table, title), form) + plain
+    list_table = views.plain_view(form, exhibit.name, paper.evidence, paper.names)
+    number_list = _scrollable(list_table, exhibit.title) if list_table else ""
+    if not form or not table:
+        return number_list
+    if number_list:
+        number_list = f"<details><summary>More printed numbers</summary>{number_list}</details>"
+    return _with_caption(_scrollable(table, exhibit.title), form) + number_list
 
 
 def _measured(
     exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
 ) -> str:
-    """Return both variants of the measured numbers, of which the page shows one at a time."""
-    variants = {
-        variant: content_of(form, paper.name, exhibit.title, views.measured_view(form, paper.names))
-        for tree, variant in (("measured", main), ("corrected", "corrected"))
-        if (form := exhibit.forms.get(tree))
-    }
+    """Return the measured numbers of both variants; the page shows one at a time.
+
+    ``main``: the campaign's variant, "published" or "corrected". ``advice``: HTML for a variant
+    without numbers, by variant.
+    """
+    html_by_variant: dict[str, str] = {}
+    # A corrected tree of results is of a second campaign, and replaces the campaign's own.
+    for tree, variant in (("measured", main), ("corrected", "corrected")):
+        if form := exhibit.forms.get(tree):
+            table = views.measured_view(form, paper.names)
+            html_by_variant[variant] = _form_html(form, paper.name, exhibit.title, table)
     if not paper.evidence and "corrected" not in exhibit.forms:
-        return variants.get(main, "")
-    if not variants:
+        return html_by_variant.get(main, "")
+    if not html_by_variant:
         return ""
-    missing = advice["corrected" if main == "published" else "published"]
+    absent = "corrected" if main == "published" else "published"
     return "".join(
-        f'<div data-variant="{variant}">{variants.get(variant) or missing}</div>'
+        f'<div data-variant="{variant}">{html_by_variant.get(variant) or advice[absent]}</div>'
         for variant in ("published", "corrected")
     )
 
@@ -157,41 +170,41 @@ def _measured(
 def _section(
     exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
 ) -> Section:
-    """Return an exhibit with its views; ``advice`` says how to get the numbers of a variant."""
+    """Return an exhibit with its views; ``main`` and ``advice`` are those of ``_measured``."""
     together = views.together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
+    introduction = f'<p class="bw-caption">{TEXTS["together"]}</p>'
     form = exhibit.forms.get("published")
-    table = views.recomputed_view(form, paper.names) if form else ""
-    head = f'<p class="bw-caption">{TEXTS["together"]}</p>'
-    contents = {
-        "together": head + _scroll(together, exhibit.title) if together else "",
+    recomputed = views.recomputed_view(form, paper.names) if form else ""
+    html_by_view = {
+        "together": introduction + _scrollable(together, exhibit.title) if together else "",
         "printed": _printed(exhibit, paper),
-        "recomputed": content_of(form, paper.name, exhibit.title, table) if form else "",
+        "recomputed": _form_html(form, paper.name, exhibit.title, recomputed) if form else "",
         "measured": _measured(exhibit, paper, main, advice),
     }
-    numbers = [number for cell_key, number in paper.evidence.items() if cell_key[0] == exhibit.name]
+    numbers = [number for key, number in paper.evidence.items() if key[0] == exhibit.name]
     return Section(
         paper.name,
         exhibit,
-        {view: content for view, content in contents.items() if content},
+        {view: html for view, html in html_by_view.items() if html},
         Counter(number.status for number in numbers if number.status),
         Counter(number.verdict for number in numbers if number.verdict),
     )
 
 
-# The listings of all printed numbers
+# The listings of all printed numbers: each comparison as a table that can be searched
 
 CHOICE_COLUMNS = ("paper", "exhibit", "status", "verdict")
 """Columns with few values, which the reader filters by a list of choices."""
 
 
-def _text(value: object) -> str:
+def _value_html(value: object) -> str:
     if isinstance(value, float):
         return "" if isnan(value) else f"{value:.6g}"
     return escape(str(value))
 
 
 def listing_html(name: str, frame: pd.DataFrame) -> str:
-    """Return the comparison ``name`` as HTML, which loads ``_static/datatables.js``."""
+    """Return a comparison ("published" or "measured") as HTML for ``_static/datatables.js``."""
     frame = frame[list(COMPARISON_COLUMNS[name])]
     numbers = frame[["paper", "exhibit", "row", "column", "printed"]]
     links = []
@@ -199,11 +212,11 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
         # The address opens the number's lineage.
         address = f"{paper}.html#number/{'/'.join(quote(key, safe='') for key in keys)}"
         links.append(f'<a href="{escape(address)}">{escape(printed or "?")}</a>')
-    cells = frame.map(_text).assign(printed=links)
+    cells = frame.map(_value_html).assign(printed=links)
     # The other columns are filtered by a search.
-    listed = [index for index, name in enumerate(cells.columns) if name in CHOICE_COLUMNS]
-    by_list = [{"targets": listed, "columnControl": [["searchList"]]}]
-    options = TEXTS["listing_options"] | {"table_id": f"bw-{name}", "columnDefs": by_list}
+    with_choices = [index for index, column in enumerate(cells) if column in CHOICE_COLUMNS]
+    choices = [{"targets": with_choices, "columnControl": [["searchList"]]}]
+    options = TEXTS["listing_options"] | {"table_id": f"bw-{name}", "columnDefs": choices}
     table = to_html_datatable(cells, **options)
     return (
         f"<p>{TEXTS['introductions'][name]}</p>\n"
@@ -212,7 +225,7 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
     )
 
 
-# The front page
+# The front page: models ranked by accuracy, and counts of statuses and verdicts by exhibit
 
 MODELS_EXHIBIT = "models"
 """Name of the exhibits with the accuracy of each model."""
@@ -222,17 +235,17 @@ OVERALL = "Accuracy"
 
 @dataclass(frozen=True, slots=True)
 class RankedColumn:
-    """Accuracies on a benchmark, or on one of its languages."""
+    """Column of the ranking: accuracies on a benchmark, or on one of its languages."""
 
     title: str
     address: str
     cells: dict[str, read.Cell]
-    """Cells by the model's label."""
+    """Accuracy of each model, by the model's label."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """A model with its accuracies, in the order of the columns."""
+class RankedRow:
+    """Row of the ranking: a model with its accuracies, in the order of the columns."""
 
     model: str
     cells: list[read.Cell | None]
@@ -240,14 +253,14 @@ class Standing:
     """Mean accuracy [%]; None for a model that lacks a column."""
 
 
-def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[RankedColumn], list[Standing]]:
+def rank_models(papers: Sequence[read.PaperInputs]) -> tuple[list[RankedColumn], list[RankedRow]]:
     """Rank models by their mean accuracy over all columns; models that lack a column come last."""
     columns: list[RankedColumn] = []
     for paper in papers:
         label = find_paper(paper.name).citation.label
         anchor = f"{paper.name}-{MODELS_EXHIBIT}".replace("_", "-")
         address = f"{paper.name}.html#{anchor}"
-        of_languages: dict[str, RankedColumn] = {}
+        column_by_language: dict[str, RankedColumn] = {}
         for exhibit in paper.exhibits:
             form = exhibit.forms.get("measured") if exhibit.name == MODELS_EXHIBIT else None
             for cell in form.cells if form else ():
@@ -255,23 +268,28 @@ def ranking(papers: Sequence[read.PaperInputs]) -> tuple[list[RankedColumn], lis
                 if cell.facts["printed_row"]:
                     language = cell.facts["column"]
                     title = label if language == OVERALL else f"{label}, {language}"
-                    column = of_languages.setdefault(language, RankedColumn(title, address, {}))
+                    empty = RankedColumn(title, address, {})
+                    column = column_by_language.setdefault(language, empty)
                     column.cells[cell.facts["row"]] = cell
-        columns += of_languages.values()
-    models = dict.fromkeys(model for column in columns for model in column.cells)
-    lines = []
-    for model in models:
+        columns += column_by_language.values()
+
+    ranked = []
+    for model in dict.fromkeys(model for column in columns for model in column.cells):
         cells = [column.cells.get(model) for column in columns]
         values = [cell.facts["value"] for cell in cells if cell]
-        lines.append(Standing(model, cells, fmean(values) if len(values) == len(columns) else None))
-    return columns, sorted(lines, key=lambda line: (line.mean is None, -(line.mean or 0)))
+        mean = fmean(values) if len(values) == len(columns) else None
+        ranked.append(RankedRow(model, cells, mean))
+    return columns, sorted(ranked, key=lambda row: (row.mean is None, -(row.mean or 0)))
 
 
-def _line(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
-    """Return a line of the front page's table, on a paper or one of its exhibits."""
+def _count_row(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
+    """Return a row of the front page's table of counts, on a paper or one of its exhibits."""
     statuses = sum((section.statuses for section in sections), Counter[str]())
     verdicts = sum((section.verdicts for section in sections), Counter[str]())
     return {"title": title, "address": address, "statuses": statuses, "verdicts": verdicts}
+
+
+# Texts of the source files: reStructuredText for Sphinx (.rst), and pieces of HTML in it
 
 
 def _render(template: str, **context: Any) -> str:
@@ -279,64 +297,68 @@ def _render(template: str, **context: Any) -> str:
     return environment.get_template(f"assets/{template}.jinja").render(**context)
 
 
-def _plain(text: str) -> str:
+def _escape_rst(text: str) -> str:
+    # Signs of markup, and signs that would begin a list, as in "- a" and "1. a".
     return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 
 def _titled(title: str, *paragraphs: str) -> str:
-    return "\n".join([_plain(title), "=" * 4 * len(title), "", *paragraphs, ""])
+    # The underline must be as wide as the title with its escapes, or wider.
+    return "\n".join([_escape_rst(title), "=" * 4 * len(title), "", *paragraphs, ""])
 
 
-def _raw(file: str) -> str:
-    return f".. raw:: html\n   :file: {file}\n"
+def _include(html_file: str) -> str:
+    return f".. raw:: html\n   :file: {html_file}\n"
 
 
 def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
     """Yield path and text of a paper's page, and of the pieces of HTML in it."""
     citation = find_paper(page.paper).citation
     pieces = f"_pieces/{page.paper}"
+
+    # The page shows one exhibit of a series at a time, chosen by buttons.
     series: dict[str, dict[str, list[str]]] = {}
     for section in page.sections:
         if title := section.exhibit.series:
-            members = series.setdefault(title, {}).setdefault(section.exhibit.member, [])
-            members.append(section.anchor)
-    listed = [{"title": t, "members": [*members.items()]} for t, members in series.items()]
-    about = {"citation": citation, "licence": licence, "series": listed, "texts": TEXTS}
-    yield f"{pieces}/head.html", _render("paper.html", page=page, **about)
+            anchors_by_member = series.setdefault(title, {})
+            anchors_by_member.setdefault(section.exhibit.member, []).append(section.anchor)
+    choices = [{"title": t, "members": [*members.items()]} for t, members in series.items()]
+
+    values = {"citation": citation, "licence": licence, "series": choices, "texts": TEXTS}
+    yield f"{pieces}/head.html", _render("paper.html", page=page, **values)
     for section in page.sections:
         for view, content in section.views.items():
-            yield f"{pieces}/{section.name}.{view}.html", content
-    body = _render("exhibits.rst", page=page, plain=_plain, texts=TEXTS)
-    yield f"{page.paper}.rst", _titled(citation.label, _raw(f"{pieces}/head.html"), body)
+            yield f"{pieces}/{section.exhibit.name}.{view}.html", content
+    body = _render("exhibits.rst", page=page, plain=_escape_rst, texts=TEXTS)
+    yield f"{page.paper}.rst", _titled(citation.label, _include(f"{pieces}/head.html"), body)
 
 
 def _index_texts(
     inputs: read.Inputs, pages: Sequence[Page], added_pages: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of the front page, which has the tree of all other pages."""
-    lines = [
-        (
-            _line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
-            [
-                _line(section.heading, f"{page.paper}.html#{section.anchor}", [section])
-                for section in page.sections
-                if section.statuses
-            ],
-        )
-        for page in pages
-    ]
+    # Each paper has a row, followed by rows of its exhibits with compared numbers.
+    rows = []
+    for page in pages:
+        address = f"{page.paper}.html"
+        exhibit_rows = [
+            _count_row(section.heading, f"{address}#{section.anchor}", [section])
+            for section in page.sections
+            if section.statuses
+        ]
+        label = find_paper(page.paper).citation.label
+        rows.append((_count_row(label, address, page.sections), exhibit_rows))
     campaign = inputs.campaign
     sections = [section for page in pages for section in page.sections]
-    columns, models = ranking(inputs.papers if campaign.declared else [])
-    total = _line("All printed numbers", "published.html", sections)
+    columns, models = rank_models(inputs.papers if campaign.declared else [])
+    total = _count_row("All printed numbers", "published.html", sections)
     citations = {paper: find_paper(paper).citation for paper in campaign.papers}
-    ranks = {"columns": columns, "models": models, "citations": citations}
-    counts = {"total": total, "lines": lines, "texts": TEXTS}
-    index = _render("index.html", campaign=campaign, inputs=inputs, **ranks, **counts)
-    yield "_pieces/index.html", index
+    values = {"columns": columns, "models": models, "citations": citations, "rows": rows}
+    values |= {"campaign": campaign, "inputs": inputs, "total": total, "texts": TEXTS}
+    yield "_pieces/index.html", _render("index.html", **values)
     documents = [*campaign.papers, *inputs.comparisons, *added_pages]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
-    yield "index.rst", _titled(campaign.title, _raw("_pieces/index.html"), tree)
+    yield "index.rst", _titled(campaign.title, _include("_pieces/index.html"), tree)
 
 
 def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
@@ -355,38 +377,36 @@ def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
     if scripts:
         yield from ((f"_static/items/{name}.js", text) for name, text in scripts.items())
         yield "_pieces/items.html", _render("items.html")
-        yield f"{ITEMS}.rst", _titled("Items", _raw("_pieces/items.html"))
+        yield f"{ITEMS}.rst", _titled("Items", _include("_pieces/items.html"))
 
 
 def assemble(inputs: read.Inputs) -> dict[str, str]:
     """Return the text of each source file of the site, by path."""
-    main, pages = inputs.trees.variant, []
+    trees, pages, texts = inputs.trees, list[Page](), dict[str, str]()
     for paper in inputs.papers:
-        context = {"campaign": inputs.campaign, "trees": inputs.trees, "paper": paper.name}
+        context = {"campaign": inputs.campaign, "trees": trees, "paper": paper.name}
         advice = {
             variant: _render("advice.html", variant=variant, **context)
             for variant in ("published", "corrected")
         }
-        sections = [_section(exhibit, paper, main, advice) for exhibit in paper.exhibits]
-        printed = bool(paper.evidence)
-        variants = printed or inputs.trees.corrected is not None
-        pages.append(Page(paper.name, sections, paper.names, printed, variants))
-    texts = dict(
-        text
-        for page in pages
-        for text in _paper_texts(page, inputs.campaign.licences.get(page.paper, ""))
-    )
+        sections = [_section(exhibit, paper, trees.variant, advice) for exhibit in paper.exhibits]
+        has_print = bool(paper.evidence)
+        has_variants = has_print or trees.corrected is not None
+        pages.append(Page(paper.name, sections, paper.names, has_print, has_variants))
+    for page in pages:
+        texts |= dict(_paper_texts(page, inputs.campaign.licences.get(page.paper, "")))
     items = dict(_item_texts(inputs))
     texts |= items | dict(_index_texts(inputs, pages, [ITEMS] if items else []))
     for name, comparison in inputs.comparisons.items():
         texts[f"_pieces/{name}.html"] = listing_html(name, comparison)
-        texts[f"{name}.rst"] = _titled(TEXTS["listings"][name], _raw(f"_pieces/{name}.html"))
+        texts[f"{name}.rst"] = _titled(TEXTS["listings"][name], _include(f"_pieces/{name}.html"))
+
+    # Data that the pages load when the reader opens a number: the jobs and files behind it.
     products = Products()
     for paper in inputs.papers:
         texts[f"_static/data/{paper.name}.js"] = paper_script(paper, products)
-    texts["_static/data/products.js"] = script(
-        "products", {"products": products.products, "jobs": products.jobs}
-    )
+    lineage = {"products": products.products, "jobs": products.jobs}
+    texts["_static/data/products.js"] = script("products", lineage)
     return texts
 
 
@@ -396,7 +416,8 @@ def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
     for paper in papers:
         for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
             if form.figure and form.cells:
-                files[picture_of(form, paper.name)] = form.files.with_name(f"{form.files.name}.svg")
+                picture = form.files.with_name(f"{form.files.name}.svg")
+                files[picture_address(form, paper.name)] = picture
     return files
 
 
@@ -415,20 +436,24 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
     inputs = read.read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         source = work / "source"
+
+        # A published site must not show the paths of this machine.
         roots = {"results": trees.results, "resources": trees.resources}
         if trees.corrected:
             roots["corrected"] = trees.corrected
         relative = relative_texts(roots)
         for name, text in assemble(inputs).items():
             write_text(source / name, relative(text))
+
         # The copy of DataTables in itables, as a script that works without a network.
-        page = generate_init_offline_itables_html(itables.options.dt_bundle)
-        scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+        datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
+        scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
         write_text(source / "_static/datatables.js", "\n".join(scripts))
-        copies = pictures(inputs.papers) | {f"_static/{Path(n).name}": FOLDER / n for n in STATIC}
-        for address, file in copies.items():
+        static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
+        for address, file in (pictures(inputs.papers) | static).items():
             (source / address).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, source / address)
+
         settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
         settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
         complaints = io.StringIO()
@@ -440,6 +465,7 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
             raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
         for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
     files = [path for path in output.rglob("*") if path.is_file()]
     numbers = 0
     for paper in inputs.papers:

@@ -1,11 +1,19 @@
-"""Read the report's inputs: printed numbers, comparisons, names, and built exhibits.
+"""Read all that the report shows: printed numbers, comparisons, names, and built exhibits.
 
-``read_inputs`` takes a campaign and the results trees, and returns all that the pages show.
+An exhibit (a table or figure of a paper) is built in up to three forms, each in a tree of files.
+Its cells are numbers with their origin.
+
+    published   from the paper's printed numbers    results/published/PAPER/EXHIBIT.*;
+    measured    from the campaign's data            results/exhibits/PAPER/EXHIBIT.*;
+    corrected   the same, by corrected methods      CORRECTED/exhibits/PAPER/EXHIBIT.*.
+
+The comparison ``published`` has printed numbers beside those recomputed from other printed ones.
+The comparison ``measured`` has printed numbers beside the campaign's.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -33,9 +41,9 @@ TEXTS: dict[str, Any] = read_yaml(Path(__file__).parent / "assets/texts.yaml", "
 class Number:
     """A printed number with its file and line (``where``) and the results of both comparisons.
 
-    ``status`` says whether it agrees with the number ``recomputed`` by a ``rule`` from other
-    printed numbers, or the text ``reading``. ``verdict`` says whether it agrees with the number
-    ``measured`` on ``n`` items.
+    ``status`` says whether the printed number agrees with the number ``recomputed`` by a ``rule``,
+    or with the text ``reading``. ``verdict`` says whether it agrees with the number ``measured`` on
+    ``n`` items.
     """
 
     row: PublishedRow
@@ -75,7 +83,6 @@ class Number:
 Evidence = dict[NumberKey, Number]
 """The printed numbers of one paper, in the order of its files."""
 
-
 TEXT_COLUMNS = (*KEY_COLUMNS, "reading", "rule", "status", "verdict", "differs", "note")
 """Columns of the comparisons that hold texts; the others hold numbers."""
 
@@ -90,8 +97,7 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
             raise ValueError("a row has more cells than there are headings")
         for name in [name for name in frame if name not in TEXT_COLUMNS]:
             frame[name] = pd.to_numeric(frame[name])
-    missing = [name for name in columns if name not in frame]
-    if missing:
+    if missing := [name for name in columns if name not in frame]:
         raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")
     return frame
 
@@ -99,7 +105,7 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
 def gather(
     paper: str, printed: Sequence[Path], published: pd.DataFrame, measured: pd.DataFrame
 ) -> Evidence:
-    """Collect a paper's printed numbers with their results in the comparisons of all papers."""
+    """Collect the numbers in a paper's ``printed`` tables, with their results in comparisons."""
     facts_by_key: dict[NumberKey, dict[str, Any]] = {}
     for frame, names in (
         (published, ("status", "recomputed", "reading", "rule", "note")),
@@ -107,8 +113,8 @@ def gather(
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):
             key = (row["exhibit"], row["row"], row["column"])
-            present = {n: row[n] for n in names if not pd.isna(row[n]) and row[n] != ""}
-            facts_by_key.setdefault(key, {}).update(present)
+            filled = (name for name in names if not pd.isna(row[name]) and row[name] != "")
+            facts_by_key.setdefault(key, {}).update({name: row[name] for name in filled})
     evidence: Evidence = {}
     for path in sorted(printed):
         for line, number in enumerate(read_rows(PublishedRow, path), start=2):
@@ -121,7 +127,7 @@ def gather(
 
 
 _PRINTED_NUMBER = KEY_COLUMNS[:-1]
-"""Columns of both listings that identify a number."""
+"""Columns of both comparisons that identify a number."""
 COMPARISON_COLUMNS = {
     "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
     "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
@@ -129,7 +135,6 @@ COMPARISON_COLUMNS = {
 
 
 # Names of languages, models and phenomena
-
 
 MOST_FILTER_CHOICES = 8
 """Most languages (or models) of a number by which the page can filter it."""
@@ -143,7 +148,10 @@ NAME_COLUMNS = {
 
 @dataclass
 class Names:
-    """Printed names by category (lang, model, phenomenon) and key, and the names used so far."""
+    """Names as printed: {"lang": {"deu": "German"}, "model": …, "phenomenon": …}.
+
+    Pages can be filtered by the names that are ``used`` in them.
+    """
 
     labels: Mapping[str, Mapping[str, str]]
     used: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -155,17 +163,19 @@ class Names:
     def _keys(
         self, category: str, where: Mapping[str, Any], number: NumberKey | None
     ) -> Iterator[str]:
+        """Yield the keys of one category in a cell's filter, and in the key of its number."""
         for column in NAME_COLUMNS[category]:
-            selected = where.get(column, [])
-            yield from selected if isinstance(selected, list) else [selected]
+            values = where.get(column, [])
+            yield from values if isinstance(values, list) else [values]
         for key in (*(number or ())[1:], where.get("row"), where.get("column")):
             if isinstance(key, str) and key in self.labels[category]:
                 yield key
 
     def about(self, where: Mapping[str, Any], number: NumberKey | None) -> dict[str, str]:
-        """Return attributes with a number's languages, models and phenomena.
+        """Return HTML attributes, such as ``data-lang``, that say what a number is about.
 
-        An attribute that would repeat a printed key is left out.
+        ``where``: filter of the number's cell, such as {"lang": "deu"}. An attribute that would
+        repeat the row or column of the printed ``number`` is left out.
         """
         attributes = {}
         for category in NAME_COLUMNS:
@@ -183,8 +193,8 @@ class Names:
         return attributes
 
 
-def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:
-    """Return the names of languages, models, and the phenomena of a paper."""
+def _names_for(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:
+    """Return the names of the campaign's languages and models, and of a paper's phenomena."""
     table = printed.tables["accuracies"].table
     keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
     phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
@@ -209,23 +219,25 @@ class PairSet:
     """Method of the decisions to show."""
 
 
-def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
-    """Make sets from the workflow's templates of paths.
+def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
+    """Make a set for each benchmark and language from the workflow's templates of paths.
 
-    A model with None as languages is run on all of them.
+    ``pairs``: by benchmark, {"items": {"deu": "PATH"}, "models": {"gpt2": ["deu"], "ngram": None},
+    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}. A model with None as its
+    languages is run on all.
     """
     sets = []
-    for benchmark, paths in facts.items():
-        for lang, items in paths["items"].items():
-            run_on = paths["models"].items()
-            models = [model for model, langs in run_on if langs is None or lang in langs]
+    for benchmark, facts in pairs.items():
+        languages_by_model = facts["models"].items()
+        for lang, items in facts["items"].items():
+            models = [name for name, langs in languages_by_model if langs is None or lang in langs]
             judgements, scores = (
-                {model: Path(paths[name].format(lang=lang, model=model)) for model in models}
-                for name in ("judgements", "scores")
+                {model: Path(facts[table].format(lang=lang, model=model)) for model in models}
+                for table in ("judgements", "scores")
             )
             if models:
-                tables = (Path(items), judgements, scores)
-                sets.append(PairSet(benchmark, lang, *tables, paths["method"]))
+                method = facts["method"]
+                sets.append(PairSet(benchmark, lang, Path(items), judgements, scores, method))
     return sets
 
 
@@ -243,7 +255,7 @@ class Campaign:
     missing: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     """Sentence on what an exhibit lacks, and the command to get it, by form and key."""
     pairs: Mapping[str, Any] = field(default_factory=dict)
-    """Templates of paths of pairs, judgements and scores by benchmark, for ``sets_from``."""
+    """Paths of pairs, judgements and scores by benchmark, for ``sets_from``."""
     declared: bool = False
     """True if all benchmarks are declared as data, so that no paper is reproduced."""
     licences: Mapping[str, str] = field(default_factory=dict)
@@ -282,12 +294,11 @@ class Trees:
         return results / "exhibits" / key
 
     def forms_of(self, spec: ExhibitSpec) -> list[str]:
-        available = {
-            "published": spec.key in self.published,
-            "measured": spec.key in self.measured,
-            "corrected": spec.key in self.measured and self.corrected is not None,
-        }
-        return [tree for tree, is_available in available.items() if is_available]
+        """Return the trees that an exhibit is built in."""
+        is_measured = spec.key in self.measured
+        is_in = {"published": spec.key in self.published, "measured": is_measured}
+        is_in["corrected"] = is_measured and self.corrected is not None
+        return [tree for tree, is_built in is_in.items() if is_built]
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +363,7 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class PaperInputs:
-    """The report's inputs of a paper."""
+    """One paper in the report: its printed numbers, names and exhibits."""
 
     name: str
     evidence: Evidence
@@ -362,7 +373,7 @@ class PaperInputs:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The report's inputs."""
+    """Everything that the report shows."""
 
     campaign: Campaign
     trees: Trees
@@ -385,35 +396,39 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
         printed = Paper(paper, tables, Path(), {}, accuracies)
         evidence = gather(paper, tables, **comparisons) if comparisons else {}
-        names = names_from(campaign.languages, campaign.models, printed)
+        names = _names_for(campaign.languages, campaign.models, printed)
         specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
         built = [name for name, spec in specs.items() if trees.forms_of(spec)]
-        shown_exhibits = []
+        paper_exhibits = []
         # Exhibits in the order of the paper, then those that only have printed numbers.
         for name in dict.fromkeys([*built, *(key[0] for key in evidence)]):
             spec = specs.get(name)
             if spec is None:
-                shown_exhibits.append(Exhibit(name, "Printed numbers", {}))
+                paper_exhibits.append(Exhibit(name, "Printed numbers", {}))
                 continue
             forms = {}
             for tree in trees.forms_of(spec):
                 lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
-                files, figure = trees.files(tree, spec.key), spec.kind == "figure"
-                document = read_document(files.with_name(f"{files.name}.json"))
-                cells = []
-                table = read_table(CELLS, files.with_name(f"{files.name}.cells.parquet"))
-                for row in table.to_pylist():
-                    origins = origins_of(row, printed) if tree == "published" else ()
-                    key = (name, row["printed_row"], row["printed_column"])
-                    number = evidence.get(key)
-                    facts = row | {"filter": json.loads(row["filter"])}
-                    printed_key = key if number else None
-                    cells.append(Cell(facts, [*filter(None, origins)], printed_key, number))
-                lack = tuple(lacks.get(spec.key, ()))
-                forms[tree] = Form(name, tree, document, cells, files, figure, lack)
-            shown_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
-        papers.append(PaperInputs(paper, evidence, names, shown_exhibits))
+                form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
+                forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
+            paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
+        papers.append(PaperInputs(paper, evidence, names, paper_exhibits))
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
+
+
+def _read_form(
+    spec: ExhibitSpec, tree: str, files: Path, printed: Paper, evidence: Evidence
+) -> Form:
+    """Read one form of an exhibit; ``files``: path of its files, without suffix."""
+    document = read_document(files.with_name(f"{files.name}.json"))
+    cells = []
+    for row in read_table(CELLS, files.with_name(f"{files.name}.cells.parquet")).to_pylist():
+        origins = origins_of(row, printed) if tree == "published" else ()
+        key = (spec.name, row["printed_row"], row["printed_column"])
+        number = evidence.get(key)
+        facts = row | {"filter": json.loads(row["filter"])}
+        cells.append(Cell(facts, [*filter(None, origins)], key if number else None, number))
+    return Form(spec.name, tree, document, cells, files, spec.kind == "figure")
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:

@@ -1,6 +1,7 @@
 """Download a file over HTTP with retries and resumption, or ask its archive for a checksum.
 
-``Transfer`` writes a partial file, and continues one that an earlier download has left.
+``Transfer`` writes a partial file, and continues one that an earlier download has left. Archives
+(Zenodo, the Hugging Face hub) state checksums of their files at an address of their own.
 """
 
 import fcntl
@@ -41,6 +42,7 @@ def slot(host: str) -> Iterator[None]:
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise UserError(f"{folder} is another user's; remove it, or set TMPDIR to a directory.")
+    # Each slot is a file; a process that holds the slot has locked it.
     key, number = hashlib.sha256(host.encode()).hexdigest()[:16], 0
     while True:
         with (folder / f"{key}.{number}").open("w", encoding="utf-8") as handle:
@@ -62,8 +64,7 @@ _LONGEST_WAIT = 120.0
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.NameResolutionError, "the host {host} cannot be found"),
     (exceptions.NewConnectionError, "no connection to {host} ({detail})"),
-    (exceptions.ConnectTimeoutError, "{host} did not answer in time"),
-    (exceptions.ReadTimeoutError, "{host} did not answer in time"),
+    (exceptions.TimeoutError, "{host} did not answer in time"),
     (exceptions.ProxyError, "the proxy for {host} failed ({detail})"),
     (exceptions.SSLError, "the certificate or encryption of {host} failed ({detail})"),
     (exceptions.ProtocolError, "{host} closed the connection without an answer"),
@@ -138,12 +139,13 @@ def open_session(retries: int | None = None) -> requests.Session:
 
 
 def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
-    """Describe an error before any answer."""
+    """Describe why a host gave no answer, as a clause such as "a.org did not answer in time"."""
     if isinstance(error, TooManyRedirects):
         return f"{host_of(url)} sends on again and again, in a circle or too often"
+    # Errors of requests contain those of urllib3, which have the reason.
     inner = error.args[0] if error.args else error
-    ours = isinstance(error, exceptions.HTTPError)
-    reason = error if ours else getattr(inner, "reason", None) or inner
+    is_urllib3 = isinstance(error, exceptions.HTTPError)
+    reason = error if is_urllib3 else getattr(inner, "reason", None) or inner
     cause = getattr(reason, "__cause__", None)
     detail = addresses.scrubbed(getattr(cause, "strerror", None) or str(reason))
     for error_class, text in _CAUSES:
@@ -160,7 +162,7 @@ def refusal_of(response: requests.Response) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """Download of ``url`` into the file ``part``, which may already have the first bytes."""
+    """Download of ``url`` into the file ``partial``, which may already have the first bytes."""
 
     url: str
     partial: Path
@@ -240,9 +242,9 @@ class Transfer:
                     return True
                 self.partial.unlink()
                 return False
-            partial = response.status_code == requests.codes.partial
-            continued = partial and span.startswith(f"bytes {start}-")
-            return self._save(response, start if continued else 0)
+            is_partial = response.status_code == requests.codes.partial
+            continues = is_partial and span.startswith(f"bytes {start}-")
+            return self._save(response, start if continues else 0)
 
     def _save(self, response: requests.Response, start: int) -> bool:
         """Write a response after the first ``start`` bytes; return whether the file is complete."""
@@ -264,8 +266,8 @@ class Transfer:
             except RequestException:
                 return False
         # Without a length and without chunks, requests cannot notice an early end.
-        framed = length is not None or "Transfer-Encoding" in response.headers
-        return framed or self.received() == self.size
+        shows_its_end = length is not None or "Transfer-Encoding" in response.headers
+        return shows_its_end or self.received() == self.size
 
     def _check_size(self, reached: int) -> None:
         if self.size is None and reached > LARGEST:
@@ -296,10 +298,10 @@ def stated_checksum(statement: addresses.Statement, where: str) -> sources.Check
             if method not in ("", "md5"):
                 raise ValueError(f"unknown method {method!r}")
             checksum = sources.Checksum(sources.MD5, digest.lower(), int(file["size"]), origin)
-        else:  # the hub lists a folder at a commit
+        else:  # the hub lists a folder at a commit; large files are in Git LFS
             [file] = [file for file in answer if file["path"] == statement.file]
-            large = file.get("lfs")
-            algorithm, facts = (sources.SHA256, large) if large else (sources.GIT_BLOB, file)
+            lfs = file.get("lfs")
+            algorithm, facts = (sources.SHA256, lfs) if lfs else (sources.GIT_BLOB, file)
             checksum = sources.Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
@@ -343,7 +345,7 @@ MOST_SILENCE = 30.0
 """Seconds that the hub's client waits for a connection, or for the next byte of an answer."""
 
 
-def _limit(request: Any) -> None:
+def _limit_wait(request: Any) -> None:
     timeouts = request.extensions.get("timeout", {})
     phases = ("connect", "read", "write", "pool")
     request.extensions["timeout"] = {phase: timeouts.get(phase) or MOST_SILENCE for phase in phases}
@@ -359,5 +361,5 @@ def limit_waits() -> None:
 
     session = get_session()
     hooks = session.event_hooks
-    if _limit not in hooks["request"]:
-        session.event_hooks = {**hooks, "request": [*hooks["request"], _limit]}
+    if _limit_wait not in hooks["request"]:
+        session.event_hooks = {**hooks, "request": [*hooks["request"], _limit_wait]}

@@ -24,10 +24,11 @@ from blimpworks.errors import BROKEN, UserError, reading
 from blimpworks.files import atomic, below, scratch, sha256_of, write_text
 from blimpworks.retrieval import sources
 from blimpworks.retrieval.download import Transfer
-from blimpworks.strict import Part, Strict, Within
+from blimpworks.strict import PathComponent, Strict, Within
 
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
+"""Version in an address, such as "r2.15" in ".../UD_German/r2.15/de.conllu"."""
 _ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
 """Addresses of archives in which a file never changes, although they name no version."""
 _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
@@ -96,7 +97,7 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> source
                 )
         filled = replace(pin, sha256=sha256_of(file), bytes=file.stat().st_size)
     # Read the table again: a user may have edited it during the download.
-    _record(catalogue, [pin.name for pin in _pins(catalogue)].index(name), filled)
+    _write_checksum(catalogue, [pin.name for pin in _pins(catalogue)].index(name), filled)
     return filled
 
 
@@ -106,7 +107,7 @@ def _pins(catalogue: Path) -> list[sources.Pin]:
     return [sources.Pin.of(row, catalogue) for row in read_rows(row_class, catalogue)]
 
 
-def _record(catalogue: Path, index: int, pin: sources.Pin) -> None:
+def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
     """Write checksum and size into a row. Raises UserError for a table with breaks in cells."""
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
@@ -139,7 +140,7 @@ MOST_BYTES = 60_000_000_000
 class ArchiveRow(Strict):
     """Row of the table of archives: an archive with files of a catalogue."""
 
-    name: Part
+    name: PathComponent
     url: Annotated[str, AfterValidator(check_listed)]
     members: Within
     """Directory in the archive; below it, files have the same paths as in a mirror."""

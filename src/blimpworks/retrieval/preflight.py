@@ -49,11 +49,11 @@ class HubNeed:
     """Locked state of the revision."""
 
 
-def _such_as(names: Sequence[str]) -> str:
+def _name_files(names: Sequence[str]) -> str:
     return f"{len(names)} files, such as {names[0]}" if len(names) > 1 else names[0]
 
 
-def _unreachable(url: str) -> str:
+def _unreachable_reason(url: str) -> str:
     """Return the reason why a host cannot be reached; empty if it answers at all, or slowly."""
     with open_session(retries=1) as session:
         try:
@@ -65,16 +65,18 @@ def _unreachable(url: str) -> str:
     return ""
 
 
-def _causes(urls: Iterable[str]) -> dict[str, str]:
-    """Return the reasons why hosts cannot be reached, by host."""
-    hosts = {host_of(url): url for url in urls}
+def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
+    """Return {host: reason why it cannot be reached} for the hosts that cannot."""
+    url_by_host = {host_of(url): url for url in urls}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        causes = dict(zip(hosts, pool.map(_unreachable, hosts.values()), strict=True))
-    return {host: cause for host, cause in causes.items() if cause}
+        causes = zip(url_by_host, pool.map(_unreachable_reason, url_by_host.values()), strict=True)
+        return {host: cause for host, cause in causes if cause}
 
 
-def _downloads(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None) -> Iterator[str]:
-    """List the obstacles to downloading files that the mirror lacks."""
+def _download_obstacles(
+    pins: Sequence[Pin], mirror: Path | None, addresses: Path | None
+) -> Iterator[str]:
+    """Yield the obstacles to downloading files that the mirror lacks."""
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
@@ -83,20 +85,19 @@ def _downloads(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
     except UserError as error:
         yield str(error).rstrip(".")
         return
-    nowhere = [pin.name for pin in absent if not pin.url]
-    if nowhere:
-        yield f"no address, and in no mirror: {_such_as(nowhere)}; put them into the mirror"
+    if names := [pin.name for pin in absent if not pin.url]:
+        yield f"no address, and in no mirror: {_name_files(names)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
     if unstated:
         first, names = unstated[0], [pin.name for pin in unstated]
         yield (
             f"{variable} forbids the network, and only their archives state the checksums of "
-            f"{_such_as(names)}; unset it, or run `blimpworks pin {first.catalogue} {first.name} "
-            "--mirror DIRECTORY`"
+            f"{_name_files(names)}; unset it, or run `blimpworks pin {first.catalogue} "
+            f"{first.name} --mirror DIRECTORY`"
         )
     if downloads and variable:
         names = [pin.name for pin in downloads]
-        yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"
+        yield f"{variable} forbids the network, and no mirror has {_name_files(names)}; unset it"
     elif downloads:
         # Name unreachable hosts, but only for files that no other host has.
         allowed = []
@@ -104,15 +105,15 @@ def _downloads(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
             with suppress(ValueError):  # leave forbidden addresses to the download's message
                 check_address(pin.url)
                 allowed.append(pin)
-        causes = _causes(pin.url for pin in allowed)
+        causes = _unreachable_hosts(pin.url for pin in allowed)
         unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
-        alternatives = {pin: pin.other_addresses(addresses) for pin in unreachable}
-        causes |= _causes(chain.from_iterable(alternatives.values()))
-        files: Counter[str] = Counter()
-        for pin, urls in alternatives.items():
-            files[host_of(pin.url)] += all(host_of(url) in causes for url in urls)
-        for host, number in (+files).items():
-            yield f"no connection for {number} files: {causes[host]}; check the network and proxy"
+        other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
+        causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
+        lost_files: Counter[str] = Counter()
+        for pin, urls in other_urls.items():
+            lost_files[host_of(pin.url)] += all(host_of(url) in causes for url in urls)
+        for host, count in (+lost_files).items():
+            yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
 
 
 def _refusal(need: HubNeed) -> str:
@@ -141,16 +142,15 @@ def _refusal(need: HubNeed) -> str:
     return ""
 
 
-def _hub(needs: Sequence[HubNeed]) -> Iterator[str]:
-    """List the obstacles to retrieving gated models, and models with locked commits."""
+def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
+    """Yield the obstacles to retrieving gated models, and models with locked commits."""
     if not needs or offline_variable():  # offline, models come from a cache
         return
     try:
         from huggingface_hub import constants, get_token
     except ModuleNotFoundError:  # it may be installed in the environment of the jobs
         return
-    cause = _unreachable(constants.ENDPOINT)
-    if cause:
+    if cause := _unreachable_reason(constants.ENDPOINT):
         yield (
             f"no connection for {len(needs)} models: {cause}; check the network and proxy, or set "
             "HF_HUB_OFFLINE=1 where a cache of the hub's client has them"
@@ -183,16 +183,17 @@ def obstacles(
     """
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
-        by_any = checksums == "any" or pin.sha256_optional
-        (pinned if (pin.is_pinned if by_any else pin.sha256) else unpinned).append(pin)
+        accepts_any = checksums == "any" or pin.sha256_optional
+        has_checksum = pin.is_pinned if accepts_any else pin.sha256
+        (pinned if has_checksum else unpinned).append(pin)
     if unpinned:
         tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))
         problems.append(
-            f"no checksum: {_such_as([pin.name for pin in unpinned])}; run `blimpworks pin` on "
+            f"no checksum: {_name_files([pin.name for pin in unpinned])}; run `blimpworks pin` on "
             f"{tables or 'the catalogue'} where there is a network, or set unpinned: skip in the "
             "campaign"
         )
-    problems += [*_downloads(pinned, mirror, addresses), *_hub(models)]
+    problems += [*_download_obstacles(pinned, mirror, addresses), *_hub_obstacles(models)]
     needed = sum(pin.bytes or 0 for pin in pinned)
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(existing).free

@@ -1,7 +1,8 @@
-"""Retrieve pinned files from a mirror directory or an address, and verify them.
+"""Retrieve pinned files from a mirror or an address, and verify them.
 
-A file is pinned by a row of a catalogue table with its address and a checksum. The lock file beside
-the table records the SHA-256 of files that were verified by another checksum.
+A file is pinned by a row of a catalogue table with its address and a checksum. A mirror is a
+directory with copies of such files. The lock file beside the table records the SHA-256 of files
+that were verified by another checksum: git's id of their content, or an archive's statement.
 """
 
 import errno
@@ -61,18 +62,19 @@ class Checksum:
 
     def problem(self, path: Path) -> str | None:
         """Describe how a file differs, as the end of a sentence; None if it does not."""
-        by = f", which {self.origin}" if self.origin else ""
+        source = f", which {self.origin}" if self.origin else ""
         size = path.stat().st_size
         if self.bytes is not None and size != self.bytes:
             number = f"{size:,}" if size < self.bytes else "more"
-            return f"has {number} bytes, expected {self.bytes:,}{by}"
+            return f"has {number} bytes, expected {self.bytes:,}{source}"
         if self.algorithm == MD5:
             with path.open("rb") as handle:
                 digest = hashlib.file_digest(handle, _md5).hexdigest()
         else:
             digest = (sha256_of if self.algorithm == SHA256 else git_blob_of)(path)
-        same = digest == self.digest
-        return None if same else f"has {self.algorithm} {digest}, expected {self.digest}{by}"
+        if digest == self.digest:
+            return None
+        return f"has {self.algorithm} {digest}, expected {self.digest}{source}"
 
 
 log = logging.getLogger(__name__)
@@ -97,8 +99,10 @@ def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedF
 
     Raises UserError for a malformed lock file.
     """
-    rows = (row for row in read_lock(LockedFile, table).values() if row.name == name)
-    return next((r for r in rows if (r.verified == verified if verified else r.url == url)), None)
+    for row in read_lock(LockedFile, table).values():
+        if row.name == name and (row.verified == verified if verified else row.url == url):
+            return row
+    return None
 
 
 def record_file(row: LockedFile, table: Path) -> None:
@@ -179,7 +183,7 @@ if TYPE_CHECKING:  # slow to import (0.2 s), and not needed to copy a file of a 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The catalogue's facts about one file."""
+    """A pinned file: its address, checksums and path in a mirror, from a row of the catalogue."""
 
     name: str
     url: str
@@ -236,20 +240,14 @@ class Pin:
         """Path in a mirror directory; by default that of the retrieved file."""
         return self.mirror or self.name
 
-    @property
-    def offline_remedy(self) -> str:
-        """Remedy for a user without network."""
-        return f"put the file into a mirror directory as {self.mirror_path}"
-
     def other_addresses(self, table: Path | None) -> list[str]:
         """List further addresses of the file, in the order of a table.
 
         A row with ``address`` ``https://a.org/{path}`` and ``instead`` ``https://b.org/x/{path}``
-        adds the second address for each URL that matches the first. ``{path}`` matches the
-        remainder of a URL; other names match no slash. ``instead`` may also have the checksums
-        ``{sha256}`` and ``{git_blob}``; a row is skipped if that checksum of the file is unknown.
-
-        Raises UserError for an unreadable table, unknown names and forbidden addresses.
+        adds the second address for each URL that matches the first. ``{path}`` matches the end of
+        a URL; other names match no slash. ``instead`` may also have the checksums ``{sha256}`` and
+        ``{git_blob}``; a row is skipped if that checksum of the file is unknown. Raises UserError
+        for an unreadable table, unknown names and forbidden addresses.
         """
         if table is None:
             return []
@@ -334,7 +332,7 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Checksums that identify the pinned file."""
+    """Checksums by which a received file is found to be the pinned one, or another."""
 
     pin: Pin
     checksums: tuple[Checksum, ...]
@@ -405,10 +403,11 @@ def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
     from blimpworks.retrieval.download import Transfer
 
     pin, failures = proof.pin, list[NotReceived]()
+    instead = f"put the file into a mirror directory as {pin.mirror_path}"
     urls = [pin.url, *pin.other_addresses(addresses)]
     for url in urls:
         partial = part_path(output, url)
-        transfer = Transfer(url, partial, proof.bytes, pin.where, pin.offline_remedy)
+        transfer = Transfer(url, partial, proof.bytes, pin.where, instead)
         try:
             resumed = transfer.received() > 0
             transfer.run()
@@ -444,5 +443,5 @@ def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
     causes = "; ".join(failure.cause for failure in failures)
     raise UserError(
         f"{pin.where}: none of {len(failures)} addresses gave the file ({causes}); check the "
-        f"network and proxy, try again later, or {pin.offline_remedy}."
+        f"network and proxy, try again later, or {instead}."
     )
