@@ -15,7 +15,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.papers.lmentry.judging.answers import INFLECTED
+from blimpworks.papers.lmentry.judging.answers import DECLINED_ROLES
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.strict import Strict
 
@@ -269,7 +269,7 @@ class TaskPatterns(NamedTuple):
 def exchange(pattern: str, roles: Sequence[str]) -> str:
     """Exchange two roles in ``pattern``, also declined ones."""
     converse = dict(zip(roles, reversed(roles), strict=True))
-    for name, (base, case) in INFLECTED.items():
+    for name, (base, case) in DECLINED_ROLES.items():
         if base in roles:
             converse[name] = f"{converse[base]}_{case}"
     return _ROLE.sub(lambda match: "{" + converse.get(match[1], match[1]) + "}", pattern)

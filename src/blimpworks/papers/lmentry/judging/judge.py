@@ -21,16 +21,17 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.answers import (
-    LEAST,
     LETTER_OR_DIGIT,
+    SHORTEST_ECHO,
     Arguments,
-    corrected_form,
+    normalise_corrected,
     read_prompt,
     without_prompt,
 )
-from blimpworks.papers.lmentry.judging.choice import ChoiceJudge, YesNoJudge
+from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
+from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
 
 TaskJudge = ChoiceJudge | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
@@ -65,14 +66,14 @@ class Judge:
         ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
-        if len(prompt) < LEAST:
-            return lambda text: ask(corrected_form(text))
+        if len(prompt) < SHORTEST_ECHO:
+            return lambda text: ask(normalise_corrected(text))
         writing = RULES_OF[task].judge in ("sentence", "edge", "spelling")
         read = cache(lambda: read_prompt(prompt, arguments, writing=writing))
 
         def beside_prompt(text: str) -> Verdict:
-            answer = corrected_form(text)
-            if len(answer) < LEAST:
+            answer = normalise_corrected(text)
+            if len(answer) < SHORTEST_ECHO:
                 return ask(answer)
             remainder = without_prompt(answer, *read())
             if remainder is not answer and not LETTER_OR_DIGIT.search(remainder):

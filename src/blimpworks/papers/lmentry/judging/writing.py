@@ -25,7 +25,7 @@ WORD_ROLE = answers.ROLE["word"]
 MARKS = r"[\"'.,]*"
 BREAK = rf"[^a-z0-9{WORD_ROLE}]"
 """The release's space between words."""
-LONGER_WORD = rf"[\pL\pN](?:{answers.PASSED}[\pL\pN])+"
+LONGER_WORD = rf"[\pL\pN](?:{answers.ANY_BRACKETS}[\pL\pN])+"
 _LABEL = re.compile(r"[^\W_]{1,2}:")
 _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
@@ -47,7 +47,7 @@ def has_bounded(text: str, word: str) -> bool:
     A mark, such as the tilde of "~까지", has a boundary only next to a letter or digit.
     """
     if word[:1].isalnum() and word[-1:].isalnum():
-        return answers.find_word(text, word)
+        return answers.has_word(text, word)
     return re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
@@ -62,7 +62,7 @@ class SentenceJudge:
         # capital in lower-case answers, so only introductions in scripts without case are found.
         article = declared.article.get("sentence", "{}")
         has_case = article.upper() != article
-        sentence = compiling.introduced(article, compiling.NEVER)
+        sentence = compiling.add_article(article, compiling.NEVER)
         self._introduction = re2.compile(compiling.NEVER if has_case else sentence)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
@@ -70,12 +70,12 @@ class SentenceJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._with if self._containing else self._without, word)
-        return partial(self._corrected, answers.corrected_form(word))
+        return partial(self._corrected, answers.normalise_corrected(word))
 
     def _with(self, word: str, text: str) -> Verdict:
         """Judge as published: a line has the word and more, or the text says "the sentence"."""
         word = word.translate(_GROUPING)
-        answer = answers.published_form(text)
+        answer = answers.normalise_published(text)
         lines = answer.split("\n")
         present = any(has_bounded(line, word) and len(line) > len(word) for line in lines)
         present = present or self._introduction.search(answer) is not None
@@ -83,7 +83,7 @@ class SentenceJudge:
 
     def _without(self, word: str, text: str) -> Verdict:
         """Judge as published: the word is absent, and there are two words of ASCII letters."""
-        answer = answers.published_form(text)
+        answer = answers.normalise_published(text)
         if has_bounded(answer, word.translate(_GROUPING)):
             return Verdict(False, True, "present")
         number = len(answers.ASCII_WORD.findall(answer))
@@ -98,15 +98,15 @@ class SentenceJudge:
         sentence = answer
         if self._containing:
             lines = without_lead(answer).split("\n")
-            lines = [line for line in lines if answers.find_word(line, word, self._particles)]
+            lines = [line for line in lines if answers.has_word(line, word, self._particles)]
             if not lines:
                 return Verdict(False, True, "absent")
             enough = any(len(answers.WORD.findall(line)) > 1 for line in lines)
             return Verdict(enough, True, "made" if enough else "short")
-        if answers.find_word(answer, word, self._particles):
+        if answers.has_word(answer, word, self._particles):
             # An introduction may name the word that the sentence must not have.
             sentence = without_lead(answer)
-            if sentence == answer or answers.find_word(sentence, word, self._particles):
+            if sentence == answer or answers.has_word(sentence, word, self._particles):
                 return Verdict(False, True, "present")
         enough = len(answers.WORD.findall(sentence)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
@@ -124,20 +124,20 @@ class EdgeJudge:
         valid_words = [f"[{one_letter_words}]"] if one_letter_words else []
         expressions: dict[str, str] = {}
         if variant == "published":
-            role, gap = answers.between(WORD_ROLE), answers.SPACE
-            expressions[compiling.AFTER_EACH] = answers.PASSED
+            role, gap = answers.between_brackets(WORD_ROLE), answers.SPACE
+            expressions[compiling.AFTER_EACH] = answers.ANY_BRACKETS
         else:
             role, gap = WORD_ROLE, BREAK
             valid_words.append(WORD_ROLE)
         marks = MARKS.replace("]", f"{answers.BRACKETS}]")
-        word = compiling.introduced(
+        word = compiling.add_article(
             declared.article.get("word", "{}"), f"{marks}{role}{marks}", expressions
         )
-        valid = f"{answers.PASSED}(?:{'|'.join([*valid_words, LONGER_WORD])})"
+        valid = f"{answers.ANY_BRACKETS}(?:{'|'.join([*valid_words, LONGER_WORD])})"
         if self._first:
-            text = f"{answers.PASSED}{gap}*{word}{gap}+{valid}[^\n]*"
+            text = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{valid}[^\n]*"
         else:
-            text = f"[^\n]*{valid}{answers.PASSED}{gap}+{word}{gap}*"
+            text = f"[^\n]*{valid}{answers.ANY_BRACKETS}{gap}+{word}{gap}*"
         self._sentence = re2.compile(text)
         passed = expressions.get(compiling.AFTER_EACH, "")
         expressions["any"] = compiling.ANY_CHARACTER[variant] + passed
@@ -148,33 +148,35 @@ class EdgeJudge:
             text = "(?:" + "|".join([text, *shared]) + ")"
         expressions |= {"text": text, "word": word}
         accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
-        patterns = [compiling.compiled_pattern(framed.pattern, expressions) for framed in accepted]
-        self._patterns = compiling.matcher(patterns, full=True, end=r"\.?" if self._first else "")
+        patterns = [compiling.compile_pattern(framed.pattern, expressions) for framed in accepted]
+        self._patterns = compiling.make_matcher(
+            patterns, full=True, end=r"\.?" if self._first else ""
+        )
         end = "" if self._first or declared.published_anywhere else "$"
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
-        self._inside = compiling.matcher(inside, full=False)
+        self._inside = compiling.make_matcher(inside, full=False)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
-            return partial(self._published, [*answers.readings(word, WORD_ROLE)])
-        return partial(self._corrected, answers.corrected_form(word))
+            return partial(self._published, [*answers.read_like_release(word, WORD_ROLE)])
+        return partial(self._corrected, answers.normalise_corrected(word))
 
     def _published(self, argument: Sequence[answers.Argument], text: str) -> Verdict:
-        answer = answers.published_form(text)
-        if not any(any(answers.places(answer, form)) for form in argument):
+        answer = answers.normalise_published(text)
+        if not any(any(answers.find_spans(answer, form)) for form in argument):
             return Verdict(False, True, "absent")
-        marked = answers.bracketed(answer, argument, anywhere=self._anywhere)
+        marked = answers.put_brackets(answer, argument, anywhere=self._anywhere)
         if self._sentence.fullmatch(marked):
             return Verdict(True, True, "made")
         if not answers.ASCII_TOKEN.search(answer):
             return Verdict(True, True, "vacuous")
-        return self._patterns(marked) or self._inside(marked) or compiling.NOTHING
+        return self._patterns(marked) or self._inside(marked) or compiling.UNDECIDED
 
     def _corrected(self, word: str, answer: str) -> Verdict:
         """Accept a line, or its part after a colon, with the word at the right end."""
-        if not answers.find_word(answer, word, self._particles):
+        if not answers.has_word(answer, word, self._particles):
             return Verdict(False, True, "absent")
         argument, lines = answers.Argument(word, WORD_ROLE), answer.split("\n")
         # A label, such as "A:", is not a word of a sentence.
@@ -264,7 +266,7 @@ class LetterPatterns(NamedTuple):
         """Return the verdict of the first pattern that matches."""
         if self.word.fullmatch(answer):
             return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
-        return self.sentences(answer) or self.inside(answer) or compiling.NOTHING
+        return self.sentences(answer) or self.inside(answer) or compiling.UNDECIDED
 
 
 class SpellingJudge:
@@ -276,7 +278,7 @@ class SpellingJudge:
         self._patterns = lru_cache(maxsize=None)(self._compiled)
         self._without = task == "word_not_containing"
         self._copulas = re.compile(rf"(?:{answers.any_of(declared.copulas)})(?![^\W_])")
-        plain = answers.plain_letters(declared.accents)
+        plain = answers.accent_table(declared.accents)
         self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
 
     def _compiled(self, letter: str) -> LetterPatterns:
@@ -287,7 +289,7 @@ class SpellingJudge:
         def with_article(name: str, text: str, repeat: str = "*") -> str:
             # Marks may surround the word or letter; ``repeat``: number of marks after it.
             article = spell(declared.article.get(name, "{}"))
-            return compiling.introduced(article, f"{_MARK}*{text}{_MARK}{repeat}")
+            return compiling.add_article(article, f"{_MARK}*{text}{_MARK}{repeat}")
 
         if corrected and self._without:
             right = rf"[^\PL{letter}]{{2,}}"
@@ -332,8 +334,8 @@ class SpellingJudge:
         return LetterPatterns(
             re2.compile(right),
             re2.compile(rf"{word}\.?"),
-            compiling.matcher(sentences, full=True),
-            compiling.matcher(inside, full=False),
+            compiling.make_matcher(sentences, full=True),
+            compiling.make_matcher(inside, full=False),
         )
 
     def _at_clause_edge(self, pattern: compiling.Pattern) -> compiling.Pattern:
@@ -352,12 +354,12 @@ class SpellingJudge:
         """Return the function that judges answers to a prompt."""
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
-            return partial(self._published, letter, answers.published_form(prompt))
+            return partial(self._published, letter, answers.normalise_published(prompt))
         spell = in_letters if is_jamo(letter) else self._without_accents
-        return partial(self._corrected, letter, spell, answers.corrected_form(prompt))
+        return partial(self._corrected, letter, spell, answers.normalise_corrected(prompt))
 
     def _published(self, letter: str, prompt: str, text: str) -> Verdict:
-        answer = answers.published_form(text)
+        answer = answers.normalise_published(text)
         if self._without:
             if _echoes(answer, prompt, letter):
                 return Verdict(correct=False, certain=True, rule="echo")
