@@ -1,7 +1,10 @@
 """Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025).
 
-Each function takes the campaign's accuracies, or the printed numbers for a ``published`` form, and
-returns an exhibit. LMS is the LMentry score: mean accuracy times robustness.
+Each function takes tables and labels, and returns a table as cells: numbers with the formula and
+filter that give them. If ``labels.source`` is "measured" they come from the campaign's accuracies,
+otherwise from printed numbers: these themselves, and hidden cells that recompute them from others.
+``stands_for`` of a cell names the row and column of the printed number that it is compared with.
+LMS is the LMentry score: mean accuracy times robustness.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,29 +36,30 @@ from blimpworks.papers.lmentry.tasks import (
     HEADS,
     LANGUAGES,
     MODELS,
-    PARTS,
     TASK_TABLES,
     TASKS,
+    TASKS_OF_TABLES,
     WEIGHT,
     task_name,
 )
 
 FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formulas.ROBUSTNESS}
-"""Formula of a model's measured number by metric; Table 5's only metric has no name."""
+"""Formula of each metric for one model; Table 5's only metric, robustness, has no name in print."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
-"""Metrics of each table, with the suffix of their columns' names after the language."""
+"""Metrics of each table, and what follows the language's code in the names of their columns."""
 
 
 class Derivation(NamedTuple):
-    """The computation of a printed metric from two other printed numbers."""
+    """How a printed metric follows from two other printed numbers."""
 
     metric: str
     formula: basic.Formula
     origin: str
-    """Name of the table that they are in."""
+    """Name in print of the table with the other numbers."""
     exhibits: str | list[str]
+    """Keys of the tables with the two numbers."""
     columns: tuple[str, str]
-    """Their columns, with ``{}`` for the language."""
+    """Columns of the two numbers, with ``{}`` for the language."""
 
 
 DERIVATIONS = {
@@ -64,7 +68,6 @@ DERIVATIONS = {
     ),
     "table5": Derivation("", basic.QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
-"""Derivations by table."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
@@ -114,7 +117,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """Draw Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
-    published, judged = labels.source == "published", common.judged_by(labels)
+    published, note = labels.source == "published", common.judged_by(labels)
     rows = read_printed(tables) if published else common.read_accuracies(tables, labels)
     models = [*MODELS] if published else common.models_of(rows)
     languages = [*LANGUAGES] if published else common.languages_of(rows)
@@ -131,16 +134,17 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             printed_column = f"{lang} {metric}".strip()
             in_language = rows[rows["lang"] == lang]
             formula = formulas.as_released(FORMULAS[metric], labels.method)
-            scored = []
+            models_with_score = []
             for model in common.models_of(in_language):
                 cell_key = (common.model_name(model, labels), column)
                 where = common.selection(lang, model, labels)
                 cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
                 if not pd.isna(cell.value):
-                    scored.append(model)
+                    models_with_score.append(model)
                     cells.append(replace(cell, stands_for=(model, printed_column)))
-            if scored:
-                cell_key, where = (AVERAGE_ROW, column), common.selection(lang, scored, labels)
+            if models_with_score:
+                cell_key = (AVERAGE_ROW, column)
+                where = common.selection(lang, models_with_score, labels)
                 mean = formulas.mean_over_models(formula)
                 cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
                 cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
@@ -149,13 +153,13 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     langs = {lang for lang, metric in absent if metric != "accuracy"}
     unscored = sorted(common.language_code(lang, labels) for lang in langs)
     if unscored:
-        judged += f" Without a score in {', '.join(unscored)}: a score needs accuracies by"
-        judged += " template and by the position of the answer."
+        note += f" Without a score in {', '.join(unscored)}: a score needs accuracies by"
+        note += " template and by the position of the answer."
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]
     texts = {"table4": "table4_published", "table5": "table5_published"}
     return Exhibit(
-        **describe(texts[table] if published else table, judged=judged),
+        **describe(texts[table] if published else table, judged=note),
         cells=cells,
         heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
         sections=common.sections_of(models, labels, shown_names, averages),
@@ -169,7 +173,7 @@ Columns = Mapping[tuple[str, str], str]
 def _published_scores(
     printed: pd.DataFrame, tables: Tables, labels: Labels, table: str, columns: Columns
 ) -> list[Cell]:
-    """Return cells of printed numbers, averages of rows, and hidden cells of recomputed numbers."""
+    """Return the cells of Table 4 or 5 from print: printed, averaged, and recomputed numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
@@ -206,18 +210,19 @@ def _published_scores(
 FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 """Languages that filter the words for ``starts_with_word`` by part of speech."""
 OPENNESS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
-"""Heading in Table 3 and name in Table 6 of each group of models."""
+"""For each group of models, its heading in Table 3 and its name in Table 6."""
 RANKED = ("eng", "ita")
+"""Languages of Table 6."""
 TASKS_PER_END = 5
 """Number of tasks in Table 6 at either end of the ranking."""
 
 
 def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw one of Tables 34 to 51, from measured accuracies or as printed."""
+    """Draw one of Tables 34 to 51: accuracy by model on one half of the tasks in a language."""
     lang = TASK_TABLES[table]
     language = LANGUAGES[lang]
     number = language.tables.index(table)
-    tasks = PARTS[number]
+    tasks = TASKS_OF_TABLES[number]
     name_of = partial(common.model_name, labels=labels)
     if labels.source == "published":
         models, cells = [*MODELS], common.printed_cells(tables, table, name_of, task_name)
@@ -256,18 +261,18 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 6: tasks ranked by mean accuracy, in English and Italian."""
+    """Draw Table 6: the best and worst tasks by mean accuracy, in English and Italian."""
     rows = common.read_accuracies(tables, labels)
-    by_group = {
+    ranks_by_group = {
         (lang, group): [*_ranks(rows, lang, group, labels)]
         for lang, group in product(RANKED, OPENNESS)
     }
     cells: list[Cell] = []
     if labels.source == "measured":
-        for (lang, group), ranks in by_group.items():
+        for (lang, group), ranks in ranks_by_group.items():
             ranked = sorted(ranks, key=lambda cell: cell.value)
             for rank, cell in enumerate(ranked, start=1):
-                cell_key = _place(lang, group, rank, len(ranked), labels)
+                cell_key = _row_and_column(lang, group, rank, len(ranked), labels)
                 if cell_key and cell.stands_for:
                     text = task_name(cell.stands_for[1])
                     row, column = cell_key
@@ -275,11 +280,11 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     else:
         for _, printed in read_printed(tables, exhibit="table6").iterrows():
             lang, group = printed["row"].split()
-            cell_key = _place(lang, group, int(printed["value"]), 25, labels)
+            cell_key = _row_and_column(lang, group, int(printed["value"]), 25, labels)
             assert cell_key is not None
             cells.append(printed_cell(printed, cell_key))
         listed = {cell.stands_for for cell in cells}
-        for ranks in by_group.values():
+        for ranks in ranks_by_group.values():
             cells += [cell for cell in ranks if cell.stands_for in listed]
     columns = [f"{name} {end}" for _, name in OPENNESS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
@@ -289,7 +294,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
-    """Yield hidden cells with the rank of each task of a language, by the models of a group."""
+    """Yield a hidden cell for each task of a language: its rank by a group's mean accuracy."""
     heading, name = OPENNESS[group]
     models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
     selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
@@ -303,8 +308,10 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
         yield formula_cell(selected, cell_key, formula, "accuracies", where, ".1f", **more)
 
 
-def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:
-    """Return row and column of a rank in Table 6; None for middle ranks, which are not listed."""
+def _row_and_column(
+    lang: str, group: str, rank: int, n: int, labels: Labels
+) -> tuple[str, str] | None:
+    """Return the row and column of a rank in Table 6; None for a middle rank, which it lacks."""
     if TASKS_PER_END < rank <= n - TASKS_PER_END:
         return None
     end, line = ("top 5", rank) if rank <= TASKS_PER_END else ("bottom 5", rank - n + TASKS_PER_END)
