@@ -1,7 +1,9 @@
 """Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
-The paper prints English prompts without answers, and English templates. The exhibit ``counts``
-compares the numbers of prompts with the printed ones.
+Each function takes tables and labels and returns a table as cells. If ``labels.source`` is
+"measured" these are the campaign's prompts; otherwise printed ones, and hidden cells with what
+follows from the release. A template has arguments in braces: "Which is bigger, {n1} or {n2}?". The
+paper prints English prompts without answers, and English templates.
 """
 
 import json
@@ -51,19 +53,22 @@ TEMPLATE, CORRECTED = "Template", "Corrected"
 
 
 def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more: Any) -> Cell:
-    """Return a cell of a language pack's text; ``key`` is that of ``packs.read_texts``."""
+    """Return a cell with a pack's text; ``key``: "system", or TASK.NUMBER of a template."""
     return Cell(*cell_key, 1, text, ROW_TEXT, "packs", {"lang": lang, "key": key}, **more)
 
 
 def unlike_print(cells: Sequence[Cell]) -> str:
-    """Return a sentence on the printed texts that the release words differently."""
+    """Return a sentence on the printed texts that the release words differently.
+
+    Hidden cells have the release's texts.
+    """
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
     texts = [c for c in cells if c.printed and c.stands_for in released]
-    unlike = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
-    if not unlike:
+    different = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
+    if not different:
         return "The wording is that of the release."
-    readings = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in unlike)
-    return f"Worded otherwise in the release: {readings}."
+    wordings = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in different)
+    return f"Worded otherwise in the release: {wordings}."
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -84,21 +89,22 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
                     break
         description = describe("table1_published", wording=unlike_print(cells))
         return Exhibit(**description, cells=cells, widths={EXAMPLE: 0.7}, textual=True)
-    by_language = {path.stem: path for path in tables["items"]}
-    path = by_language.get(ENGLISH, tables["items"][0])
-    first: dict[str, dict[str, Any]] = {}
+    path_by_language = {path.stem: path for path in tables["items"]}
+    path = path_by_language.get(ENGLISH, tables["items"][0])
+    first_prompts: dict[str, dict[str, Any]] = {}
     for prompt in read_table(PROMPTS, path, EXAMPLE_COLUMNS).to_pylist():
         if prompt["template"] == 1:
-            first.setdefault(prompt["phenomenon"], prompt)
+            first_prompts.setdefault(prompt["phenomenon"], prompt)
     answers: dict[str, dict[str, str]] = {}
-    for task in (task for task in tasks.TASKS if task in first):
-        name, prompt, answer = tasks.long_name(task), first[task], first[task]["answer"]
+    for task in (task for task in tasks.TASKS if task in first_prompts):
+        name, prompt = tasks.long_name(task), first_prompts[task]
+        answer = prompt["answer"]
         if answer is None:
             answer = tasks.TASK_NAMES[task]["words"].format_map(json.loads(prompt["arguments"]))
         answers[name] = {ANSWER: str(answer)}
         where = {"benchmark": tasks.BENCHMARK, "lang": prompt["lang"], "item_id": prompt["item_id"]}
         cells.append(Cell(name, EXAMPLE, 1, prompt["prompt"], ROW_TEXT, "items", where, n=1))
-    lang = next(iter(first.values()))["lang"]
+    lang = next(iter(first_prompts.values()))["lang"]
     return Exhibit(
         **describe("table1", language=language_name(lang, labels)),
         cells=cells,
@@ -110,7 +116,8 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
-    """Return the arguments with which a template gives a text; None if it cannot give it."""
+    """Return the arguments that a template was filled with to give a text; None if none give it."""
+    # The template as a regular expression, with a group for each argument in braces.
     fragments = [
         re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
         for before, name, _, _ in string.Formatter().parse(template)
@@ -214,8 +221,8 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
             (lang, "From Table 54"): {"exhibit": "table54", "column": lang}
             for lang in tasks.LANGUAGES
         }
-        own_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
-        sums[EVERY, "Sum of the rows"] = own_rows
+        all_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
+        sums[EVERY, "Sum of the rows"] = all_rows
         for (lang, column), where in sums.items():
             cell_key = (name_of(lang), column)
             cell = shared.formula_cell(printed, cell_key, VALUES, "published", where, ",.0f")
@@ -276,15 +283,15 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
     reasons: dict[str, dict[str, list[str]]] = {}
     for task, lang in product(tasks.HEADS, languages_of(items)):
         key, row, code = (task, lang), tasks.task_name(task), language_code(lang, labels)
-        before, after = 0, int(sizes.get(key, 0))
+        n_printed, n_made = 0, int(sizes.get(key, 0))
         if key in printed:
             cell = shared.printed_cell(printed[key], (row, f"{code} printed"))
             cells.append(replace(cell, text=f"{cell.value:,.0f}"))
-            before = int(cell.value)
+            n_printed = int(cell.value)
         if key in sizes:
             cells.append(count_of(items, (row, f"{code} made"), key, lang=lang, phenomenon=task))
-        if before != after:
-            reason = explained.get((facts["variant"], task, lang, before, after), why_fewer)
+        if n_printed != n_made:
+            reason = explained.get((facts["variant"], task, lang, n_printed, n_made), why_fewer)
             reasons.setdefault(row, {}).setdefault(reason, []).append(code)
     columns = dict.fromkeys(cell.column for cell in cells)
     sentences = {

@@ -1,7 +1,11 @@
 """Draw the arguments of each task's prompts.
 
-``draw`` takes a language's resources and pack and returns the arguments, one dictionary a prompt.
-Each task has a sampler: it returns a list, or yields draws without end.
+``draw`` takes a language's resources (words, sentences) and pack (settings of the language), and
+returns one dictionary for each prompt, such as
+
+    {"answer": "cat", "distractor": "house", "answer_index": 0, "word1": "cat", "word2": "house"}
+
+Each task has a sampler. It returns a list of all arguments, or yields draws without end.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
 and A.3, and the benchmark's released code: the same order of draws gives the same arguments from
@@ -28,7 +32,7 @@ Arguments = dict[str, Any]
 
 
 class Draw(NamedTuple):
-    """The arguments of a prompt, and the identity by which a repeated draw is left out."""
+    """The arguments of a prompt; a later draw of the same ``identity`` is left out."""
 
     identity: Hashable
     arguments: Arguments
@@ -41,7 +45,7 @@ MOST_FRUITLESS_DRAWS = 20_000
 LIST_LENGTH = 5
 NUMBERS = range(10, 1000)
 FAR = 13
-"""Smallest distance of first letters that are far apart (half of the Latin alphabet)."""
+"""Least distance of two first letters that are far apart: half of the Latin alphabet."""
 
 
 @dataclass(frozen=True)
@@ -72,20 +76,20 @@ class Source:
         return [word for word in words if levels & {*self.annotated[word].get("levels", ())}]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
-        """Return the words of categories with enough of them; renamed categories come last."""
+        """Return the words of each category that has enough; ``usual``: the default resource."""
         resources = {"nouns": self.resources.nouns, "categories": self.resources.categories}
         groups = resources.get(self.task.resource, usual)
         new_names = self.task.rename
-        named = {name: members for name, members in groups.items() if name not in new_names}
-        named |= {new_names[name]: groups[name] for name in groups if name in new_names}
-        return {name: words for name, words in named.items() if len(words) >= self.task.fewest}
+        renamed = {name: members for name, members in groups.items() if name not in new_names}
+        renamed |= {new_names[name]: groups[name] for name in groups if name in new_names}
+        return {name: words for name, words in renamed.items() if len(words) >= self.task.fewest}
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
     """Return the arguments of a choice between two; ``answer_index`` 0 puts the answer first."""
     word1, word2 = (answer, distractor) if answer_index == 0 else (distractor, answer)
-    named = {"answer": answer, "distractor": distractor, "answer_index": answer_index}
-    return named | {"word1": word1, "word2": word2}
+    arguments = {"answer": answer, "distractor": distractor, "answer_index": answer_index}
+    return arguments | {"word1": word1, "word2": word2}
 
 
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
@@ -123,10 +127,10 @@ def draw_numbers(source: Source, rng: Random) -> Draws:
     while True:
         numbers = rng.sample(NUMBERS, 2)
         index = numbers.index(best(numbers))
-        named = pair(numbers[index], numbers[1 - index], index)
-        digits = [len(str(number)) for number in numbers]
-        in_prompt = {"n1": named.pop("word1"), "n2": named.pop("word2"), "num_digits": digits}
-        yield Draw(tuple(numbers), named | in_prompt)
+        arguments = pair(numbers[index], numbers[1 - index], index)
+        arguments |= {"n1": arguments.pop("word1"), "n2": arguments.pop("word2")}
+        arguments["num_digits"] = [len(str(number)) for number in numbers]
+        yield Draw(tuple(numbers), arguments)
 
 
 def _sentences_without_marks(source: Source) -> Iterator[str]:
@@ -201,20 +205,20 @@ def draw_category(source: Source, rng: Random) -> Draws:
     yes, no = source.pack.yes_no or ("", "")
     while True:
         category = rng.choice(names)
-        strangers = rng.choice(task.distractors)
+        n_outside = rng.choice(task.distractors)  # words that are not of the category
         number = rng.choice((LIST_LENGTH,))  # the release draws here too
-        category_words = rng.sample(groups[category], number - strangers)
+        category_words = rng.sample(groups[category], number - n_outside)
         distractors, positions = [], []
-        if strangers:
-            distractors = rng.sample(pools[category], strangers)
-            positions = sorted(rng.sample(range(number), strangers))
+        if n_outside:
+            distractors = rng.sample(pools[category], n_outside)
+            positions = sorted(rng.sample(range(number), n_outside))
         listed_words = [*category_words]
         for position, word in zip(positions, distractors, strict=True):
             listed_words.insert(position, word)
-        holds = strangers == 0 if task.opposite else strangers < number
+        holds = n_outside == 0 if task.opposite else n_outside < number
         arguments = {"category": category, "num_words": number, "words": listed_words}
         arguments |= {"category_words": category_words, "distractors": distractors}
-        arguments |= {"num_distractors": strangers, "distractor_indices": positions}
+        arguments |= {"num_distractors": n_outside, "distractor_indices": positions}
         arguments["answer"] = yes if holds else no
         yield Draw((tuple(category_words), tuple(distractors), tuple(positions)), arguments)
 
@@ -231,7 +235,7 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
     usable_words = source.resources.unambiguous if task.resource == "unambiguous" else source.words
 
     @cache
-    def strangers(name: str, query: str) -> list[str]:
+    def distractors_of(name: str, query: str) -> list[str]:
         rhyming = {*groups[name]}
         if not task.ambiguous:
             rhyming = rhyming.union(*(group for group in groups.values() if query in group))
@@ -258,15 +262,15 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
             yield None
             continue
         answer = rng.choice(answers)
-        distractor_pool = strangers(name, query)
+        distractor_pool = distractors_of(name, query)
         if not distractor_pool:
             yield None
             continue
         distractor, index = rng.choice(distractor_pool), rng.choice((0, 1))
         # For this relation the release takes no two draws that differ in the distractor only.
         middle = () if task.relation == "different" else (distractor,)
-        named = {"query": query, **pair(answer, distractor, index)}
-        yield Draw((query, answer, *middle, index), named)
+        arguments = {"query": query, **pair(answer, distractor, index)}
+        yield Draw((query, answer, *middle, index), arguments)
 
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
@@ -274,24 +278,25 @@ def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
     drawn = []
     for row, name, index in product(source.resources.homophones, UNLIKE, (0, 1)):
         if name in row:
-            named = pair(row["homophone"], row[name], index)
-            drawn.append({"query": row["word"], **named, "distractor_type": name[:-1]})
+            arguments = {"query": row["word"], **pair(row["homophone"], row[name], index)}
+            drawn.append(arguments | {"distractor_type": name[:-1]})  # "easy1" is of type "easy"
     return drawn
 
 
 def draw_order(source: Source, rng: Random) -> Draws:
     """Draw two words, of which the alphabetically first is the answer.
 
-    ``relation``: that of their first letters. As in the release, a relation by distance draws the
-    answer, the distractor, then their order.
+    The task's ``relation`` is that of their first letters: any, far apart, different, consecutive
+    or the same. As in the release, a relation by distance draws the answer, the distractor, then
+    their order.
     """
     task, alphabet = source.task, source.alphabet
+    # Words by their first letter, and the letters in the order by which distance is measured.
     letter_of = alphabet.initial if task.initials == "alphabet" else itemgetter(0)
     groups: dict[str, list[str]] = defaultdict(list)
     for word in source.words:
         if letter := letter_of(word):
             groups[letter].append(word)
-    # First letters in order, by which their distance is measured.
     orders = {"alphabet": [*alphabet.initials], "found": [*groups]}
     letters = orders.get(task.initials, [*ascii_lowercase])
     present = [letter for letter in letters if letter in groups]
@@ -331,8 +336,7 @@ def draw_order(source: Source, rng: Random) -> Draws:
         else:
             word, partner = (rng.choice(groups[x]) for x in rng.sample(present, 2))
         holds = min(word, partner, key=key) == word
-        named = pair(word, partner, 0) if holds else pair(partner, word, 1)
-        yield Draw((word, partner), named)
+        yield Draw((word, partner), pair(word, partner, 0) if holds else pair(partner, word, 1))
 
 
 def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
@@ -341,7 +345,7 @@ def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
 
 
 def draw_lengths(source: Source, rng: Random) -> Draws:
-    """Draw two words of different lengths, without repeated letters, nor "a" as in the release."""
+    """Draw two words of different lengths. As in the release no letter repeats, nor is one "a"."""
     task = source.task
     usable = [word for word in source.words if word.lower() != "a"]
     if task.letters_only:
@@ -359,12 +363,12 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
             yield None
             continue
         index = lengths.index(best(lengths))
-        named = pair(drawn[index], drawn[1 - index], index)
-        yield Draw(tuple(drawn), named | {"word_lengths": lengths})
+        arguments = pair(drawn[index], drawn[1 - index], index)
+        yield Draw(tuple(drawn), arguments | {"word_lengths": lengths})
 
 
 def _lengths_that_differ(usable: Sequence[str], task: Sampling, rng: Random) -> Draws:
-    """Draw two words whose lengths differ by the task's ``difference`` (least and most letters)."""
+    """Draw two words with a difference of lengths within the task's ``difference``."""
     assert task.difference is not None
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in usable:
@@ -417,7 +421,7 @@ SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments] | Draws]] = {
 def draw(source: Source, seed: int) -> list[Arguments]:
     """Draw the arguments of a task's prompts, in order; the same ``seed`` gives the same ones.
 
-    Of endless draws the first ``size`` different ones are taken, or fewer if no new ones occur.
+    From endless draws it takes the task's ``size`` different ones, or fewer if no new ones occur.
     """
     drawn = SAMPLERS[source.task.sampler](source, Random(seed))
     if isinstance(drawn, list):
