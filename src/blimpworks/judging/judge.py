@@ -1,4 +1,11 @@
-"""Judge pairs of sentences by token scores: which of the two a model prefers, by each method."""
+"""Judge pairs of sentences by token scores: which of the two a model prefers, by each method.
+
+``judge`` reads a table of pairs (good and bad sentence) and one of scores (log-probabilities of the
+sentences' tokens). A method, such as ``sum(all)`` or ``mean(region)``, makes a sentence's scores
+one value; the margin of a pair is the good sentence's value less the bad one's. Arrays have the
+length n (sentences or pairs) or t (tokens of all these sentences), which docstrings give in
+brackets.
+"""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -123,7 +130,8 @@ TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
     "text": without_end,
     "region": joined_region,
 }
-"""Masks by ``Method.tokens``: of "Cats sleep .</s>", text is all but </s>, region is " sleep"."""
+"""Mask for each value of ``Method.tokens``. Of "Cats sleep .</s>", text is all but </s>, and region
+is " sleep"."""
 
 
 def divisors(method: Method, side: Side) -> Floats:
@@ -270,7 +278,7 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
 
 
 def without_unknown(side: Side, which: str) -> Mask:
-    """Mask sentences [n] without unknown words: ``any`` word, or ``critical`` ones."""
+    """Mask sentences [n] without unknown words: ``any``, or those of the ``critical`` region."""
     unknown = side.id == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
@@ -293,7 +301,10 @@ class Rules:
 
 
 def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
-    """Return the value of a tie by method. Raises UserError for a repeated method."""
+    """Return the value of a tie for each method, as ``correct`` (0, 0.5 or 1).
+
+    Raises UserError for a repeated method, an unknown policy, or a wrong number of policies.
+    """
     names = [method.name for method in methods]
     is_unknown = not {*ties} <= {*TIES}
     if is_unknown or len({*names}) < len(names) or len(ties) not in (1, len(names)):
@@ -306,7 +317,7 @@ def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, floa
 
 
 def right_of(margins: Floats, ties: float) -> Floats:
-    """Return 1 for a margin above 0, ``ties`` for 0, else 0."""
+    """Return 1 for a margin above 0, ``ties`` for a margin of 0, and 0 below."""
     return np.where(margins == 0, ties, (margins > 0).astype(float))
 
 

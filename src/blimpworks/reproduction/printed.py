@@ -1,6 +1,8 @@
 """Read a paper's printed numbers, and decide whether a computed value agrees with one.
 
-docs/published.md has the rule. Printed accuracies become a table like that of the campaign.
+Printed numbers are rows of ``PublishedRow``: exhibit, row, column, and the text as printed ("71.3",
+"less than 2"), from CSV files. ``agreement`` has the rule of docs/published.md. ``read_published``
+makes printed accuracies a table like that of the campaign.
 """
 
 import math
@@ -26,14 +28,14 @@ from blimpworks.tables import ACCURACIES, write_rows
 TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
 ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
-"""Columns of rounded numbers, with the column of their largest rounding errors."""
+"""For each column of rounded numbers, the column of their largest rounding errors."""
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
     "above": operator.gt,
     "below": operator.lt,
 }
-"""Comparison with the printed number, by the words of a printed bound."""
+"""For the words of a printed bound, the comparison of (value, printed number)."""
 Agreement = Literal["exact", "rounding", ""]
 
 
@@ -75,20 +77,20 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
 
 
 def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
-    """Return how far rounding of the ``rows`` can have moved the formula's value.
+    """Return how far rounding of the numbers in ``rows`` can have moved the formula's value.
 
-    The error of each rounded number is taken alone and the effects are added. That is exact for
-    sums, means and differences, and an approximation for other formulas.
+    Each number is moved by its rounding error, one at a time, and the effects are added. That is
+    exact for sums, means and differences, and an approximation for other formulas.
     """
     total, before = 0.0, formula(rows)
     for column, error_column in ROUNDING_ERROR_COLUMN.items():
         if column in rows and error_column in rows:
             steps = rows[error_column].fillna(0).to_numpy(float)
-            for at in np.flatnonzero(steps > 0):
+            for index in np.flatnonzero(steps > 0):
                 effects = []
-                for step in (steps[at], -steps[at]):
+                for step in (steps[index], -steps[index]):
                     values = rows[column].to_numpy(float, copy=True)
-                    values[at] += step
+                    values[index] += step
                     effects.append(abs(formula(rows.assign(**{column: values})) - before))
                 total += max(effects)
     return total
@@ -141,7 +143,8 @@ def printed_accuracy(
 ) -> PrintedAccuracy:
     """Return an accuracy that is printed as a number from 0 to ``most``.
 
-    Raises UserError, which names what was ``expected``, for another number or if not ``valid``.
+    ``names``: the other fields of ``PrintedAccuracy``. Raises UserError with the words ``expected``
+    for another number, or if the caller has found the row not ``valid``.
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
@@ -153,12 +156,12 @@ def printed_accuracy(
 
 
 def printed_tables(folder: Path, paper: str) -> list[Path]:
-    """Return the tables of a paper's printed numbers below ``folder``, if there are any."""
+    """Return the CSV files with a paper's printed numbers below ``folder``; empty without any."""
     return sorted(printed_folder(folder, paper).glob("*.csv"))
 
 
 def printed_files(folder: Path, paper: str) -> list[Path]:
-    """Return the tables of a paper's printed numbers. Raises UserError when there is none."""
+    """Return the CSV files as ``printed_tables`` does. Raises UserError if there are none."""
     paths = printed_tables(folder, paper)
     if not paths:
         raise UserError(
@@ -170,7 +173,10 @@ def printed_files(folder: Path, paper: str) -> list[Path]:
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
-    """Read a paper's printed numbers. Raises UserError when two rows have the same place."""
+    """Read a paper's printed numbers.
+
+    Raises UserError if two rows have the same exhibit, row and column.
+    """
     rows = [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
     counts = Counter((row.exhibit, row.row, row.column) for row in rows)
     for (exhibit, row, column), n in counts.items():

@@ -379,7 +379,7 @@ def measure_agreement(
 
     lang_of_row = dict(zip(key["row"], key["lang"], strict=True))
     labelled_rows = [*zip(labels["row"], labels["annotator"], strict=True)]
-    missing = spreadsheet.lacking(labelled_rows, lang_of_row)
+    missing = spreadsheet.count_missing(labelled_rows, lang_of_row)
     for name in annotators:
         if missing[name]:
             log.warning("%s lacks %d rows of the sheets", name, missing[name])
