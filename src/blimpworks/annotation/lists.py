@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from blimpworks.annotation.options import ValidationOptions
 from blimpworks.annotation.spreadsheet import row_id
@@ -71,18 +72,10 @@ class Assignment:
     """
 
     def __init__(
-        self,
-        pairs: Collection[ItemPair],
-        per_paradigm: int,
-        participants: int,
-        per_pair: int,
-        random: np.random.Generator,
+        self, pairs: Collection[ItemPair], options: ValidationOptions, random: Generator
     ) -> None:
-        """Draw pairs of each paradigm and assign them to lists, small paradigms first.
-
-        ``per_paradigm``: pairs to draw of each paradigm; all if there are fewer. ``participants``:
-        number of lists. ``per_pair``: lists that each pair is on.
-        """
+        """Draw pairs of each paradigm and assign them to lists, small paradigms first."""
+        per_pair, participants = options.per_pair, options.participants
         # A pair of two paradigms is drawn for the smaller one.
         unused: dict[str, list[ItemPair]] = {}
         for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
@@ -95,7 +88,7 @@ class Assignment:
         unused = {paradigm: _shuffled(unused[paradigm], random) for paradigm in order}
 
         # Each pair is on the next ``per_pair`` lists; the first list follows the last.
-        paradigms = [name for name in order for _ in unused[name][:per_paradigm]]
+        paradigms = [name for name in order for _ in unused[name][: options.per_paradigm]]
         self.slots: list[Slot] = []
         for index, paradigm in enumerate(paradigms):
             turns = range(index * per_pair, (index + 1) * per_pair)
@@ -162,7 +155,7 @@ class Assignment:
         return False
 
 
-def _shuffled(pairs: Sequence[ItemPair], random: np.random.Generator) -> list[ItemPair]:
+def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:
     return [pairs[index] for index in random.permutation(len(pairs))]
 
 
@@ -185,9 +178,7 @@ def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
     return partners
 
 
-def halve(
-    first: Sequence[Groups], second: Sequence[Groups], random: np.random.Generator
-) -> list[bool]:
+def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) -> list[bool]:
     """Divide elements into two halves, so that every group is divided in half (by one at most).
 
     ``first`` and ``second``: each element's groups by two classifications, such as by item and by
@@ -211,7 +202,7 @@ def halve(
     return [halves[index] for index in range(len(first))]
 
 
-def order_apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
+def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
     """Return a random order of elements, as indices, given the group of each.
 
     Neighbours have the same group only where that cannot be avoided.
@@ -323,7 +314,7 @@ def suits(sentence: str) -> bool:
     return len({*_split(sentence)[0]}) >= FEWEST_WORDS
 
 
-def scrambled(sentence: str, random: np.random.Generator) -> str:
+def scrambled(sentence: str, random: Generator) -> str:
     """Shuffle the words of a sentence of ``FEWEST_WORDS`` or more; its final punctuation stays."""
     sentence_words, end = _split(sentence)
     for _ in range(TRIES):
@@ -385,7 +376,7 @@ def _choose_practice(
     return [_Entry(p, PRACTICE, side, p.bad) for p, side in zip(chosen, sides, strict=True)]
 
 
-def _mix(entries: Sequence[_Entry], random: np.random.Generator) -> list[_Entry]:
+def _mix(entries: Sequence[_Entry], random: Generator) -> list[_Entry]:
     paradigms = [entry.pair.paradigm for entry in entries]
     return [entries[index] for index in order_apart(paradigms, random)]
 
@@ -396,12 +387,11 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     Raises UserError for too few pairs to practise on, or too few sentences for attention checks.
     """
 
-    def stream(*steps: int) -> np.random.Generator:
+    def stream(*steps: int) -> Generator:
         return np.random.default_rng([options.seed, *steps])
 
     # Assign pairs to lists, and choose the practice pairs from what is left.
-    people, per_pair = options.participants, options.per_pair
-    assigned = Assignment(pairs, options.per_paradigm, people, per_pair, stream(DRAW))
+    assigned = Assignment(pairs, options, stream(DRAW))
     sizes = Counter(pair.paradigm for pair in assigned.pairs)
     few = [f"{paradigm} ({n})" for paradigm, n in sorted(sizes.items()) if n < options.per_paradigm]
     if few:
@@ -418,7 +408,7 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     by_item: list[Groups] = [(pair.item_id, pair.paradigm) for pair, _ in judgements]
     by_list: list[Groups] = [((number, pair.paradigm), number) for pair, number in judgements]
     sides = halve(by_item, by_list, stream(SIDES))
-    entries_by_list: list[list[_Entry]] = [[] for _ in range(people)]
+    entries_by_list: list[list[_Entry]] = [[] for _ in range(options.participants)]
     for (pair, number), first_is_good in zip(judgements, sides, strict=True):
         entries_by_list[number].append(_Entry(pair, PAIR, first_is_good, pair.bad))
 

@@ -212,7 +212,7 @@ def write_annotation_sheet(
     """Write a sheet of answers in one language for people to label; return the number of its rows.
 
     The sheet has ``options.per_task`` answers of each task, from all models, or all if there are
-    fewer. It shows neither models nor verdicts; these are in the table ``key``. ``answers``: the
+    fewer. It shows neither models nor verdicts; the table ``key`` has the models. ``answers``: the
     table of each model. ``pack``: the language pack if the prompts are the published ones, some of
     which ask for another task. Raises UserError without any answer.
     """

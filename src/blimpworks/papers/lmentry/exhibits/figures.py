@@ -22,12 +22,7 @@ from blimpworks.papers.lmentry.exhibits import common, describe
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.tasks import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 
-SIZE_CLASSES = {
-    "XS": (2.0, "< 2"),
-    "S": (7.0, "2–7"),
-    "M": (14.0, "7–14"),
-    "L": (float("inf"), "≥ 14"),
-}
+CLASSES = {"XS": (2.0, "< 2"), "S": (7.0, "2–7"), "M": (14.0, "7–14"), "L": (float("inf"), "≥ 14")}
 """For each size class of models, the upper limit in billions of parameters, and the range."""
 MOST_NAMED = 5
 """Most languages that a panel's title names."""
@@ -83,10 +78,10 @@ def _leave_empty(axes: Axes, why: str) -> None:
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 1: mean LMentry score of the models of each size class, by language."""
     scores = Scores(tables, labels)
-    sizes, order = labels.facts["lmentry_sizes"], [*SIZE_CLASSES]
+    sizes, order = labels.facts["lmentry_sizes"], [*CLASSES]
     cells = []
-    for lang, (name, (limit, _)) in product(scores.languages, SIZE_CLASSES.items()):
-        lowest = max((below for below, _ in SIZE_CLASSES.values() if below < limit), default=0)
+    for lang, (name, (limit, _)) in product(scores.languages, CLASSES.items()):
+        lowest = max((below for below, _ in CLASSES.values() if below < limit), default=0)
         models = [m for m in scores.models(lang) if lowest <= (sizes.get(m) or -1) < limit]
         cells += scores.cells((common.language_name(lang, labels), name), lang, models)
     figure = style.new_figure(style.PAGE_INCHES, 2.6)
@@ -109,7 +104,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
             line = axes.plot(x, y, color=LINES[style_number], linewidth=1, clip_on=False)[0]
             line.set(marker=style.MARKERS[style_number], markersize=4)
             ends[row] = (y[-1], LINES[style_number])
-        ticks = [f"{name}\n{text}" for name, (_, text) in SIZE_CLASSES.items()]
+        ticks = [f"{name}\n{text}" for name, (_, text) in CLASSES.items()]
         axes.set_xticks(range(len(order)), ticks)
         axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))
         axes.set_xlabel("size class (billions of parameters)")

@@ -80,26 +80,22 @@ def words_of(patterns: Iterable[str]) -> frozenset[str]:
 
 
 def role_expressions(
-    task: str,
-    texts: Roles,
-    articles: dict[str, str],
-    endings: dict[str, str] | None,
-    special: Roles,
+    task: str, texts: Roles, articles: dict[str, str], endings: dict[str, str] | None, extra: Roles
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
     ``texts``: expressions of the roles without articles. ``articles``: article for each type of
     role (word, letter, number, sentence). ``endings``: pattern for each case; None if ``texts``
-    already has the declined arguments. ``special``: the entries of ``Roles`` that are no roles.
+    already has the declined arguments. ``extra``: the entries of ``Roles`` that are no roles.
     """
     role_types = RULES_OF[task].role_types
     expressions = {
-        name: add_article(articles.get(role_types.get(name, "word"), "{}"), text, special)
+        name: add_article(articles.get(role_types.get(name, "word"), "{}"), text, extra)
         for name, text in texts.items()
     }
     if endings is not None:
         for name, (base, case) in answers.DECLINED_ROLES.items():
-            ending = _translate(f"({endings.get(case, '')})", special)
+            ending = _translate(f"({endings.get(case, '')})", extra)
             expressions[name] = expressions[base] + ending
     return expressions
 
@@ -307,13 +303,13 @@ def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes)
     roles = (ROLE | answers.EITHER_ROLES).items()
     texts = {name: either.get(text, text) for name, text in roles if name != "other"}
     conjunction = either.get(declared.conjunction, re.escape(declared.conjunction))
-    special = {f"={text}": expression for text, expression in either.items()}
+    extra = {f"={text}": expression for text, expression in either.items()}
     word, gap = f"[{ROLE['answer']}{ROLE['other']}]", NO_WORD_CHARACTER
     return {
-        **role_expressions(task, texts, declared.article, declared.endings, special),
+        **role_expressions(task, texts, declared.article, declared.endings, extra),
         "words": f"{gap}*(?:{word}{gap}*(?:{conjunction}{gap}+)?)+",
         "any": ANY_CHARACTER["corrected"],
-        **special,
+        **extra,
     }
 
 
@@ -332,11 +328,11 @@ def _roles_in_brackets(
 
     ``other_roles``: expressions of roles without articles and marks, such as numbers.
     """
-    published, special = variant == "published", {AFTER_EACH: ANY_BRACKETS}
+    published, extra = variant == "published", {AFTER_EACH: ANY_BRACKETS}
     argument_of = {name: between_brackets(role) for name, role in ROLE.items()}
 
     # Roles without articles and marks: ``words`` is a list of words, ``any`` a full stop.
-    conjunction = f"(?:{_translate(declared.conjunction, special)}{SPACE}+)?"
+    conjunction = f"(?:{_translate(declared.conjunction, extra)}{SPACE}+)?"
     if published:
         # The release expects the words of a list in their order.
         *firsts, last = [
@@ -346,7 +342,7 @@ def _roles_in_brackets(
     else:
         word = f"(?:{argument_of['answer']}|{argument_of['other']})"
         words = f"{ANY_BRACKETS}{SPACE}*(?:{word}{ANY_BRACKETS}{SPACE}+{conjunction})+"
-    without_marks = {"words": words, "any": ANY_CHARACTER[variant] + ANY_BRACKETS, **special}
+    without_marks = {"words": words, "any": ANY_CHARACTER[variant] + ANY_BRACKETS, **extra}
     for name, expression in other_roles.items():
         spaced = expression.replace("\\ ", f"{ANY_BRACKETS}\\ {ANY_BRACKETS}")
         without_marks[name] = f"(?:{spaced}){ANY_BRACKETS}"
@@ -363,7 +359,7 @@ def _roles_in_brackets(
             edge = ANY_BRACKETS if is_declined else marks
             texts[name] = f"{edge}{argument}{edge}"
         endings = None if published else declared.endings
-        return role_expressions(task, texts, articles, endings, special) | without_marks
+        return role_expressions(task, texts, articles, endings, extra) | without_marks
 
     articles = declared.article
     exact_answers = with_marks(f"[{MARKS[variant]}{BRACKETS}]*", articles)
@@ -377,8 +373,5 @@ def _roles_in_brackets(
     # The release looks for wrong differences in the lower-case answer, where no article with a
     # capital is.
     uncased = {kind: article for kind, article in articles.items() if article.upper() == article}
-    return RoleExpressions(
-        sentences=with_marks(around, articles),
-        exact_answers=exact_answers,
-        wrong_differences=with_marks(around, uncased),
-    )
+    sentences, wrong_differences = with_marks(around, articles), with_marks(around, uncased)
+    return RoleExpressions(sentences, exact_answers, wrong_differences)

@@ -315,7 +315,7 @@ def task_patterns(
         before = tuple(fill(pattern, family, task_index) for pattern in family.before)
         after = tuple(fill(pattern, family, task_index) for pattern in family.after)
         frames.append((before, after))
-        right_sentences = _right_sentences(family, task_index, variant, changed)
+        right_sentences = _sentences(family, task_index, variant, changed)
         accept += (Framed(pattern, before, after) for pattern in right_sentences)
 
         wrong = family.published_reject if published else family.corrected_reject
@@ -333,9 +333,7 @@ def task_patterns(
     )
 
 
-def _right_sentences(
-    family: Family, task_index: int, variant: str, changed: Changed
-) -> Iterator[str]:
+def _sentences(family: Family, task_index: int, variant: str, changed: Changed) -> Iterator[str]:
     """Yield the right sentences of one family for a task, each with its converses."""
     published, swap = variant == "published", family.swap or ()
     if changed and family.converse:
