@@ -76,7 +76,7 @@ class Source:
         return [word for word in words if levels & {*self.annotated[word].get("levels", ())}]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
-        """Return the words of each category that has enough; ``usual``: the default resource."""
+        """Return the words of each category that has enough; renamed categories come last."""
         resources = {"nouns": self.resources.nouns, "categories": self.resources.categories}
         groups = resources.get(self.task.resource, usual)
         new_names = self.task.rename
@@ -345,7 +345,7 @@ def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
 
 
 def draw_lengths(source: Source, rng: Random) -> Draws:
-    """Draw two words of different lengths. As in the release no letter repeats, nor is one "a"."""
+    """Draw two words of different lengths; no word is "a" or repeats a letter, as in the release."""
     task = source.task
     usable = [word for word in source.words if word.lower() != "a"]
     if task.letters_only:

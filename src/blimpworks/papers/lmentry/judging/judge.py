@@ -54,9 +54,7 @@ class Judge:
         ``prompts``: variant of the prompts. Some published prompts ask for another task.
         """
         self._declared, self._variant = declared, variant
-        self._asked_task = (
-            declared.asks if variant == "corrected" and prompts == "published" else {}
-        )
+        self._asked = declared.asks if variant == "corrected" and prompts == "published" else {}
         self._judges: dict[str, TaskJudge] = {}
 
     def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:
@@ -65,7 +63,7 @@ class Judge:
         ``phenomenon``: task or subset of a task. Raises UserError for an unknown task.
         """
         task = task_of(phenomenon)
-        task = self._asked_task.get(f"{task}.{template}", task)
+        task = self._asked.get(f"{task}.{template}", task)
         if task not in RULES_OF:
             raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}.")
         if task not in self._judges:

@@ -29,9 +29,7 @@ BREAK = rf"[^a-z0-9{WORD_ROLE}]"
 """The release's space between words."""
 LONGER_WORD = rf"[\pL\pN](?:{answers.ANY_BRACKETS}[\pL\pN])+"
 _LABEL = re.compile(r"[^\W_]{1,2}:")  # "A:"
-_LEAD = re.compile(
-    r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:"
-)  # a line with a colon at its end, or 'With "cat":'
+_LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")  # "Here it is:"
 
 
 def without_lead(answer: str) -> str:
@@ -159,9 +157,8 @@ class EdgeJudge:
         expressions |= {"text": text, "word": word}
         accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
         patterns = [compiling.compile_pattern(framed.pattern, expressions) for framed in accepted]
-        self._patterns = compiling.make_matcher(
-            patterns, full=True, end=r"\.?" if self._at_start else ""
-        )
+        after_answer = r"\.?" if self._at_start else ""
+        self._patterns = compiling.make_matcher(patterns, full=True, end=after_answer)
         end = "" if self._at_start or declared.published_anywhere else "$"
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
         self._inside = compiling.make_matcher(inside, full=False)
