@@ -345,7 +345,7 @@ def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
 
 
 def draw_lengths(source: Source, rng: Random) -> Draws:
-    """Draw two words of different lengths; no word is "a" or repeats a letter, as in the release."""
+    """Draw two words of different lengths. As in the release none is "a" or repeats a letter."""
     task = source.task
     usable = [word for word in source.words if word.lower() != "a"]
     if task.letters_only:
