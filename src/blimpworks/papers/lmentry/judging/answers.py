@@ -41,8 +41,9 @@ DECLINED_ROLES = {name: tuple(name.split("_")) for name in _WITH_CASE}
 ROLE_CHARACTERS = "".join(ROLE.values())
 PLACEHOLDER = chr(0xE000 + len(ROLE_NAMES))
 """Character in place of a text that must not be taken for an argument."""
-EITHER = f"[{ROLE['answer']}{ROLE['distractor']}]"
-EITHER_ROLES = dict.fromkeys(("word1", "word2", "n1", "n2"), EITHER)
+EITHER_ROLES = dict.fromkeys(
+    ("word1", "word2", "n1", "n2"), f"[{ROLE['answer']}{ROLE['distractor']}]"
+)
 """Expressions of the roles in patterns that stand for either of two arguments."""
 Arguments = Mapping[str, Any]
 """A prompt's arguments by name, such as {"answer": 7, "distractor": 3}."""
@@ -114,10 +115,7 @@ def replace_word(text: str, argument: Argument, marks: str, particles: Particles
     A sentence is replaced anywhere, other arguments as whole words only. ``particles`` stay.
     """
     word, role = argument.text, argument.role
-    start = text.find(word)
-    if start < 0:
-        return text
-    fragments, copied_to = [], 0
+    fragments, copied_to, start = [], 0, text.find(word)
     while start >= 0:
         end = start + len(word)
         if role != ROLE["sentence"] and find_word_end(text, start, end, particles) < 0:
@@ -186,10 +184,9 @@ def find_spans(
             (at > 0 and text[at - 1].isalnum()) != (at < len(text) and text[at].isalnum())
             for at in (start, end)
         )
-        in_word = not (inside_words or at_boundaries)
-        if in_word and (not particles or find_word_end(text, start, end, particles) < 0):
-            continue
-        yield start, end
+        has_particle = bool(particles) and find_word_end(text, start, end, particles) >= 0
+        if inside_words or at_boundaries or has_particle:
+            yield start, end
 
 
 def put_brackets(
@@ -208,8 +205,6 @@ def put_brackets(
                 end_of.setdefault((start, opening), end)
             elif (start, opening) not in end_of:
                 empty.append((start, opening + CLOSE[argument.role]))
-    if not end_of and not empty:
-        return text
     closing = [(end, chr(ord(opening) - len(ROLE_NAMES))) for (_, opening), end in end_of.items()]
     fragments, copied_to = [], 0
     for position, bracket in sorted([*end_of, *closing, *empty]):
@@ -225,7 +220,7 @@ def between_brackets(role: str) -> str:
 
 PUBLISHED_MARKS = "\"'.,"
 CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
-_SPACES = re.compile(" +")
+_SPACES = re.compile("  +")
 _BLANK = re.compile(r"\s+")
 _MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"
 # A model may write characters of roles, which are removed.
@@ -246,10 +241,7 @@ def normalise_published(text: str) -> str:
     """Normalise as the release does: lower case, single spaces, spaces for underscores."""
     if not text.isascii():
         text = text.translate(_NO_ROLES)
-    text = text.strip().lower()
-    if "  " in text:
-        text = _SPACES.sub(" ", text)
-    return text.replace("_", " ")
+    return _SPACES.sub(" ", text.strip().lower()).replace("_", " ")
 
 
 def normalise_corrected(text: str) -> str:
@@ -257,8 +249,7 @@ def normalise_corrected(text: str) -> str:
 
     Spaces before French marks ("oui !") are removed too.
     """
-    if not text.isascii() and not unicodedata.is_normalized("NFC", text):
-        text = unicodedata.normalize("NFC", text)
+    text = unicodedata.normalize("NFC", text)
     if not _ODD_TEXT.search(text):
         return text.strip().lower()
     lines = text.translate(_PLAIN).lower().splitlines()
@@ -280,7 +271,7 @@ _NOT_DIGIT = re.compile(r"\D")
 _FOLLOWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
 ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
 EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE["answer"])
-"""Table that makes other arguments the gold answer, and it the distractor: the opposite answer."""
+"""Table that makes the gold answer the distractor, and all other arguments the gold answer."""
 
 
 def mask_longer_numbers(text: str) -> str:
@@ -393,9 +384,7 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
         marks = _BEHIND.match(answer, end)
         read_to = marks.end() if marks else end
     if read_to:
-        lines = [
-            line.strip() for line in "\n".join([*remaining_texts, answer[read_to:]]).split("\n")
-        ]
+        lines = map(str.strip, "\n".join([*remaining_texts, answer[read_to:]]).split("\n"))
         answer = "\n".join(line for line in lines if line and not _LABEL.fullmatch(line))
     if opening and opening[2] in answer:
         return _instruction(opening[1], opening[2]).sub("", answer).strip()

@@ -6,10 +6,8 @@ answer patterns of a language pack. Its method ``ask`` takes what a prompt was m
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 
 and returns a function that judges answers: "cat has less letters" is a right answer, by a pattern.
-It returns a ``Verdict``: whether the answer is right, whether that is certain, the rule that
-decided, and the pattern that matched. The variant ``published`` follows the authors' scorer step by
-step, mistakes included, in ``_published``. The variant ``corrected`` judges as the task asks, in
-``_corrected``.
+``_published`` follows the authors' scorer step by step, mistakes included; ``_corrected`` judges as
+the task asks.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
@@ -37,7 +35,6 @@ from blimpworks.papers.lmentry.judging.declared import (
 )
 
 ANSWER, OTHER = ROLE["answer"], ROLE["other"]
-MARKS = compiling.MARKS["corrected"]
 LENGTH_TASKS = ("more_letters", "less_letters")
 """Tasks in which answers may state the difference of two words' lengths ("2 letters more")."""
 _WORD_CASES: dict[str, Case] = {
@@ -76,7 +73,6 @@ def texts_to_find(arguments: Arguments, variant: str) -> list[Argument]:
             text, role = normalise(str(arguments[name])), ROLE[name]
             readings = answers.read_like_release(text, role)
             to_find += readings if published else [Argument(text, role)]
-
     # Words of a list except the answer; the published rules take all of them, in order.
     listed_words = arguments.get("distractors", arguments.get("words", ()))
     word_roles = [OTHER] * len(listed_words)
@@ -104,11 +100,10 @@ def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
         if name == "category":
             case_if_related, case_if_member = _CATEGORY_CASES[case]
             category = decline(str(arguments[name]), "absolutive_singular")
-            category_case = case_if_related if f'"{category}"' in prompt else case_if_member
-            declined_text = decline(text, category_case)
+            needed = case_if_related if f'"{category}"' in prompt else case_if_member
         else:
-            declined_text = decline(text, _WORD_CASES[case])
-        declined += answers.read_like_release(declined_text, ROLE[role])
+            needed = _WORD_CASES[case]
+        declined += answers.read_like_release(decline(text, needed), ROLE[role])
     return declined
 
 
@@ -134,7 +129,7 @@ def rewrite_arguments(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a judge needs to know of one prompt."""
+    """Facts of one prompt that the judge of its answers needs."""
 
     to_find: Sequence[Argument]
     """Texts to find in answers, in the order of search."""
@@ -160,7 +155,6 @@ class ChoiceJudge:
         self._asks_number = "number" in self._rules.role_types.values()
         self._asks_letter = self._rules.role_types.get("answer") == "letter" and not published
         self._without_accents = answers.accent_table(declared.accents)
-
         # What the release does otherwise: find arguments inside words, replace texts in them, spell
         # numbers in another language.
         self._inside_words = published and task in declared.published_unbounded
@@ -190,12 +184,11 @@ class ChoiceJudge:
         self._compile = compile_patterns
         usual = compile_patterns(1, (), (), brackets=published)
         self._pattern_words = usual.words
-        one_letter_words = frozenset(declared.single if self._asks_letter else "")
-        self._possible_articles = self._pattern_words | one_letter_words
+        one_letter_words = declared.single if self._asks_letter else ""
+        self._possible_articles = usual.words.union(one_letter_words)
         exact = task_patterns(declared, task, variant).exact
         declined_roles = {ROLE[name] for name in answers.DECLINED_ROLES if f"{{{name}}}" in exact}
         self._gold_roles = {ANSWER, *declined_roles}
-
         # Expressions that only corrected verdicts use.
         reasons = declared.corrected.reasons
         # The start of a reason (", because"), or of a remark in brackets or after a dash.
@@ -257,9 +250,9 @@ class ChoiceJudge:
         if self._asks_letter:
             ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
         # Masking also replaces words of patterns, such as the first word "the".
-        words = [(a.text, a.role) for a in ordered if a.text in self._pattern_words]
+        replaced = [(a.text, a.role) for a in ordered if a.text in self._pattern_words]
         twins = [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
-        return ordered, tuple(dict.fromkeys((*words, *twins)))
+        return ordered, tuple(dict.fromkeys((*replaced, *twins)))
 
     def _published(self, question: Question, text: str) -> Verdict:
         """Judge by the tests of the authors' scorer, in their order."""
@@ -272,7 +265,6 @@ class ChoiceJudge:
         without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
         if rules.echo and without_marks == question.sentence:
             return Verdict(False, True, "echo")
-
         # The answer is one word, and not the gold answer. The release ignores words of other
         # scripts, and repetitions of a word with digits.
         tokens = answers.ASCII_TOKEN.findall(answer)
@@ -304,7 +296,6 @@ class ChoiceJudge:
         masked = self._mask(question, answer)
         if verdict := _judge_line(masked, question.patterns):
             return verdict
-
         # The first or last line, or the text before a reason or a remark.
         lines, rule = masked.split("\n"), "line"
         if len(lines) > 1:
@@ -315,7 +306,6 @@ class ChoiceJudge:
         for piece in pieces:
             if verdict := _judge_line(piece, question.patterns):
                 return Verdict(verdict.correct, False, rule, verdict.pattern)
-
         # A sentence inside the answer. An answer that also states another answer is wrong.
         inside, text = question.patterns.inside, self._either.sub(" ", masked.replace("\n", " "))
         verdict = inside(text)
@@ -332,27 +322,23 @@ class ChoiceJudge:
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
         # The gold answer may also be part of another argument, such as a sentence.
-        gold_forms = question.gold_forms
-        if ANSWER in masked or any(
-            answers.has_word(answer, x, self._particles) for x in gold_forms
-        ):
+        has_gold = any(answers.has_word(answer, x, self._particles) for x in question.gold_forms)
+        if ANSWER in masked or has_gold:
             return UNDECIDED
         is_one_word = len(answers.WORD.findall(answer)) == 1
         return Verdict(False, True, "lone" if is_one_word else "absent")
 
     def _mask(self, question: Question, answer: str) -> str:
         """Replace arguments by roles, except articles that are spelt like the gold answer."""
-        article = question.article
+        article, to_find = question.article, question.to_find
+        mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
         if not article:
-            return answers.mask(answer, question.to_find, MARKS, self._particles)
-        longer = [argument for argument in question.to_find if len(argument.text) > len(article)]
-        shorter = [argument for argument in question.to_find if len(argument.text) <= len(article)]
-        masked = answers.mask(answer, longer, MARKS, self._particles)
+            return mask(answer, to_find)
+        longer = [argument for argument in to_find if len(argument.text) > len(article)]
+        shorter = [argument for argument in to_find if len(argument.text) <= len(article)]
         articles = answers.article_pattern(article, self._not_after_articles)
-        masked = articles.sub(answers.PLACEHOLDER, masked)
-        return answers.mask(masked, shorter, MARKS, self._particles).replace(
-            answers.PLACEHOLDER, article
-        )
+        masked = mask(articles.sub(answers.PLACEHOLDER, mask(answer, longer)), shorter)
+        return masked.replace(answers.PLACEHOLDER, article)
 
 
 def _judge_line(masked: str, patterns: Compiled) -> Verdict | None:

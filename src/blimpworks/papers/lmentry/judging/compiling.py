@@ -1,12 +1,13 @@
 """Compile the answer patterns of a language pack to sets of RE2 expressions.
 
-``Compiled`` takes the patterns of a task, such as "(the word )?{answer} has less letters". Its two
-matchers return the verdict on an answer in which ``answers`` has marked the prompt's arguments:
-with brackets around them, or with the character of the argument's role in their place. Each
-``{role}`` of a pattern becomes an expression of what an answer has for that role:
+``Compiled`` takes the patterns of a task, such as "{answer} has less letters". Its two matchers
+return the verdict on an answer in which ``answers`` has marked the prompt's arguments: by the
+character of the role in place of the argument, or by brackets around it. Each ``{role}`` of a
+pattern becomes the expression of a marked argument:
 
-    corrected rules: A has less letters           (A: the character of the role ``answer``)
-    published rules: <A>[^...]*</A> has less letters, with any brackets after each character
+    marked answer         expression of the pattern
+    A has less letters    A has less letters        (A: the character of the role ``answer``)
+    <A>cat</A> has ...    <A>[^</A>]*</A> has ...   (brackets may also follow any character)
 
 RE2 matches a set of expressions in a time that is linear in the length of the answer.
 """
@@ -19,13 +20,7 @@ import re2
 
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging import answers
-from blimpworks.papers.lmentry.judging.answers import (
-    ANY_BRACKETS,
-    BRACKETS,
-    ROLE,
-    SPACE,
-    between_brackets,
-)
+from blimpworks.papers.lmentry.judging.answers import ANY_BRACKETS, BRACKETS, ROLE, SPACE
 from blimpworks.papers.lmentry.judging.declared import (
     RULES_OF,
     AnswerPatterns,
@@ -44,13 +39,13 @@ END = {"published": r"\.?", "corrected": r"[.!。]*"}
 MARKS = {"published": answers.PUBLISHED_MARKS, "corrected": answers.CORRECTED_MARKS}
 UNDECIDED = Verdict(False, False, "none")
 Roles = Mapping[str, str]
-"""The expression for each role, and for two kinds of keys that are no roles: ``AFTER_EACH``, and
-``=text`` for a text of patterns that has a substitute."""
+"""Expression of each role. Two sorts of keys are no roles: ``AFTER_EACH``, and ``=text`` for a text
+in ``Substitutes``."""
 AFTER_EACH = "~"
 """Key of the expression that may follow each character of a pattern."""
 Substitutes = Sequence[tuple[str, str]]
-"""(text, role) pairs: texts of patterns (words, or roles' characters) that marking the arguments
-has replaced by a role in answers, because an argument is spelt the same."""
+"""(text, role) pairs: a text of patterns that is spelt like an argument, so that answers have the
+argument's role in its place. The text is a word, or the character of another role."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 NO_WORD_CHARACTER = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
@@ -84,9 +79,9 @@ def role_expressions(
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
-    ``texts``: expressions of the roles without articles. ``articles``: article for each type of
-    role (word, letter, number, sentence). ``endings``: pattern for each case; None if ``texts``
-    already has the declined arguments. ``extra``: the entries of ``Roles`` that are no roles.
+    ``texts``: expressions without articles. ``articles``: by the role's type (word, letter, number,
+    sentence). ``endings``: pattern for each case; None if ``texts`` has the declined arguments.
+    ``extra``: the entries of ``Roles`` that are no roles.
     """
     role_types = RULES_OF[task].role_types
     expressions = {
@@ -95,8 +90,7 @@ def role_expressions(
     }
     if endings is not None:
         for name, (base, case) in answers.DECLINED_ROLES.items():
-            ending = _translate(f"({endings.get(case, '')})", extra)
-            expressions[name] = expressions[base] + ending
+            expressions[name] = expressions[base] + _translate(f"({endings.get(case, '')})", extra)
     return expressions
 
 
@@ -187,29 +181,29 @@ def expression_of(pattern: str, roles: Roles) -> str:
 
 
 Matcher = Callable[[str], Verdict | None]
-"""Function that returns the verdict of the first pattern that matches an answer, or None."""
+"""Function that returns the verdict by the first pattern that matches an answer, or None."""
 
 
 def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") -> Matcher:
     """Compile patterns to one function.
 
-    With ``full`` a pattern must match the answer from start to end, where ``end`` may follow it.
-    Otherwise it may match inside the answer, and the verdict is uncertain.
+    With ``full`` a pattern, and ``end`` after it, must match the whole answer. Otherwise it may
+    match inside the answer, and the verdict is uncertain.
     """
     options = re2.Options()
     options.max_mem = 1 << 26  # 64 MiB
     expressions = (re2.Set.FullMatchSet if full else re2.Set.SearchSet)(options)
-    in_order = list(patterns)
-    for pattern in in_order:
+    ordered = list(patterns)
+    for pattern in ordered:
         expressions.Add(f"(?:{pattern.expression}){end}" if full else pattern.expression)
-    if in_order:
+    if ordered:
         expressions.Compile()
 
     def verdict(text: str) -> Verdict | None:
-        matches = expressions.Match(text) if in_order else None
+        matches = expressions.Match(text) if ordered else None
         if not matches:
             return None
-        pattern = in_order[min(matches)]
+        pattern = ordered[min(matches)]
         rule = pattern.rule if full else "inside"
         return Verdict(rule != "reject", full, rule, pattern.source)
 
@@ -219,8 +213,7 @@ def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") 
 class Compiled:
     """The compiled patterns of a task, as two matchers.
 
-    ``whole`` judges a full answer, ``inside`` an answer that contains one of the patterns'
-    sentences.
+    ``whole`` judges full answers, ``inside`` answers that contain a right sentence.
     """
 
     def __init__(
@@ -237,14 +230,13 @@ class Compiled:
         """Compile the patterns. Raises UserError for a faulty one.
 
         ``expressions``: those of roles that are no arguments, such as the numbers of ``counts_of``.
-        ``brackets``: whether answers have brackets around arguments, not characters of roles in
-        their place. ``substitutes`` apply without brackets, ``changed`` to published patterns.
+        ``brackets``: whether brackets mark the arguments in answers. ``substitutes`` are for
+        answers without brackets, ``changed`` is for published patterns.
         """
         rules, published = RULES_OF[task], variant == "published"
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
         patterns = task_patterns(declared, task, variant, changed)
-
         # Words that the judge needs to know: those after an answer, and all words of patterns.
         sentences = [sentence for f in patterns.accept for sentence in (f.pattern, *f.after)]
         self.words_after_answer = answers.words_after_answer(
@@ -259,16 +251,16 @@ class Compiled:
         else:
             usual = {**_masked_roles(declared, task, substitutes), **expressions}
             roles = RoleExpressions(usual, usual, usual)
-
         # The first pattern that matches decides: wrong answers, then exact answers, then sentences.
         full_answers = []
         for pattern in patterns.reject:
             # An answer with a wrong difference is wrong, whatever follows.
-            differs = "{m}" in pattern or "{d}" in pattern
-            expression_of_role = roles.wrong_differences if differs else roles.sentences
-            compiled = compile_pattern(pattern, expression_of_role, "reject")
-            expression = compiled.expression + (r"(?s:.*)" if differs else "")
-            full_answers.append(compiled._replace(expression=expression))
+            if "{m}" in pattern or "{d}" in pattern:
+                compiled = compile_pattern(pattern, roles.wrong_differences, "reject")
+                compiled = compiled._replace(expression=compiled.expression + r"(?s:.*)")
+            else:
+                compiled = compile_pattern(pattern, roles.sentences, "reject")
+            full_answers.append(compiled)
         exact = ["{answer}", *patterns.exact]
         if published:
             # An exact answer of the release that is also a sentence is compiled as a sentence only.
@@ -314,7 +306,7 @@ def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes)
 
 
 class RoleExpressions(NamedTuple):
-    """The expressions of roles in patterns for sentences, exact answers and wrong differences."""
+    """The expressions of roles in sentences, in exact answers and in wrong differences."""
 
     sentences: Roles
     exact_answers: Roles
@@ -329,20 +321,18 @@ def _roles_in_brackets(
     ``other_roles``: expressions of roles without articles and marks, such as numbers.
     """
     published, extra = variant == "published", {AFTER_EACH: ANY_BRACKETS}
-    argument_of = {name: between_brackets(role) for name, role in ROLE.items()}
-
-    # Roles without articles and marks: ``words`` is a list of words, ``any`` a full stop.
+    argument_of = {name: answers.between_brackets(role) for name, role in ROLE.items()}
+    # Roles without articles and marks: ``words`` is a list of words, ``any`` is any character.
     conjunction = f"(?:{_translate(declared.conjunction, extra)}{SPACE}+)?"
     if published:
         # The release expects the words of a list in their order.
-        *firsts, last = [
-            f"{argument_of[name]}{ANY_BRACKETS}{SPACE}+" for name in answers.LISTED_ROLES
-        ]
-        words = "".join([f"{ANY_BRACKETS}{SPACE}*", *firsts, conjunction, last])
+        listed = [argument_of[name] for name in answers.LISTED_ROLES]
+        *firsts, last = [f"{argument}{ANY_BRACKETS}{SPACE}+" for argument in listed]
+        word_list = "".join([f"{ANY_BRACKETS}{SPACE}*", *firsts, conjunction, last])
     else:
         word = f"(?:{argument_of['answer']}|{argument_of['other']})"
-        words = f"{ANY_BRACKETS}{SPACE}*(?:{word}{ANY_BRACKETS}{SPACE}+{conjunction})+"
-    without_marks = {"words": words, "any": ANY_CHARACTER[variant] + ANY_BRACKETS, **extra}
+        word_list = f"{ANY_BRACKETS}{SPACE}*(?:{word}{ANY_BRACKETS}{SPACE}+{conjunction})+"
+    without_marks = {"words": word_list, "any": ANY_CHARACTER[variant] + ANY_BRACKETS, **extra}
     for name, expression in other_roles.items():
         spaced = expression.replace("\\ ", f"{ANY_BRACKETS}\\ {ANY_BRACKETS}")
         without_marks[name] = f"(?:{spaced}){ANY_BRACKETS}"
@@ -370,8 +360,8 @@ def _roles_in_brackets(
     if task in declared.published_unbounded:
         articles = {}
         around = f"{ANY_BRACKETS}[{marks}]?{ANY_BRACKETS}" if marks else ANY_BRACKETS
-    # The release looks for wrong differences in the lower-case answer, where no article with a
-    # capital is.
-    uncased = {kind: article for kind, article in articles.items() if article.upper() == article}
+    # The release looks for wrong differences in the lower-case answer, which never has its articles
+    # with a capital. So only articles in scripts without case count.
+    uncased = {name: article for name, article in articles.items() if article.upper() == article}
     sentences, wrong_differences = with_marks(around, articles), with_marks(around, uncased)
     return RoleExpressions(sentences, exact_answers, wrong_differences)

@@ -256,7 +256,7 @@ UNSHARED = ("rhyming_word", "homophones")
 Changed = Sequence[tuple[str, str]]
 """(role, text) pairs: arguments that the release changes, and the text that it replaces in them."""
 TWINS = ("distractor", "query")
-"""Entry of ``Changed`` for a distractor that is the same word as the one in question."""
+"""Entry of ``Changed`` for a distractor that is the same word as the query."""
 
 
 class Framed(NamedTuple):
@@ -294,8 +294,8 @@ def task_patterns(
 ) -> TaskPatterns:
     """Return the patterns of ``task`` from all families, in a variant (published or corrected).
 
-    ``changed``: arguments that the release changes, for published patterns. Corrected patterns also
-    reject the opposite of every accepted sentence with ``swap``.
+    ``changed``: for published patterns. Corrected patterns also reject the opposite of every
+    accepted sentence with ``swap``.
     """
     published = variant == "published"
     exact: list[str] = []
@@ -315,9 +315,8 @@ def task_patterns(
         before = tuple(fill(pattern, family, task_index) for pattern in family.before)
         after = tuple(fill(pattern, family, task_index) for pattern in family.after)
         frames.append((before, after))
-        right_sentences = _sentences(family, task_index, variant, changed)
-        accept += (Framed(pattern, before, after) for pattern in right_sentences)
-
+        for sentence in _right_sentences(family, task_index, variant, changed):
+            accept.append(Framed(sentence, before, after))
         wrong = family.published_reject if published else family.corrected_reject
         reject += (fill(pattern, family, task_index) for pattern in family.reject + wrong)
         if not published and family.swap:
@@ -333,7 +332,9 @@ def task_patterns(
     )
 
 
-def _sentences(family: Family, task_index: int, variant: str, changed: Changed) -> Iterator[str]:
+def _right_sentences(
+    family: Family, task_index: int, variant: str, changed: Changed
+) -> Iterator[str]:
     """Yield the right sentences of one family for a task, each with its converses."""
     published, swap = variant == "published", family.swap or ()
     if changed and family.converse:

@@ -49,9 +49,9 @@ class Judge:
     """The judge of answers in one language by one variant of the rules."""
 
     def __init__(self, declared: AnswerPatterns, variant: str, *, prompts: str = PUBLISHED) -> None:
-        """Create the judge; a task's patterns are compiled when it first occurs.
+        """Create the judge. ``prompts``: their variant; some published ones ask for another task.
 
-        ``prompts``: variant of the prompts. Some published prompts ask for another task.
+        A task's patterns are compiled when it first occurs.
         """
         self._declared, self._variant = declared, variant
         self._asked = declared.asks if variant == "corrected" and prompts == "published" else {}
@@ -73,7 +73,6 @@ class Judge:
         ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
-
         # Corrected rules do not count what an answer only repeats of its prompt.
         if len(prompt) < SHORTEST_ECHO:
             return lambda text: ask(normalise_corrected(text))
@@ -95,7 +94,7 @@ class Judge:
 log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
-"""For each method, which of several ends of reasoning (``</think>``) precedes the answer."""
+"""End of reasoning (``</think>``) that precedes the answer by each method, if there are several."""
 MORE = {"nominal": tables.INT, "certain": tables.BOOL, "rule": tables.LABEL}
 MORE |= {"pattern": tables.STRING, "cut": tables.BOOL, "echo": tables.BOOL}
 """Columns that these judgements have in addition. nominal: number of prompts of the template by the

@@ -2,8 +2,7 @@
 
 ``judge.Judge`` makes one judge for each task. Its method ``ask`` takes what a prompt was made from
 ({"word": "cat"} or {"letter": "t"}) and returns the function that judges answers: by the authors'
-rules, mistakes included (``published``), or by rules that judge what the task asks (``corrected``).
-A ``Verdict`` has: whether the answer is right, whether that is certain, and the rule that decided.
+rules, mistakes included (``_published``), or by the definition of the task (``_corrected``).
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 27 to 30.
 """
@@ -25,9 +24,11 @@ from blimpworks.papers.lmentry.tasks import LETTERS
 
 WORD_ROLE = answers.ROLE["word"]
 MARKS = r"[\"'.,]*"
+"""Expression of marks that may surround a word."""
 BREAK = rf"[^a-z0-9{WORD_ROLE}]"
 """The release's space between words."""
 LONGER_WORD = rf"[\pL\pN](?:{answers.ANY_BRACKETS}[\pL\pN])+"
+"""Expression of a word of two or more letters, with any brackets inside."""
 _LABEL = re.compile(r"[^\W_]{1,2}:")  # "A:"
 _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")  # "Here it is:"
 
@@ -57,15 +58,14 @@ class SentenceJudge:
     """The judge of one of the tasks to write a sentence with a word, or without it."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Create the judge for one language and variant of the rules."""
         self._containing, self._variant = task == "sentence_containing", variant
         self._particles = declared.particles
-        # The release also accepts the introduction of a sentence without a sentence. It looks for a
-        # capital in lower-case answers, so only introductions in scripts without case are found.
+        # The release also accepts an introduction ("the sentence is") without a sentence. It looks
+        # for one with a capital in lower-case answers, so in scripts with case it never finds one.
         article = declared.article.get("sentence", "{}")
         has_case = article.upper() != article
-        without_sentence = compiling.add_article(article, compiling.NEVER)
-        self._introduction = re2.compile(compiling.NEVER if has_case else without_sentence)
+        introduction = compiling.add_article(article, compiling.NEVER)
+        self._introduction = re2.compile(compiling.NEVER if has_case else introduction)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt."""
@@ -77,8 +77,7 @@ class SentenceJudge:
 
     def _published_with_word(self, word: str, text: str) -> Verdict:
         """Judge as published: a line has the word and more, or the text says "the sentence"."""
-        word = word.translate(_GROUPING)
-        answer = answers.normalise_published(text)
+        word, answer = word.translate(_GROUPING), answers.normalise_published(text)
         lines = answer.split("\n")
         made = any(has_word_like_release(line, word) and len(line) > len(word) for line in lines)
         made = made or self._introduction.search(answer) is not None
@@ -123,9 +122,8 @@ class EdgeJudge:
         self._at_start, self._variant = task == "starts_with_word", variant
         self._anywhere = declared.published_anywhere
         self._particles = declared.particles
-
-        # The expression of a sentence: the word in question, and another word with one letter (as
-        # far as the language has such) or more letters.
+        # Compile the expression of a sentence: the word in question and another word, which has
+        # two or more letters or is one of the language's words of one letter.
         one_letter_words = declared.published_single.get(task, declared.single)
         valid_words = [f"[{one_letter_words}]"] if one_letter_words else []
         expressions: dict[str, str] = {}
@@ -136,17 +134,15 @@ class EdgeJudge:
             role, gap = WORD_ROLE, BREAK
             valid_words.append(WORD_ROLE)
         marks = MARKS.replace("]", f"{answers.BRACKETS}]")
-        word = compiling.add_article(
-            declared.article.get("word", "{}"), f"{marks}{role}{marks}", expressions
-        )
+        article = declared.article.get("word", "{}")
+        word = compiling.add_article(article, f"{marks}{role}{marks}", expressions)
         valid = f"{answers.ANY_BRACKETS}(?:{'|'.join([*valid_words, LONGER_WORD])})"
         if self._at_start:
             text = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{valid}[^\n]*"
         else:
             text = f"[^\n]*{valid}{answers.ANY_BRACKETS}{gap}+{word}{gap}*"
         self._sentence = re2.compile(text)
-
-        # The pack's patterns of such sentences, for full answers and inside answers.
+        # Compile the pack's patterns with such sentences, for full answers and inside answers.
         after_each = expressions.get(compiling.AFTER_EACH, "")
         expressions["any"] = compiling.ANY_CHARACTER[variant] + after_each
         if variant == "published":
@@ -192,19 +188,16 @@ class EdgeJudge:
         answer_lines += (line.partition(":")[2] for line in lines if ":" in line)
         for answer_line in answer_lines:
             masked = answers.replace_word(answer_line, argument, "", self._particles)
-            if self._at_start:
-                before, role, after = masked.partition(WORD_ROLE)
-            else:
-                before, role, after = masked.rpartition(WORD_ROLE)
+            divide = masked.partition if self._at_start else masked.rpartition
+            before, role, after = divide(WORD_ROLE)
             for particle in self._particles:
                 stem = after.removeprefix(particle)
                 if stem != after and not stem[:1].isalnum():
                     after = stem
                     break
             outside, inside = (before, after) if self._at_start else (after, before)
-            # There must be another word, and none beyond the word in question, which is masked.
-            other_word, outer_word = LETTER_OR_DIGIT.search(inside), LETTER_OR_DIGIT.search(outside)
-            if role and other_word and not outer_word:
+            # There must be another word, and none beyond the word in question.
+            if role and LETTER_OR_DIGIT.search(inside) and not LETTER_OR_DIGIT.search(outside):
                 return Verdict(True, answer_line == answer, "made")
         verdict = self._patterns(answers.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
@@ -255,7 +248,7 @@ def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) ->
 
 
 def _add_boundaries(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
-    """Require word boundaries at the ends of a pattern that are ``roles`` (default: any role)."""
+    """Require word boundaries at those ends of a pattern that are ``roles``, by default any."""
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
     ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
     end = r"(?:$|[^\pL\pN_])" if ends else ""
@@ -266,13 +259,12 @@ class LetterPatterns(NamedTuple):
     """The compiled patterns of answers about one letter."""
 
     word_without_marks: Any
-    """Expression of right words, without marks."""
     word: Any
-    """Expression of answers that are a right word."""
+    """Expression of a right word as a full answer, perhaps with marks and an article."""
     sentences: compiling.Matcher
-    """Matcher of full answers."""
+    """Matcher of full answers that are sentences."""
     inside: compiling.Matcher
-    """Matcher of parts of answers."""
+    """Matcher of sentences inside answers."""
 
     def verdict(self, answer: str) -> Verdict:
         """Return the verdict of the first pattern that matches."""
@@ -299,11 +291,11 @@ class SpellingJudge:
         spell = pattern_in_letters if corrected and is_jamo(letter) else str
 
         def with_article(name: str, text: str, repeat: str = "*") -> str:
-            # Marks may surround the word or letter; ``repeat``: how many may follow it.
+            # Marks may surround the word or letter; ``repeat`` says how many follow it.
             article = spell(declared.article.get(name, "{}"))
             return compiling.add_article(article, f"{_MARK}*{text}{_MARK}{repeat}")
 
-        # Expressions of the roles: the right word, the letter.
+        # Make the expressions of the roles: a right word, and the letter.
         if corrected and self._without_letter:
             right = rf"[^\PL{letter}]{{2,}}"
         else:
@@ -324,8 +316,7 @@ class SpellingJudge:
             # The release requires a mark between a word or letter and a suffix.
             expressions["word_"] = expressions["answer_"] = with_article("word", right, "+")
             expressions["letter_"] = with_article("letter", character, "+")
-
-        # The pack's patterns with these roles.
+        # Compile the pack's patterns with these roles.
         if self._without_letter:
             declared = declared.model_copy(update={"shared": ()})
         sentences, inside = [], []

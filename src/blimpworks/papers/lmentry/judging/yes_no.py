@@ -1,12 +1,12 @@
 """Judge answers to "Are all (or any) of these words animals?", which say yes or no.
 
-``judge.Judge`` makes a ``YesNoJudge`` for each of the two tasks and variants of the rules. Its
-method ``ask`` takes what a prompt was made from, and returns a function that judges answers to it:
+``judge.Judge`` makes a ``YesNoJudge`` for each of the two tasks. Its method ``ask`` takes what a
+prompt was made from, and returns a function that judges answers to it:
 
     {"category": "animals", "words": ["cat", "house", ...], "num_distractors": 1, ...}
 
-The variant ``published`` follows the authors' scorer step by step, mistakes included, in
-``_published``. The variant ``corrected`` judges as the task asks, in ``_corrected``.
+``_published`` follows the authors' scorer step by step, mistakes included; ``_corrected`` judges as
+the task asks.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 and 16.
 """
@@ -52,8 +52,7 @@ class YesNoJudge:
         categories = declared.published_categories if task != ANY_WORDS else {}
         self._names_by_category = {name.lower(): names for name, names in categories.items()}
         self._has_cases, self._particles = bool(declared.endings), declared.particles
-
-        # Texts that mean yes or no: the gold answer and the distractor, whichever is right.
+        # Texts that mean yes or no, for both gold answers.
         yes, no, published = declared.yes_words, declared.no_words, variant == "published"
         if published:
             yes_no = declared.published_yes_no or (yes[0], no[0])
@@ -65,13 +64,11 @@ class YesNoJudge:
             yes_and_no += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
             # The longest first, so that no form is read as the beginning of another.
             self._yes_no_arguments[gold] = sorted(yes_and_no, key=lambda a: -len(a.text))
-
         # "yes/no", "yes or no" at the start, which is no answer.
         joins = [declared.conjunction, *declared.corrected.either]
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
         either = "|".join(re.escape(forms[0].lower()) for forms in (yes, no))
         self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
-
         # Sentences with yes or no, then, for corrected verdicts, statements without either.
         self._patterns = {}
         for gold, forms in self._forms.items():
@@ -80,15 +77,12 @@ class YesNoJudge:
                 # The release puts yes or no into its sentences without articles or marks.
                 expressions["answer"] = literal(forms[0], answers.ANY_BRACKETS)
                 expressions["category"] = "|".join(map(answers.between_brackets, _CATEGORY_ROLES))
-            self._patterns[gold] = Compiled(
-                declared, task, variant, expressions, brackets=published
-            )
+            compiled = Compiled(declared, task, variant, expressions, brackets=published)
+            self._patterns[gold] = compiled
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
         self._statements: dict[bool, Compiled] = {}
         statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
-        if published:
-            statements = {}
-        for affirmed, by_task in statements.items():
+        for affirmed, by_task in statements.items() if not published else ():
             family = Family(tasks=(task,), accept=by_task.get(task, ()))
             only_these = declared.model_copy(update={"shared": (), "families": (family,)})
             self._statements[affirmed] = Compiled(only_these, task, variant, {}, brackets=False)
@@ -106,8 +100,8 @@ class YesNoJudge:
             names = category_forms(category, prompt)
         category_names = []
         for name, role in zip(names, _CATEGORY_ROLES, strict=False):
-            readings = answers.read_like_release(name, role) if name else ()
-            category_names += [argument._replace(inside_words=True) for argument in readings]
+            for argument in answers.read_like_release(name, role) if name else ():
+                category_names.append(argument._replace(inside_words=True))
         return partial(self._published, gold, category_names)
 
     def _published(self, gold: bool, category_names: Sequence[Argument], text: str) -> Verdict:
@@ -156,14 +150,12 @@ class YesNoJudge:
         verdict = self._judge_by_patterns(gold, masked.replace("\n", " "), begins_right)
         if verdict != UNDECIDED:
             return verdict
-
         # Yes or no at the end of a line.
         clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER
             pattern = "{answer}" if right else None
             return Verdict(correct=right, certain=False, rule="line", pattern=pattern)
-
         # A statement without yes or no. Repeated words of the prompt's list are removed first.
         listed = (argument for argument in to_find if argument.text)
         text = answer.replace("\n", " ")
