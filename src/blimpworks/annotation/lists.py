@@ -59,7 +59,7 @@ class ItemPair(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A place for one pair of a paradigm, and the lists that the pair is on."""
+    """A slot for one pair of a paradigm, and the lists that the pair is on."""
 
     paradigm: str
     lists: ListNumbers
@@ -86,14 +86,12 @@ class Assignment:
             taken |= {pair.item_id for pair in unused[paradigm]}
         order = sorted(unused, key=lambda name: (len(unused[name]), name))
         unused = {paradigm: _shuffled(unused[paradigm], random) for paradigm in order}
-
         # Each pair is on the next ``per_pair`` lists; the first list follows the last.
         paradigms = [name for name in order for _ in unused[name][: options.per_paradigm]]
         self.slots: list[Slot] = []
         for index, paradigm in enumerate(paradigms):
             turns = range(index * per_pair, (index + 1) * per_pair)
             self.slots.append(Slot(paradigm, tuple(turn % participants for turn in turns)))
-
         # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
         # for others of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []
@@ -165,16 +163,16 @@ def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
     An element has at most one partner, and None if no other element without one is left.
     """
     partners: list[int | None] = [None] * len(groups)
-    single = [*range(len(groups))]
+    unpaired = [*range(len(groups))]
     for depth in range(len(groups[0]) if groups else 0):
         waiting: dict[Hashable, int] = {}
-        for index in single:
+        for index in unpaired:
             partner = waiting.pop(groups[index][depth], None)
             if partner is None:
                 waiting[groups[index][depth]] = index
             else:
                 partners[index], partners[partner] = partner, index
-        single = sorted(waiting.values())
+        unpaired = sorted(waiting.values())
     return partners
 
 
@@ -399,7 +397,6 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     if clashes := len(assigned.clashing()):
         log.warning("%d pairs share a list with another one of the same sentence", clashes)
     practice = _choose_practice(pairs, assigned, options)
-
     # Decide which sentence is shown first: the good one in half of the judgements of each pair, of
     # each paradigm and of each list.
     judgements: list[tuple[ItemPair, int]] = []
@@ -411,7 +408,6 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     entries_by_list: list[list[_Entry]] = [[] for _ in range(options.participants)]
     for (pair, number), first_is_good in zip(judgements, sides, strict=True):
         entries_by_list[number].append(_Entry(pair, PAIR, first_is_good, pair.bad))
-
     # Put each list in order, with its attention checks at equal distances.
     rows: list[ListRow] = []
     for number, entries in enumerate(entries_by_list):
@@ -423,13 +419,13 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
         size, name = len(body), options.names[number]
         for turn in reversed(range(len(checks))):
             body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])
-        for place, (pair, purpose, side, wrong) in enumerate([*head, *body], 1):
-            row = row_id(options.seed, name, purpose, pair.item_id, side, pair.good, wrong)
-            first, second = (pair.good, wrong) if side else (wrong, pair.good)
-            first_is_good = side
+        for position, entry in enumerate([*head, *body], 1):
+            pair, purpose, first_is_good, wrong = entry
+            row = row_id(options.seed, name, purpose, pair.item_id, first_is_good, pair.good, wrong)
+            first, second = (pair.good, wrong) if first_is_good else (wrong, pair.good)
             if pair.acceptable is not None:
                 # A single sentence, or in a check its scrambled words.
                 first, second, first_is_good = wrong, "", pair.acceptable and purpose != CHECK
             about = (pair.item_id, pair.phenomenon, pair.paradigm)
-            rows.append(ListRow(row, name, place, purpose, *about, first, second, first_is_good))
+            rows.append(ListRow(row, name, position, purpose, *about, first, second, first_is_good))
     return rows

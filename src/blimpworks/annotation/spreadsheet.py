@@ -1,7 +1,7 @@
 """Write and read CSV files (sheets) that people fill in with a spreadsheet, and check their labels.
 
 A sheet has a column ``id``, columns of texts to judge, and columns of labels, which are exported
-empty. ``Form`` has what is expected in them.
+empty. ``Form`` has the expected contents and reads the labels.
 
 Spreadsheets take a cell that starts with certain signs for a formula. A leading apostrophe prevents
 that; reading removes it.
@@ -125,7 +125,7 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What filled sheets must contain. Keys of mappings are row ids."""
+    """Expected contents of filled sheets. Keys of mappings are row ids."""
 
     texts: Mapping[str, Mapping[str, str]]
     """Texts by column, which people must not change."""

@@ -1,10 +1,9 @@
 """Judge pairs of sentences by token scores: which of the two a model prefers, by each method.
 
 ``judge`` reads a table of pairs (good and bad sentence) and one of scores (log-probabilities of the
-sentences' tokens). A method, such as ``sum(all)`` or ``mean(region)``, makes a sentence's scores
-one value; the margin of a pair is the good sentence's value less the bad one's. Arrays have the
-length n (sentences or pairs) or t (tokens of all these sentences), which docstrings give in
-brackets.
+sentences' tokens). A method, such as ``sum(all)`` or ``mean(region)``, makes one value of a
+sentence's scores; the margin of a pair is the good sentence's value less the bad one's. Docstrings
+give the length of arrays in brackets: n sentences or pairs, or t tokens of all these sentences.
 """
 
 import logging
@@ -130,8 +129,7 @@ TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
     "text": without_end,
     "region": joined_region,
 }
-"""Mask for each value of ``Method.tokens``. Of "Cats sleep .</s>", text is all but </s>, and region
-is " sleep"."""
+"""Mask for each ``Method.tokens``. Of "Cats sleep .</s>", text is all but </s>, region " sleep"."""
 
 
 def divisors(method: Method, side: Side) -> Floats:
@@ -301,7 +299,7 @@ class Rules:
 
 
 def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
-    """Return the value of a tie for each method, as ``correct`` (0, 0.5 or 1).
+    """Return ``correct`` of a tie (0, 0.5 or 1) for each method.
 
     Raises UserError for a repeated method, an unknown policy, or a wrong number of policies.
     """

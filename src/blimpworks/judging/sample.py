@@ -43,7 +43,7 @@ def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
 
 
 def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
-    """Return the number of items to take of each paradigm, given the sizes; their sum is ``limit``.
+    """Return the number of items to take of each paradigm, in sum ``limit``.
 
     Paradigms get the same number, or one more. Small paradigms give all their items, and the larger
     ones make up for them. With a larger limit no paradigm gives fewer items.
@@ -52,8 +52,8 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
     remaining, turns = min(limit, sum(sizes.values())), _turns(sizes)
     while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
-        left_over = [sizes[paradigm] - taken[paradigm] for paradigm in turns]
-        rounds = min(remaining // len(turns), *left_over)
+        # Take the same number of each, until one has no more or too few remain for all.
+        rounds = min(remaining // len(turns), *(sizes[name] - taken[name] for name in turns))
         for paradigm in turns if rounds else turns[:remaining]:
             taken[paradigm] += max(rounds, 1)
             remaining -= max(rounds, 1)
@@ -63,8 +63,8 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
 def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     """Choose at most ``limit`` items, from the item and paradigm of each row.
 
-    Within a paradigm a hash of the item's key decides, so the choice of an item depends neither on
-    the order of rows nor on other rows. An item of several paradigms counts in the first by name.
+    Within a paradigm a hash of the item's key decides, whatever the order of rows and the other
+    rows. An item of several paradigms counts in the first by name.
     The sample of a larger limit contains that of a smaller one.
     """
     paradigm_of: dict[str, Paradigm] = {}

@@ -1,15 +1,14 @@
 """Compare every number that a paper prints with two others, in two CSV files.
 
-``compare_published`` compares it with the number that follows from other printed numbers; a mean,
-for example, with the mean of the printed values. ``compare_measured`` compares it with the number
-that the campaign's models gave. A row of the first file, for "71.3" in row "GPT-2" of a Table 2:
+``compare_published`` recomputes it from other printed numbers, such as a mean from the values:
 
     paper  exhibit  row    column   printed  recomputed  rule  status  ...
     blimp  table2   GPT-2  Overall  71.3     71.3333     mean  exact
 
-The computed numbers are cells: rows of the files that the exhibits' code writes, with a value, its
-formula, and the filter that selects the rows it is computed from. Printed texts, such as prompts,
-are compared with the text that the authors released. docs/published.md explains the statuses.
+``compare_measured`` compares it with the number that the campaign's models gave. Recomputed and
+measured numbers are cells: rows of the files that the exhibits' code writes, with a value, its
+formula, and the filter that selects the rows that it is computed from. Printed texts, such as
+prompts, are compared with released ones. docs/published.md explains the statuses.
 """
 
 import json
@@ -48,14 +47,11 @@ from blimpworks.reproduction.printed import (
 )
 from blimpworks.tables import ACCURACIES, CELLS, read_table
 
-# Recomputed from other printed numbers
-
-
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
-"""An erratum is a known fault in print, and a garbled number is one that our copy of the paper has
-lost. What deviates differs without an explanation, and CI fails on it."""
+"""An erratum is a known fault in print; a garbled number is lost in our copy of the paper. A number
+that deviates differs without an explanation, and CI fails on it."""
 RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "corrected", "note")
 """``rule`` is the formula's sentence; ``reading`` is the released form of a printed text."""
 
@@ -122,17 +118,14 @@ class Paper:
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
     """Return the printed numbers that a cell is computed from, as EXHIBIT/ROW/COLUMN.
 
-    Released numbers, which are not printed, give empty texts.
+    Numbers that are only released give empty texts.
     """
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
 
 def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
-    """Return the cell that recomputes each printed number.
-
-    Raises UserError if two cells recompute the same number with different results.
-    """
+    """Return the cell that recomputes each printed number. Raises UserError if two cells differ."""
     cells: dict[NumberKey, dict[str, Any]] = {}
     for exhibit, path in paper.cells.items():
         for cell in read_table(CELLS, path).to_pylist():
@@ -149,9 +142,9 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
 
 
 def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
-    """Return whether a value is the correction that ``row`` has, or is near it and in the note.
+    """Return whether a value is the correction in ``row``, or is near it and in the note.
 
-    ``input_error``: how far rounding of printed numbers can have moved the value.
+    ``input_error``: the most by which rounding of printed numbers can have moved the value.
     """
     if row.corrected is None:
         return True
@@ -171,7 +164,7 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     print, and has the correction that ``row`` notes.
     """
     if cell is not None and row.textual:
-        # A text: the cell has what the authors released.
+        # The cell has the text that the authors released.
         released, same = cell["text"], same_wording(row.text, cell["text"])
         if row.fault == ERRATUM:
             is_noted = row.corrected is None or same_wording(str(row.corrected), released)
@@ -255,9 +248,6 @@ def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
     return Counter(frame["status"])
 
 
-# Measured by a campaign
-
-
 AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
 MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
 """measured, low, high, n: the cell's number, its 95 % interval, and the number of items; reading:
@@ -272,7 +262,7 @@ Cell = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class MeasuredFiles:
-    """What is needed to compare a paper's printed numbers with a campaign's."""
+    """Files and facts for the comparison of a paper's printed numbers with a campaign's."""
 
     printed: Sequence[Path]
     cells: Mapping[str, Path]
@@ -281,7 +271,7 @@ class MeasuredFiles:
     """File of each exhibit's cells with the printed numbers."""
     accuracies: Path | None = None
     basis: Basis = field(default_factory=lambda: SAME)
-    """How the campaign's data, items, method and models differ from the paper's."""
+    """Differences of the campaign's data, items, method and models from the paper's."""
 
 
 def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
@@ -312,20 +302,19 @@ def _languages(where: Mapping[str, Any]) -> list[str] | None:
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
     """Return why a measured cell is not comparable with the printed number; "" if it is.
 
-    ``printed``: the cell that stands for the printed number. If its filter lists no languages, it
-    is a mean over the paper's languages, or over the ``legible`` ones if these are unknown: those
-    with accuracies in print.
+    ``printed``: the cell of the printed number. If its filter lists no languages, it is a mean over
+    the paper's languages, or if these are unknown over the ``legible`` ones, which have accuracies
+    in print.
     """
     where = json.loads(cell["filter"])
     is_evaluation = not {*where}.isdisjoint(EVALUATED)
     languages = _languages(where) or basis["languages"]
 
-    def find_reason(reason_by_language: Mapping[str, str]) -> str:
-        found = [reason_by_language[lang] for lang in languages if lang in reason_by_language]
-        texts = list(dict.fromkeys(found))
+    def find_reason(reason_of: Mapping[str, str]) -> str:
+        texts = list(dict.fromkeys(reason_of[lang] for lang in languages if lang in reason_of))
         return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
 
-    # Other languages.
+    # First reason: other languages.
     printed_where = json.loads(printed["filter"]) if printed else {}
     measured_langs, printed_langs = {*languages}, {*(_languages(printed_where) or ())}
     if not printed_langs:
@@ -338,8 +327,7 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
         addition = f" and {counted(added, 'other')}" if added else ""
         both = measured_langs & printed_langs
         reasons.append(f"{len(both)} of {len(printed_langs)} languages{addition}")
-
-    # Other data, and for results of an evaluation other models, items or method.
+    # Then other data, and for results of an evaluation other models, items or method.
     reasons.append(find_reason(basis["data"]))
     if is_evaluation:
         models = []
@@ -349,7 +337,6 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
         reasons.append("; ".join(dict.fromkeys(filter(None, map(basis["models"].get, models)))))
         reasons += [find_reason(basis["items"]), basis["method"]]
     reasons = list(dict.fromkeys(filter(None, reasons)))
-
     # Other numbers of items matter only if nothing else explains them.
     if is_evaluation and not reasons and printed is not None:
         n, printed_n = cell["n"], printed["n"]
@@ -382,11 +369,12 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
             differs = differences(cell, published.get(cell_key), files.basis, legible)
             if row.value is None and not row.textual:
                 differs = differs or ILLEGIBLE
-        number = None if row.textual else cell
-        numbers = {name: number[name] if number else None for name in ("low", "high", "n")}
+        numbers = dict.fromkeys(("measured", "low", "high", "n"))
+        if cell is not None and not row.textual:
+            numbers = {"measured": float(f"{cell['value']:.6g}")}
+            numbers |= {name: cell[name] for name in ("low", "high", "n")}
         yield {
             **number_columns(paper, row),
-            "measured": float(f"{number['value']:.6g}") if number else None,
             **numbers,
             "reading": cell["text"] if cell and row.textual else "",
             "verdict": NOT_COMPARABLE if differs else verdict_of(row, cell),

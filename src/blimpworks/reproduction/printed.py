@@ -28,14 +28,14 @@ from blimpworks.tables import ACCURACIES, write_rows
 TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
 ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
-"""For each column of rounded numbers, the column of their largest rounding errors."""
+"""Column of the largest rounding errors, for each column of rounded numbers."""
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
     "above": operator.gt,
     "below": operator.lt,
 }
-"""For the words of a printed bound, the comparison of (value, printed number)."""
+"""Comparison of (value, printed number), for the words of each printed bound."""
 Agreement = Literal["exact", "rounding", ""]
 
 
@@ -64,7 +64,6 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     if row.bound:
         holds = HOLDS[row.bound]
         # "above 5" excludes 5, also when floating point makes it 5.0000000001.
-        # A value this close counts as the printed one itself.
         if holds(row.value if difference <= TOLERANCE else value, row.value):
             return "exact"
         alternatives = (rounded(value, row.decimals), value - reach, value + reach)
@@ -144,7 +143,7 @@ def printed_accuracy(
     """Return an accuracy that is printed as a number from 0 to ``most``.
 
     ``names``: the other fields of ``PrintedAccuracy``. Raises UserError with the words ``expected``
-    for another number, or if the caller has found the row not ``valid``.
+    for another number, or if the row is not ``valid`` for another reason.
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
@@ -173,10 +172,7 @@ def printed_files(folder: Path, paper: str) -> list[Path]:
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
-    """Read a paper's printed numbers.
-
-    Raises UserError if two rows have the same exhibit, row and column.
-    """
+    """Read a paper's printed numbers. Raises UserError if two have the same key."""
     rows = [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
     counts = Counter((row.exhibit, row.row, row.column) for row in rows)
     for (exhibit, row, column), n in counts.items():

@@ -1,11 +1,9 @@
 """Compare verdicts on models' answers: two sets of rules, and both with people's labels.
 
 Each answer is judged by the authors' rules (method ``published``) and by rules that judge what the
-task asks (method ``corrected``). Two things are measured:
-
-- ``compare_verdicts``: how often and why the two verdicts differ, for each model and language.
-- ``write_annotation_sheet`` draws answers for people to label as right or wrong, in a CSV file;
-  ``measure_agreement`` reads the filled sheets and compares them with the verdicts.
+task asks (method ``corrected``). ``compare_verdicts`` counts how often and why the two differ.
+``write_annotation_sheet`` draws answers for people to label as right or wrong, in a CSV file;
+``measure_agreement`` compares the filled sheets with the verdicts.
 
 Labels are in the column ``correct`` of a sheet that is named after its annotator
 (``eng.anna.csv``), or for several annotators in columns such as ``correct:anna``.
@@ -52,7 +50,7 @@ CAUSES = {
 """Why the two verdicts on an answer differ; the first reason that fits counts."""
 VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = CAUSES
 FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
-"""Columns of judgements that are true or false of an answer, and the columns of their counts."""
+"""Columns of judgements that say yes or no of an answer, and the columns of their counts."""
 WORDING_RULES = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules that accept an answer because of its wording (column ``rule`` of judgements)."""
 ASCII_TOKEN = r"[A-Za-z0-9]"
@@ -60,10 +58,10 @@ log = logging.getLogger(__name__)
 
 
 def _read_verdicts(path: Path) -> pd.DataFrame:
-    """Read judgements as one row for each answer, with the verdicts of both methods.
+    """Read judgements as one row for each answer with both verdicts.
 
-    The columns are correct_published, correct_corrected, rule_published, rule_corrected and those
-    of ``JUDGEMENTS``. Raises UserError if a method is missing.
+    The columns correct and rule are there twice, with the suffixes ``_published`` and
+    ``_corrected``. Raises UserError if a method is missing.
     """
     columns = ["item_id", "phenomenon", "paradigm", "method", "correct", "rule", "nominal"]
     table = read_table(JUDGEMENTS, path)
@@ -75,12 +73,12 @@ def _read_verdicts(path: Path) -> pd.DataFrame:
         method: table.filter(pc.equal(table["method"].cast(pa.string()), method)).to_pandas()
         for method in (PUBLISHED, CORRECTED)
     }
-    missing = [method for method, rows in rows_by_method.items() if rows.empty]
-    if missing:
-        raise UserError(
-            f"{path} has no verdicts by method {missing[0]!r}; expected both {PUBLISHED} and "
-            f"{CORRECTED}. Judge again."
-        )
+    for method, rows in rows_by_method.items():
+        if rows.empty:
+            raise UserError(
+                f"{path} has no verdicts by method {method!r}; expected both {PUBLISHED} and "
+                f"{CORRECTED}. Judge again."
+            )
     corrected = rows_by_method[CORRECTED][["item_id", "correct", "rule"]]
     suffixes = ("_published", "_corrected")
     joined = rows_by_method[PUBLISHED].merge(corrected, on="item_id", suffixes=suffixes)
@@ -96,7 +94,7 @@ def find_reasons(changed: pd.DataFrame) -> pd.Series:
     rule_corrected; text: the answer after the reasoning that the published rules remove; subject:
     the word that the prompt is about (see ``SUBJECTS``).
     """
-    # Whether the answer is right by the corrected rules only; otherwise by the published ones only.
+    # True if the answer is right by the corrected rules only, False if by the published ones only.
     gained = changed["correct_corrected"] > changed["correct_published"]
     has_ascii = changed["text"].str.contains(ASCII_TOKEN, regex=True)
     pairs = zip(changed["subject"], changed["text"].str.lower(), strict=True)
@@ -120,7 +118,6 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     Raises UserError for judgements that lack a method.
     """
     both = _read_verdicts(evaluation.judgements)
-
     # Join the prompts and answers to the changed verdicts, which are few, and find their reasons.
     changed = both[both["correct_published"] != both["correct_corrected"]]
     joined = changed
@@ -136,9 +133,8 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     for _, row in joined[["answer", "arguments"]].replace(np.nan, None).iterrows():
         values = {"answer": row["answer"]} | json.loads(row["arguments"] or "{}")
         subjects.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
-    found = find_reasons(joined.assign(text=texts, subject=subjects))
-    changed = changed.assign(reason=found.to_numpy())
-
+    reasons = find_reasons(joined.assign(text=texts, subject=subjects))
+    changed = changed.assign(reason=reasons.to_numpy())
     # A task's nominal number of prompts is the sum over its templates.
     template = both["paradigm"].str.extract(r"template=(\d+)", expand=False)
     nominal = both.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
@@ -147,7 +143,6 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
         flags = both[column].astype("Int32").groupby(both["phenomenon"])
         # Null if an answer's flag is unknown.
         totals[count] = flags.sum().where(flags.count() == flags.size())
-
     # Every task gets a row for every reason, so that means over rows are means over tasks.
     answers_by_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in CAUSES}
     rows = []
@@ -181,14 +176,14 @@ HEADER = (spreadsheet.ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "no
 def _gold_and_note(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
     """Return a prompt's gold answer, and a note for annotators or an empty text.
 
-    If many answers are right, the prompt's subject takes the place of the gold answer (``word:
-    cat``). Some templates of the released ``pack`` ask another task's question: the gold answer is
+    If many answers are right, the prompt's subject (``word: cat``) is in place of the gold answer.
+    Some templates in a released ``pack`` ask the question of another task: the gold answer is then
     to that question, and the note says so.
     """
     gold, arguments = row["gold"], json.loads(row["arguments"] or "{}")
     if pack and pack.answers:
-        task = pack.answers.asks.get(f"{task_of(row['phenomenon'])}.{row['template']}")
-        if task:
+        template = f"{task_of(row['phenomenon'])}.{row['template']}"
+        if task := pack.answers.asks.get(template):
             gold = ""
             if task in (ANY_WORDS, ALL_WORDS) and pack.yes_no and "num_distractors" in arguments:
                 yes, no = pack.yes_no
@@ -212,21 +207,21 @@ def write_annotation_sheet(
     """Write a sheet of answers in one language for people to label; return the number of its rows.
 
     The sheet has ``options.per_task`` answers of each task, from all models, or all if there are
-    fewer. It shows neither models nor verdicts; the table ``key`` has the models. ``answers``: the
-    table of each model. ``pack``: the language pack if the prompts are the published ones, some of
-    which ask for another task. Raises UserError without any answer.
+    fewer. It hides the models, which are in the table ``key``. ``answers``: the table of each
+    model. ``pack``: the language pack if the prompts are the published ones. Raises UserError
+    without any answer.
     """
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     questions: pd.DataFrame = read_table(PROMPTS, prompts, columns).to_pandas()
     questions = questions.astype({"phenomenon": str}).rename(columns={"answer": "gold"})
-
     # Draw the answers of each task with the lowest ranks. A rank depends on seed, model and prompt
     # only, so a larger sheet contains a smaller one. One model's answers are in memory at a time.
     drawn = pd.DataFrame()
     for model, path in answers.items():
         table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
-        answered = table[table["status"] == OK].drop(columns="status")
-        answered = questions.merge(answered, on="item_id")
+        answered = questions.merge(
+            table[table["status"] == OK].drop(columns="status"), on="item_id"
+        )
         ranks = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
         drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=ranks)])
         by_task = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
@@ -236,15 +231,13 @@ def write_annotation_sheet(
             f"{lang}: no prompt of {prompts} is answered by any of {len(answers)} models; "
             "expected at least one. Let the models answer first."
         )
-
-    # The key, with a row id for each answer, then the sheet with the same ids.
+    # Write the key, with a row id for each answer, then the sheet with the same ids.
     texts = [
         strip_reasoning(text or "", opened=bool(opened)).strip()
         for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
     ]
     identities = zip(drawn["lang"], drawn["model"], drawn["item_id"], texts, strict=True)
-    row_ids = [spreadsheet.row_id(*identity) for identity in identities]
-    sampled = drawn.assign(answer=texts, row=row_ids)
+    sampled = drawn.assign(answer=texts, row=[spreadsheet.row_id(*values) for values in identities])
     write_frame(sampled, SHEET_KEY, key)
     language = read_pack(pack) if pack else None
     pairs = [_gold_and_note(row, language) for row in drawn.to_dict("records")]
@@ -259,10 +252,7 @@ LABEL_PREFIX = f"{CORRECT}:"
 
 
 def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
-    """Return the annotator of each column of labels in a sheet.
-
-    Raises UserError without a column of labels, or for an annotator with the name of a method.
-    """
+    """Return the annotator of each column of labels. Raises UserError for none or a bad name."""
     prefixed = [name for name in columns if name.startswith(LABEL_PREFIX)]
     annotators = {name: name.removeprefix(LABEL_PREFIX).strip() for name in prefixed}
     if CORRECT in columns:
@@ -283,8 +273,7 @@ def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
 def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     """Read the labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
 
-    ``key``: the keys of the sheets, from ``read_key``. Raises UserError for rows that are not in
-    the key or changed, missing or invalid labels, and rows that an annotator has labelled twice.
+    ``key``: the keys of the sheets, from ``read_key``. Raises UserError as ``Form.labels`` does.
     """
     texts = {row: {"prompt": text} for row, text in zip(key["row"], key["prompt"], strict=True)}
     labels = spreadsheet.Form(texts, lambda _: spreadsheet.YES_NO, _annotator_columns).labels(paths)
@@ -345,9 +334,7 @@ def measure_agreement(
     """
     key = read_key(keys)
     labels = read_labels(sheets, key)
-
-    # Make a table of labelled answers with a column for each annotator and method; NaN without a
-    # label or verdict.
+    # Make a table of labelled answers, with a column for each annotator and for each method.
     wide = labels.pivot_table(index="row", columns="annotator", values="correct")
     frames = []
     for (lang, model), rows in key[key["row"].isin(wide.index)].groupby(["lang", "model"]):
@@ -361,7 +348,6 @@ def measure_agreement(
     unjudged = int(judged[[*VARIANTS]].isna().any(axis=1).sum())
     if unjudged:
         log.warning("%d labelled answers have no verdict of both methods", unjudged)
-
     # Compare each annotator with both methods and with the other annotators, for each task and all.
     annotators = sorted(labels["annotator"].unique())
     pairs = [(method, name) for name in annotators for method in VARIANTS]
@@ -369,11 +355,10 @@ def measure_agreement(
     by_task = pd.concat([judged, judged.assign(phenomenon=ALL)]).groupby(["lang", "phenomenon"])
     for (lang, task), answers in by_task:
         for first, second in (*pairs, *combinations(annotators, 2)):
-            judged_by_both = answers[[first, second]].dropna()
-            if len(judged_by_both):
+            both = answers[[first, second]].dropna()
+            if len(both):
                 names = {"lang": lang, "phenomenon": task, "method": first, "annotator": second}
-                agreement = compare(judged_by_both[first], judged_by_both[second])
-                agreements.append(names | agreement)
+                agreements.append(names | compare(both[first], both[second]))
     frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
 

@@ -102,9 +102,9 @@ def sections_of(
     columns: Sequence[str],
     averages: Mapping[str, str] | None = None,
 ) -> list[Section]:
-    """Return the table's sections: models below the paper's headings, then rows of averages.
+    """Return the table's sections: models below the paper's headings, then ``averages``.
 
-    A heading is a row without cells. ``averages``: names of the rows in print and in the cells.
+    A heading is a row without cells. ``averages``: names of rows in cells, and as they are shown.
     """
     sections = []
     for group in (tasks.WEIGHT, tasks.DATA, tasks.SPECIFIC, OTHER):
@@ -115,7 +115,7 @@ def sections_of(
 
 
 def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
-    """Return a section of rows that have the same names in print and in the cells."""
+    """Return a section whose rows are shown by their names in the cells."""
     return Section(title, {row: row for row in rows}, columns)
 
 

@@ -1,8 +1,7 @@
 """Draw Figures 1 to 3 (Moroni and others 2025, sections 5.2 to 5.4).
 
 Each function takes tables and labels: the campaign's accuracies if ``labels.source`` is "measured",
-otherwise the printed scores of Table 4. It returns the figure with its numbers as cells: each has
-a value, and the formula and filter that give it.
+otherwise the printed scores of Table 4. It returns the figure with its numbers as cells.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean
 from blimpworks.papers.lmentry.tasks import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 
 CLASSES = {"XS": (2.0, "< 2"), "S": (7.0, "2–7"), "M": (14.0, "7–14"), "L": (float("inf"), "≥ 14")}
-"""For each size class of models, the upper limit in billions of parameters, and the range."""
+"""Upper limit in billions of parameters, and range, of each size class of models."""
 MOST_NAMED = 5
 """Most languages that a panel's title names."""
 # Languages of the two panels of Figure 1, and those of Figure 2.

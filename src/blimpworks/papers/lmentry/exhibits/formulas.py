@@ -111,7 +111,7 @@ def lmentry_score(rows: pd.DataFrame, *, rounded: bool = False) -> float:
 
 
 TASKS_BY_ACCURACY, COLUMNS_BY_VALUE = ("phenomenon", "accuracy"), ("column", "value")
-"""For each way to rank, the column of names and the column of their values."""
+"""Column of names and column of values, for each way to rank."""
 RANKED = {"mean(accuracy)": TASKS_BY_ACCURACY, "value": COLUMNS_BY_VALUE}
 
 

@@ -1,10 +1,11 @@
 """Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025).
 
-Each function takes tables and labels, and returns a table as cells: numbers with the formula and
-filter that give them. If ``labels.source`` is "measured" they come from the campaign's accuracies,
-otherwise from printed numbers: these themselves, and hidden cells that recompute them from others.
-``stands_for`` of a cell names the row and column of the printed number that it is compared with.
-LMS is the LMentry score: mean accuracy times robustness.
+Each public function takes tables and labels and returns an exhibit. Its cells are numbers with the
+formula and filter that give them: if ``labels.source`` is "measured" from the campaign's
+accuracies, and otherwise those that the paper prints. Beside the latter there are hidden cells
+(``printed`` is False), which recompute a printed number from others. ``stands_for`` of a cell has
+row and column of the printed number that the cell is compared with. LMS is the LMentry score: mean
+accuracy times robustness.
 """
 
 from collections.abc import Iterator, Mapping
@@ -44,20 +45,20 @@ from blimpworks.papers.lmentry.tasks import (
 )
 
 FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formulas.ROBUSTNESS}
-"""Formula of each metric for one model; Table 5's only metric, robustness, has no name in print."""
+"""Formula of each metric for one model. Robustness, the only metric of Table 5, has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
-"""Metrics of each table, and what follows the language's code in the names of their columns."""
+"""Metrics of each table, with the ends of their columns' names, such as "EN LMS"."""
 
 
 class Derivation(NamedTuple):
-    """How a printed metric follows from two other printed numbers."""
+    """The computation of a printed metric from two other printed numbers of the same model."""
 
     metric: str
     formula: basic.Formula
     origin: str
-    """Name in print of the table with the other numbers."""
+    """Table with the other numbers, as cells name it."""
     exhibits: str | list[str]
-    """Keys of the tables with the two numbers."""
+    """Key of the table that has both numbers, or keys of two tables."""
     columns: tuple[str, str]
     """Columns of the two numbers, with ``{}`` for the language."""
 
@@ -128,13 +129,13 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     if published:
         cells = _published_scores(rows, tables, labels, table, columns)
     else:
-        # Cells of models, then of their average, where there are data.
         cells = []
         for (lang, metric), column in columns.items():
             printed_column = f"{lang} {metric}".strip()
             in_language = rows[rows["lang"] == lang]
             formula = formulas.as_released(FORMULAS[metric], labels.method)
             models_with_score = []
+            # A cell for each model with a score, then their average.
             for model in common.models_of(in_language):
                 cell_key = (common.model_name(model, labels), column)
                 where = common.selection(lang, model, labels)
@@ -151,15 +152,13 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     absent = [key for key, column in columns.items() if column not in shown_columns]
     langs = {lang for lang, metric in absent if metric != "accuracy"}
-    unscored = sorted(common.language_code(lang, labels) for lang in langs)
-    if unscored:
+    if unscored := sorted(common.language_code(lang, labels) for lang in langs):
         note += f" Without a score in {', '.join(unscored)}: a score needs accuracies by"
         note += " template and by the position of the answer."
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]
-    texts = {"table4": "table4_published", "table5": "table5_published"}
     return Exhibit(
-        **describe(texts[table] if published else table, judged=note),
+        **describe(f"{table}_published" if published else table, judged=note),
         cells=cells,
         heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
         sections=common.sections_of(models, labels, shown_names, averages),
@@ -173,7 +172,7 @@ Columns = Mapping[tuple[str, str], str]
 def _published_scores(
     printed: pd.DataFrame, tables: Tables, labels: Labels, table: str, columns: Columns
 ) -> list[Cell]:
-    """Return the cells of Table 4 or 5 from print: printed, averaged, and recomputed numbers."""
+    """Return the cells of Table 4 or 5 from print, with hidden ones that recompute numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
@@ -210,7 +209,7 @@ def _published_scores(
 FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 """Languages that filter the words for ``starts_with_word`` by part of speech."""
 OPENNESS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
-"""For each group of models, its heading in Table 3 and its name in Table 6."""
+"""Heading in Table 3 and name in Table 6 of each group of models."""
 RANKED = ("eng", "ita")
 """Languages of Table 6."""
 TASKS_PER_END = 5
@@ -221,14 +220,14 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """Draw one of Tables 34 to 51: accuracy by model on one half of the tasks in a language."""
     lang = TASK_TABLES[table]
     language = LANGUAGES[lang]
-    number = language.tables.index(table)
-    tasks = TASKS_OF_TABLES[number]
+    half = language.tables.index(table)
+    tasks = TASKS_OF_TABLES[half]
     name_of = partial(common.model_name, labels=labels)
     if labels.source == "published":
         models, cells = [*MODELS], common.printed_cells(tables, table, name_of, task_name)
         notes = describe.entries["notes_of_languages"]
         note = notes.get(lang, "")
-        note += notes["ceiling"] if lang in FILTERED_BY_POS and number == 0 else ""
+        note += notes["ceiling"] if lang in FILTERED_BY_POS and half == 0 else ""
         garbled = read_printed(tables, exhibit=table, fault="garbled")
         by_model = garbled.groupby("row", sort=False)["column"]
         lost = [f"{name_of(str(m))} {', '.join(map(task_name, tasks))}" for m, tasks in by_model]
@@ -251,7 +250,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     models = [model for model in models if name_of(model) in shown_rows]
     columns = [task_name(task) for task in tasks if task_name(task) in shown_columns]
-    text_key, note = ("first_part", "second_part")[number], f" {note}" if note else ""
+    text_key, note = ("first_part", "second_part")[half], f" {note}" if note else ""
     return Exhibit(
         **describe(text_key, language=language.name, note=note),
         cells=cells,
@@ -303,15 +302,14 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
     for task in tasks:
         cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
         formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
-        more: dict[str, Any] = {"stands_for": (f"{lang} {group}", task), "printed": False}
-        more["n"] = len(models)
-        yield formula_cell(selected, cell_key, formula, "accuracies", where, ".1f", **more)
+        cell = formula_cell(selected, cell_key, formula, "accuracies", where, ".1f", printed=False)
+        yield replace(cell, stands_for=(f"{lang} {group}", task), n=len(models))
 
 
 def _row_and_column(
     lang: str, group: str, rank: int, n: int, labels: Labels
 ) -> tuple[str, str] | None:
-    """Return the row and column of a rank in Table 6; None for a middle rank, which it lacks."""
+    """Return row and column in Table 6 of a task's rank among ``n``; None for middle ranks."""
     if TASKS_PER_END < rank <= n - TASKS_PER_END:
         return None
     end, line = ("top 5", rank) if rank <= TASKS_PER_END else ("bottom 5", rank - n + TASKS_PER_END)

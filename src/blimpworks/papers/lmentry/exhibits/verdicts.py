@@ -2,8 +2,8 @@
 
 Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
 rules that judge what the task asks. Each public function takes the campaign's tables and labels and
-returns an exhibit, which is a table or figure. It consists of cells: numbers, each with its formula
-and the filter (``where``) that selects the rows which the number is computed from.
+returns an exhibit: a table or figure of cells. A cell is a number with its formula and the filter
+(``where``) that selects the rows that it is computed from.
 
 Tables 52 and 53 are those of Moroni and others (2025), appendix A.6; other exhibits are not theirs.
 """
@@ -27,10 +27,9 @@ from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import HEADS, LANGUAGES, TASK_NAMES, TASKS, task_name
 
 LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
-# Names of rows and columns.
+# Names of rows (of the mean over tasks, and of all answers together) and of columns.
 OVERALL, POOLED = "global accuracy", "all answers"
-AGREEMENT, KAPPA_HEAD = "Agreement (%)", "κ"
-COUNT = "Answers"
+AGREEMENT, KAPPA_HEAD, COUNT = "Agreement (%)", "κ", "Answers"
 NOTE_ON_KAPPA = "κ is not given where one side says the same of every answer."
 
 
@@ -41,35 +40,34 @@ def _agreement_cells(
     where: Mapping[str, Any],
     stands_for: str | None = None,
 ) -> Iterator[Cell]:
-    """Yield the cells of agreement and kappa in one row of a table.
+    """Yield the cells of agreement and kappa in a row of an exhibit, in these two ``columns``.
 
-    They are means over ``rows``, or one row's numbers with their intervals. ``columns``: the names
-    of the two columns. ``where``: filter that selects ``rows``. ``stands_for``: the printed row.
+    They are means over ``rows``, the rows that ``where`` selects in the table of agreement. If this
+    is one row they have its intervals. ``stands_for``: key of the printed row.
     """
     if rows.empty:
         return
     for column, measure in zip(columns, ("agreement", "kappa"), strict=True):
+        if measure == "kappa" and rows["kappa"].isna().any():
+            continue
         fields: dict[str, Any] = {"n": int(rows["n"].sum())}
         if stands_for:
             fields["stands_for"] = (stands_for, measure)
         formula, interval = UNWEIGHTED, 100 * rows[["low", "high"]]  # in percent, unlike kappa
         if measure == "kappa":
             formula, interval = formulas.KAPPA, rows[["kappa_low", "kappa_high"]]
-            if rows["kappa"].isna().any():
-                continue
         if len(rows) == 1 and interval.notna().all(axis=None):
             fields["low"], fields["high"] = interval.iloc[0]
-        cell_key = (row, column)
-        yield formula_cell(rows, cell_key, formula, "annotation_agreement", where, ".2f", **fields)
+        position, source = (row, column), "annotation_agreement"
+        yield formula_cell(rows, position, formula, source, where, ".2f", **fields)
 
 
 def _tasks_in(tasks: pd.Series) -> list[str]:
-    present = {*tasks}
-    return [task for task in HEADS if task in present]
+    return [task for task in HEADS if (tasks == task).any()]
 
 
 def _headings(name: str, share: str = AGREEMENT) -> dict[str, tuple[str, str]]:
-    """Return the columns of agreement and kappa below ``name``, with their two lines of heading."""
+    """Return the two lines of heading of the columns of agreement and kappa below ``name``."""
     return {f"{name} {head}": (name, head) for head in (share, KAPPA_HEAD)}
 
 
@@ -105,7 +103,7 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             where |= {"phenomenon": phenomenon}
             chosen = select_rows(judged, where)
             cells += _agreement_cells(chosen, row, [*columns], where, printed_row)
-    # Number of answers of a row that annotators have judged: the least and the greatest.
+    # Annotators may have judged different numbers of answers of a row: show least and greatest.
     counts_by_row: dict[str, set[int]] = {}
     for cell in cells:
         counts_by_row.setdefault(cell.row, set()).add(cell.n or 0)
@@ -138,7 +136,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
                 with_verdicts += _agreement_cells(chosen, row, columns, where)
         for pair in rows[in_language & ~with_method].itertuples():
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
-            where |= {"phenomenon": ALL}
+            where["phenomenon"] = ALL
             row = f"{language}, {pair.method} and {pair.annotator}"
             chosen = rows.loc[[pair.Index]]
             with_each_other += _agreement_cells(chosen, row, [AGREEMENT, KAPPA_HEAD], where)
@@ -165,10 +163,8 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = rows[rows["method"] == labels.method]
     cells: list[Cell] = []
-    columns = {
-        lang: _headings(common.language_code(lang, labels), "%")
-        for lang in common.languages_of(rows)
-    }
+    langs = common.languages_of(rows)
+    columns = {lang: _headings(common.language_code(lang, labels), "%") for lang in langs}
     for task, lang in product(HEADS, columns):
         where: dict[str, Any] = {"lang": lang, "method": labels.method, "phenomenon": task}
         judged = select_rows(rows, where)
@@ -200,18 +196,16 @@ VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
-"""For each column, by the two lines of its heading: its formula, and the ``reason`` of the rows of
-the verdicts table that it takes. These count verdicts that changed for a reason, or ``all``."""
+"""Formula of each column (by the two lines of its heading), and the ``reason`` of the rows of the
+verdicts table that it sums up."""
 OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}
 """Columns that are left out if the verdicts table has no numbers for them."""
 # Formulas of columns with + or − before the number.
 SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)
-# How matplotlib draws them. If both accuracies are equal, the diamond is inside the ring.
-MARKERS: dict[str, dict[str, Any]] = {
-    "published rules": {"s": 26, "facecolor": "white", "edgecolor": ORANGE}
-    | {"linewidth": 1.3, "marker": "o"},
-    "corrected rules": {"s": 10, "color": BLUE, "marker": "D"},
-}
+# Options of matplotlib. If both accuracies are equal, the diamond is inside the ring.
+RING: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": ORANGE, "linewidth": 1.3}
+DIAMOND: dict[str, Any] = {"s": 10, "color": BLUE, "marker": "D"}
+MARKERS = {"published rules": RING | {"marker": "o"}, "corrected rules": DIAMOND}
 TASK_GROUPS = {"all tasks": TASKS} | {
     group: tuple(task for task in TASKS if TASK_NAMES[task]["group"] == group)
     for group in dict.fromkeys(TASK_NAMES[task]["group"] for task in TASKS)
@@ -241,9 +235,9 @@ def _accuracy_cells(
 
 
 def artefacts(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the table of accuracies by both methods: for each language, and for tasks that change.
+    """Draw the table of accuracies by both methods, and of the reasons for which they differ.
 
-    A change is divided by the reasons for which verdicts differ.
+    It has a row for each language, and for the tasks whose accuracy changes most.
     """
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     of_languages: list[Cell] = []
@@ -266,11 +260,8 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
             of_tasks += cells
 
     columns = {cell.column for cell in of_languages}
-    heads = {}
-    for heading in VERDICT_COLUMNS:
-        column = " ".join(heading)
-        if column not in OPTIONAL or column in columns:
-            heads[column] = heading
+    all_heads = {" ".join(heading): heading for heading in VERDICT_COLUMNS}
+    heads = {name: all_heads[name] for name in all_heads if name not in OPTIONAL or name in columns}
     sections = [common.named_section("Language", (cell.row for cell in of_languages), [*heads])]
     if of_tasks:
         below = ["Tasks that change most", *(cell.row for cell in of_tasks)]
@@ -300,7 +291,6 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
                 formula, _ = VERDICT_COLUMNS["Accuracy", method]
                 cell_key = (common.language_name(lang, labels), f"{group}, {method}")
                 cells.append(formula_cell(selected, cell_key, formula, "verdicts", where, ".1f"))
-
     # Heights in inches: margins and legend, then three rows of panels with a title and a line for
     # each language.
     figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(langs)))
@@ -318,17 +308,14 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
                 continue
             ends = [values[name, f"{group}, {method}"] for method in VARIANTS]
             axes.plot(ends, [y, y], color=GREY, linewidth=1.2, zorder=1)
-            for zorder, (end, marker) in enumerate(
-                zip(ends, MARKERS.values(), strict=True), start=2
-            ):
+            for end, marker, zorder in zip(ends, MARKERS.values(), (2, 3), strict=True):
                 axes.scatter([end], [y], zorder=zorder, **marker)
         axes.set_title(group, fontsize=7, pad=2)
         axes.set(xlim=(-4, 104), ylim=(len(langs) - 0.5, -0.5), xticks=[0, 50, 100])
         axes.tick_params(length=0)
         axes.grid(axis="y", visible=False)
-    panels[0][0].set_yticks(
-        range(len(langs)), [common.language_code(lang, labels) for lang in langs]
-    )
+    codes = [common.language_code(lang, labels) for lang in langs]
+    panels[0][0].set_yticks(range(len(langs)), codes)
     for axes in panels.flat:
         axes.tick_params(axis="y", labelsize=6)
     figure.supxlabel("mean accuracy (%)", fontsize=8)

@@ -94,12 +94,12 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
 
 
 class Variation(NamedTuple):
-    """A new argument of a prompt, and its gold answer."""
+    """A new argument of a prompt."""
 
     name: str
     value: str
     answer: str | None
-    """None in tasks with many right answers."""
+    """The new gold answer; None in tasks with many right answers."""
 
 
 def _part_of_sentence(row: Row, draw: random.Random) -> Variation | None:
@@ -196,7 +196,7 @@ def make_dialogues(
         for number in count():
             if made == most or missed == TRIES:
                 break
-            # First the prompts themselves, then varied ones.
+            # First take the prompts themselves, then varied ones.
             item = rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
             if item and item["prompt"] in taken:
                 item = vary(item, pool, draw)

@@ -78,7 +78,10 @@ def _settings_number(task: Sampling) -> int | None:
 
 
 def nominal_of(task: Sampling, available: int, kept: int) -> int:
-    """Return a template's number of prompts by the settings, times ``kept`` / ``available``."""
+    """Return a template's number of prompts by the settings, in the proportion that is kept.
+
+    ``kept`` of the ``available`` prompts are in the table.
+    """
     number = _settings_number(task)
     if number is None:
         return kept
@@ -138,7 +141,7 @@ def build_prompts(
 
 
 SETTINGS, RESOURCES = "settings", "resources"
-"""What a number of prompts follows from: declarations and pack only, or also the resources."""
+"""Basis of a number of prompts: declarations and pack only, or also the resources."""
 
 
 def count_prompts(

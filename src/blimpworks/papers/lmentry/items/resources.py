@@ -26,7 +26,7 @@ WORDS, RHYMES, HOMOPHONES = "lmentry_words.json", "rhyme_groups.json", "homophon
 SENTENCES = "simple_sentences.csv"
 CATEGORIES, NOUNS = "words_by_category.json", "nouns_by_category.json"
 ONE_LIST = "nouns-by-category.json"
-"""English has this list only, for both."""
+"""The only list of categories in English, which takes the place of both."""
 FORMS = ("plurals.json", "verbs_ing.json")
 UNAMBIGUOUS = "phonetically_unambiguous_words.json"
 ALIKE, UNLIKE = ("word", "homophone"), ("easy1", "easy2", "semantic1", "semantic2")
@@ -34,7 +34,7 @@ HOMOPHONE_COLUMNS = (*ALIKE, *UNLIKE)
 PLACEHOLDERS = frozenset({"german sentence"})
 Groups = Mapping[str, Sequence[str]]
 Words = Mapping[str, Mapping[str, Any]]
-"""For each word its ``pos`` (part of speech; in English a list) and CEFR ``levels`` (English)."""
+"""Annotation of words: ``pos`` (part of speech; in English a list), CEFR ``levels`` (English)."""
 
 
 @dataclass(frozen=True, slots=True)

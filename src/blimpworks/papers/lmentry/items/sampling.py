@@ -69,11 +69,11 @@ class Source:
     @cached_property
     def words(self) -> list[str]:
         """Words of the task's levels and length, in the order of the resource."""
-        words = [word for word in self.annotated if len(word) >= self.task.shortest]
+        long_words = [word for word in self.annotated if len(word) >= self.task.shortest]
         if not self.task.levels:
-            return words
+            return long_words
         levels = {*self.task.levels}
-        return [word for word in words if levels & {*self.annotated[word].get("levels", ())}]
+        return [w for w in long_words if levels & {*self.annotated[w].get("levels", ())}]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
         """Return the words of each category that has enough; renamed categories come last."""
@@ -82,7 +82,8 @@ class Source:
         new_names = self.task.rename
         renamed = {name: members for name, members in groups.items() if name not in new_names}
         renamed |= {new_names[name]: groups[name] for name in groups if name in new_names}
-        return {name: words for name, words in renamed.items() if len(words) >= self.task.fewest}
+        fewest = self.task.fewest
+        return {name: members for name, members in renamed.items() if len(members) >= fewest}
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
@@ -109,7 +110,7 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_letters(source: Source, rng: Random) -> list[Arguments]:
-    """Return all letters of the task; those of the release by code point, its order is unknown."""
+    """Return all letters of the task. Those of the release are by code point, not in its order."""
     position = source.task.letters
     listed = source.pack.letters.get(position)
     if listed and source.task.letters_of == "release":
@@ -286,9 +287,8 @@ def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
 def draw_order(source: Source, rng: Random) -> Draws:
     """Draw two words, of which the alphabetically first is the answer.
 
-    The task's ``relation`` is that of their first letters: any, far apart, different, consecutive
-    or the same. As in the release, a relation by distance draws the answer, the distractor, then
-    their order.
+    The task's ``relation`` is that of their first letters: any, far, different, consecutive or the
+    same. As in the release, the order of words with far or consecutive letters is drawn last.
     """
     task, alphabet = source.task, source.alphabet
     # Words by their first letter, and the letters in the order by which distance is measured.
@@ -368,14 +368,14 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
 
 
 def _lengths_that_differ(usable: Sequence[str], task: Sampling, rng: Random) -> Draws:
-    """Draw two words with a difference of lengths within the task's ``difference``."""
+    """Draw two words whose lengths differ by the letters that the task's ``difference`` allows."""
     assert task.difference is not None
+    least, most = task.difference
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in usable:
         by_length[len(word)].append(word)
     lengths = sorted(by_length)
-    least, most = task.difference
-    # Lengths of distractors, by the length of the answer.
+    # Possible lengths of the distractor, for each length of the answer.
     partners: dict[int, list[int]] = {}
     for length in by_length:
         sign = 1 if task.opposite else -1
@@ -429,9 +429,8 @@ def draw(source: Source, seed: int) -> list[Arguments]:
     different: dict[Hashable, Arguments] = {}
     fruitless = 0
     for candidate in drawn:
-        if candidate is None or candidate.identity in different:
-            fruitless += 1
-        else:
+        fruitless += 1
+        if candidate is not None and candidate.identity not in different:
             different[candidate.identity] = candidate.arguments
             fruitless = 0
         if len(different) == source.task.size or fruitless == MOST_FRUITLESS_DRAWS:
