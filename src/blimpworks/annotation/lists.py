@@ -201,10 +201,7 @@ def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) 
 
 
 def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
-    """Return a random order of elements, as indices, given the group of each.
-
-    Neighbours have the same group only where that cannot be avoided.
-    """
+    """Return a random order of indices, in which neighbours share a group only if they must."""
     remaining: dict[str, list[int]] = {}
     for index in random.permutation(len(groups)):
         remaining.setdefault(groups[index], []).append(int(index))
@@ -225,7 +222,8 @@ def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
 
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
-"""Purposes of rows: trials before the start, pairs that count, and attention checks."""
+"""Purposes of rows: trials before the start, pairs that count, and attention checks, which are a
+grammatical sentence beside its scrambled words."""
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
 """Independent random streams: draws from one do not change another."""
 ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
@@ -327,10 +325,7 @@ def scrambled(sentence: str, random: Generator) -> str:
 def _make_checks(
     pairs: Collection[ItemPair], entries: Sequence[_Entry], options: ValidationOptions, number: int
 ) -> list[_Entry]:
-    """Make the attention checks of list ``number`` from pairs that share no sentence with it.
-
-    A check is a grammatical sentence beside its scrambled words.
-    """
+    """Make the attention checks of list ``number`` from pairs that share no sentence with it."""
     random = np.random.default_rng([options.seed, CHECKS, number])
     unrelated = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
     usable = [pair for pair in unrelated if suits(pair.good)]
@@ -388,7 +383,6 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     def stream(*steps: int) -> Generator:
         return np.random.default_rng([options.seed, *steps])
 
-    # Assign pairs to lists, and choose the practice pairs from what is left.
     assigned = Assignment(pairs, options, stream(DRAW))
     sizes = Counter(pair.paradigm for pair in assigned.pairs)
     few = [f"{paradigm} ({n})" for paradigm, n in sorted(sizes.items()) if n < options.per_paradigm]
@@ -408,14 +402,13 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     entries_by_list: list[list[_Entry]] = [[] for _ in range(options.participants)]
     for (pair, number), first_is_good in zip(judgements, sides, strict=True):
         entries_by_list[number].append(_Entry(pair, PAIR, first_is_good, pair.bad))
-    # Put each list in order, with its attention checks at equal distances.
     rows: list[ListRow] = []
     for number, entries in enumerate(entries_by_list):
         random = stream(ORDER, number)
         head = _mix(practice, random)
         body = _mix(entries, random)
         checks = _make_checks(pairs, [*practice, *entries], options, number)
-        # The last check is inserted first, so that earlier positions stay the same.
+        # Checks have equal distances. The last is inserted first, so that positions stay the same.
         size, name = len(body), options.names[number]
         for turn in reversed(range(len(checks))):
             body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])

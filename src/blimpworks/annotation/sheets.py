@@ -139,21 +139,17 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
         accuracy = right / n if n else float("nan")
         passed = int(checks["chose_good"].sum())
         left_out = passed < threshold * n_checks
-        results.append(
-            (str(name), n, right, accuracy, *_wilson(right, n), n_checks, passed, left_out)
-        )
+        interval = _wilson(right, n)
+        results.append((str(name), n, right, accuracy, *interval, n_checks, passed, left_out))
     people = pd.DataFrame(results, columns=VALIDATION_PARTICIPANTS.names)
     failed = people[people["left_out"].astype(bool)]
     if len(failed):
         named = (f"{row.participant} ({row.passed} of {row.checks})" for row in failed.itertuples())
-        log.warning(
+        text = (
             "%d of %d participants are left out, who passed less than %.0f %% of their attention "
-            "checks: %s",
-            len(failed),
-            len(people),
-            100 * threshold,
-            ", ".join(named),
         )
+        text += "checks: %s"
+        log.warning(text, len(failed), len(people), 100 * threshold, ", ".join(named))
     return people
 
 
@@ -216,12 +212,8 @@ def read_validation(
     sizes = ratings.groupby("item_id").size()
     incomplete = int((sizes != options.per_pair).sum())
     if incomplete:
-        log.warning(
-            "%d of %d pairs have not just %d judgements and enter no kappa",
-            incomplete,
-            len(sizes),
-            options.per_pair,
-        )
+        text = "%d of %d pairs have not just %d judgements and enter no kappa"
+        log.warning(text, incomplete, len(sizes), options.per_pair)
     return {
         "participants": len(people),
         "left_out": int(people["left_out"].sum()),

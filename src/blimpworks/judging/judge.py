@@ -21,15 +21,8 @@ from numpy.typing import NDArray
 from blimpworks.campaign.methods import PREFIXES, Method, find_method
 from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
-from blimpworks.scoring.tokens import (
-    Floats,
-    Integers,
-    exact_sums,
-    joined,
-    joint,
-    overlaps,
-    rounding_errors,
-)
+from blimpworks.scoring import tokens
+from blimpworks.scoring.tokens import Floats, Integers
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 Mask = NDArray[np.bool_]
@@ -104,7 +97,7 @@ class Side:
     def joint(self) -> Integers:
         """[n] first character of the white space before the critical region."""
         pairs = zip(self.texts.to_pylist(), self.span_start.tolist(), strict=True)
-        return np.array([joint(text, first) for text, first in pairs], dtype=np.int64)
+        return np.array([tokens.joint(text, first) for text, first in pairs], dtype=np.int64)
 
 
 def without_end(side: Side) -> Mask:
@@ -115,13 +108,14 @@ def without_end(side: Side) -> Mask:
 
 def critical_region(side: Side) -> Mask:
     """Mask tokens [t] that overlap the critical region."""
-    return overlaps(side.start, side.end, side.span_start[side.row], side.span_end[side.row])
+    first, after = side.span_start[side.row], side.span_end[side.row]
+    return tokens.overlaps(side.start, side.end, first, after)
 
 
 def joined_region(side: Side) -> Mask:
     """Mask tokens [t] of the critical region and of the white space before it."""
     first, after = side.span_start[side.row], side.span_end[side.row]
-    return joined(side.start, side.end, side.joint[side.row], first, after)
+    return tokens.joined(side.start, side.end, side.joint[side.row], first, after)
 
 
 TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
@@ -146,11 +140,11 @@ def divisors(method: Method, side: Side) -> Floats:
         length: Integers = getattr(side, method.length)
         divisor *= length
     usable = scored > 0
-    tokens = np.bincount(side.row[chosen], minlength=count)
+    n_tokens = np.bincount(side.row[chosen], minlength=count)
     if method.aggregate == "only":
-        usable &= tokens == 1
+        usable &= n_tokens == 1
     if method.tokens == "region":
-        usable &= tokens == scored
+        usable &= n_tokens == scored
     return np.where(usable & (divisor > 0), divisor, np.nan)
 
 
@@ -161,13 +155,13 @@ def totals(method: Method, side: Side) -> Floats:
 
 def rounding_bounds(method: Method, side: Side) -> Floats:
     """Return the largest possible rounding error of each sentence's total [n], in nats."""
-    errors = rounding_errors(side.value, side.rounding[side.row])
+    errors = tokens.rounding_errors(side.value, side.rounding[side.row])
     return _sums(method, side, errors) / divisors(method, side)
 
 
 def _sums(method: Method, side: Side, values: Floats) -> Floats:
     chosen = TOKEN_SETS[method.tokens](side) & ~np.isnan(side.value)
-    return exact_sums(side.row[chosen], values[chosen], len(side.characters))
+    return tokens.exact_sums(side.row[chosen], values[chosen], len(side.characters))
 
 
 def with_common_scores(good: Side, bad: Side) -> Side:

@@ -6,9 +6,9 @@
     blimp  table2   GPT-2  Overall  71.3     71.3333     mean  exact
 
 ``compare_measured`` compares it with the number that the campaign's models gave. Recomputed and
-measured numbers are cells: rows of the files that the exhibits' code writes, with a value, its
-formula, and the filter that selects the rows that it is computed from. Printed texts, such as
-prompts, are compared with released ones. docs/published.md explains the statuses.
+measured numbers are cells, which the exhibits' code writes to files: a value, its formula, and the
+filter that selects the rows for the formula. Printed texts, such as prompts, are compared with
+released ones. docs/published.md explains the statuses.
 """
 
 import json
@@ -116,10 +116,7 @@ class Paper:
 
 
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """Return the printed numbers that a cell is computed from, as EXHIBIT/ROW/COLUMN.
-
-    Numbers that are only released give empty texts.
-    """
+    """Return EXHIBIT/ROW/COLUMN of each printed number behind a cell, "" for released ones."""
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
@@ -302,9 +299,9 @@ def _languages(where: Mapping[str, Any]) -> list[str] | None:
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
     """Return why a measured cell is not comparable with the printed number; "" if it is.
 
-    ``printed``: the cell of the printed number. If its filter lists no languages, it is a mean over
-    the paper's languages, or if these are unknown over the ``legible`` ones, which have accuracies
-    in print.
+    ``printed``: the cell of the printed number. Without languages in its filter it is a mean over
+    the paper's languages. If these are unknown, it is over the ``legible`` ones, which have
+    accuracies in print.
     """
     where = json.loads(cell["filter"])
     is_evaluation = not {*where}.isdisjoint(EVALUATED)

@@ -1,8 +1,8 @@
 """Register Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts.
 
 ``PAPER`` answers what shared code asks of a paper: settings, languages, sources, tables, exhibits.
-The functions above it each answer one of these questions for a campaign (its settings) and its
-catalogue (the languages, models and pinned files that it may use).
+The functions above it answer for a campaign (its settings) and its catalogue (the languages, models
+and pinned files that it may use).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

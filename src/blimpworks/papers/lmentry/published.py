@@ -1,7 +1,4 @@
-"""Read the accuracies that Multi-LMentry prints in Tables 34 to 51, for each model and task.
-
-``paper.PAPER`` names ``accuracies``, which the core calls with all printed numbers.
-"""
+"""Read the accuracies that Multi-LMentry prints in Tables 34 to 51, for each model and task."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +13,7 @@ HALF_UNIT = 0.005
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield each model's accuracy on each task, with errata corrected.
+    """Yield each model's accuracy on each task, errata corrected, from all printed numbers.
 
     Raises UserError for a number that is no percentage, or without a printed number of prompts.
     """

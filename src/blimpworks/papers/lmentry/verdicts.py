@@ -18,7 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -113,8 +113,8 @@ def find_reasons(changed: pd.DataFrame) -> pd.Series:
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     """Return the rows of ``VERDICTS`` for one model and language.
 
-    Each task has a row with its counts over all answers (reason ``all``), and a row for each reason
-    in ``CAUSES``, with counts over the answers for which the verdicts differ for that reason.
+    Each task has a row with its counts over all answers (reason ``all``). For each reason in
+    ``CAUSES`` it has a row with counts over the answers whose verdicts differ for that reason.
     Raises UserError for judgements that lack a method.
     """
     both = _read_verdicts(evaluation.judgements)
@@ -155,10 +155,7 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, Any]:
-    """Write the table ``VERDICTS``; return the number of answers, and of changed verdicts.
-
-    Raises UserError without results, or for judgements that lack a method.
-    """
+    """Write the table ``VERDICTS``; return how many answers and changed verdicts it counts."""
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     frame = pd.concat([compare_evaluation(evaluation) for evaluation in results], ignore_index=True)
@@ -231,7 +228,6 @@ def write_annotation_sheet(
             f"{lang}: no prompt of {prompts} is answered by any of {len(answers)} models; "
             "expected at least one. Let the models answer first."
         )
-    # Write the key, with a row id for each answer, then the sheet with the same ids.
     texts = [
         strip_reasoning(text or "", opened=bool(opened)).strip()
         for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
@@ -281,29 +277,21 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({"correct": int})
 
 
-class Kappa(NamedTuple):
-    """Cohen's kappa and the ends of its 95 % interval."""
-
-    kappa: float
-    kappa_low: float
-    kappa_high: float
-
-
-def kappa(first: pd.Series, second: pd.Series) -> Kappa:
-    """Return Cohen's kappa of two judges' labels (0 or 1).
+def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
+    """Return Cohen's kappa of two judges' labels (0 or 1), and the ends of its 95 % interval.
 
     A judge is a method or an annotator. NaN if a judge gives all answers the same label: kappa is
     then 0 or undefined. The interval is asymptotic (Fleiss, Cohen and Everitt 1969); its width is 0
     if the judges never differ.
     """
     if first.nunique() < 2 or second.nunique() < 2:
-        return Kappa(math.nan, math.nan, math.nan)
+        return math.nan, math.nan, math.nan
     from statsmodels.stats.inter_rater import cohens_kappa  # slow, and exhibits read no sheets
 
     counts = np.zeros((2, 2))
     np.add.at(counts, (first.to_numpy(int), second.to_numpy(int)), 1)
     result = cohens_kappa(counts)
-    return Kappa(float(result.kappa), float(result.kappa_low), float(result.kappa_upp))
+    return float(result.kappa), float(result.kappa_low), float(result.kappa_upp)
 
 
 def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
@@ -311,7 +299,7 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
     equal, n = int((first == second).sum()), len(first)
     low, high = wilson(equal, n)
     agreement = {"n": n, "equal": equal, "accuracy": equal / n, "low": low, "high": high}
-    agreement |= kappa(first, second)._asdict()
+    agreement |= zip(("kappa", "kappa_low", "kappa_high"), kappa(first, second), strict=True)
     return agreement | {"right_method": int(first.sum()), "right_annotator": int(second.sum())}
 
 
@@ -348,7 +336,6 @@ def measure_agreement(
     unjudged = int(judged[[*VARIANTS]].isna().any(axis=1).sum())
     if unjudged:
         log.warning("%d labelled answers have no verdict of both methods", unjudged)
-    # Compare each annotator with both methods and with the other annotators, for each task and all.
     annotators = sorted(labels["annotator"].unique())
     pairs = [(method, name) for name in annotators for method in VARIANTS]
     agreements = []

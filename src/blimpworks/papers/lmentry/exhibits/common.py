@@ -10,17 +10,10 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.errors import UserError
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, select_rows
-from blimpworks.exhibits.shared import (
-    Place,
-    Tables,
-    by_place,
-    formula_cell,
-    printed_cell,
-    read_plain,
-    read_printed,
-)
+from blimpworks.exhibits.shared import Place, Tables
 from blimpworks.papers.lmentry import tasks
 from blimpworks.tables import ACCURACIES
 
@@ -29,12 +22,9 @@ SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read the accuracies of the campaign's models by the method that the exhibit shows.
-
-    Raises UserError if there are none.
-    """
+    """Read the campaign's accuracies by the exhibit's method. Raises UserError without any."""
     path = tables["accuracies"][0]
-    accuracies = read_plain(ACCURACIES, path)
+    accuracies = shared.read_plain(ACCURACIES, path)
     rows = accuracies[accuracies["method"] == labels.method]
     rows = rows[rows["model"].isin(labels.models)]
     if rows.empty:
@@ -123,9 +113,9 @@ def printed_cells(
     tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
 ) -> list[Cell]:
     """Return a cell for each number that is printed in ``exhibit`` and legible in our copy."""
-    numbers = by_place(read_printed(tables, exhibit=exhibit))
+    numbers = shared.by_place(shared.read_printed(tables, exhibit=exhibit))
     return [
-        printed_cell(row, (row_name(row_key), column_name(column_key)))
+        shared.printed_cell(row, (row_name(row_key), column_name(column_key)))
         for (row_key, column_key), row in numbers.items()
     ]
 
@@ -140,8 +130,8 @@ def count_of(
 ) -> Cell:
     """Return a cell with the number of prompts; ``where``: values that their columns must have."""
     where = {"benchmark": tasks.BENCHMARK, **where}
-    n = len(select_rows(items, where))
-    return formula_cell(items, cell_key, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
+    more: dict[str, Any] = {"n": len(select_rows(items, where)), "stands_for": stands_for}
+    return shared.formula_cell(items, cell_key, COUNT, "items", where, ",.0f", **more)
 
 
 def selection(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:

@@ -41,12 +41,11 @@ def _mean(values: Sequence[float]) -> float:
 def _between_cases(
     rows: pd.DataFrame, condition: str, tasks: Sequence[str], decimals: int | None
 ) -> list[float]:
-    """Return 100 less the largest difference of accuracies between each task's cases, in points.
+    """Return 100 less the largest difference of accuracies between the cases of each task.
 
-    ``condition``: what distinguishes the cases, ``template`` or ``answer`` (position of the
-    answer).
+    The cases are the values of ``condition``, ``template`` or ``answer`` (position), in paradigms:
+    "template=2/answer=1" is of template 2.
     """
-    # The case is a part of the paradigm, such as "1" of "template=2/answer=1".
     case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
     rows_with_case = rows[case.notna() & rows["phenomenon"].isin(tasks)]
     keys = [rows_with_case["phenomenon"].astype(str), case[rows_with_case.index]]
@@ -69,12 +68,12 @@ def _between_cases(
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     """Return the four aspects of robustness in percent, of one model and language.
 
-    Each is 100 less the largest difference of accuracies, as a mean over tasks (or pairs of tasks):
-    ``order`` between positions of the answer, ``template`` between templates, ``content`` between
-    subsets of arguments (100 with fewer than two), ``adjacent`` between the tasks of a pair. By the
-    method ``published``, accuracies of templates are shares of the settings' numbers, those of
-    positions shares of the judged prompts. NaN without data. ``rounded``: round accuracies first,
-    as the release does.
+    Each is 100 less the largest difference of accuracies between some cases, as a mean over tasks
+    (or pairs of tasks); NaN without data. The cases of ``order`` are the positions of the answer.
+    Those of ``template`` are templates, those of ``content`` subsets of arguments (100 with fewer
+    than two), and those of ``adjacent`` the tasks of a pair. By the method ``published``,
+    accuracies of templates are shares of the settings' numbers. ``rounded``: round accuracies
+    first, as the release does.
     """
     of_templates, of_tasks = (OF_TEMPLATES, OF_TASKS) if rounded else (None, None)
     rows = rows.reset_index(drop=True)

@@ -46,10 +46,7 @@ TEMPLATE, CORRECTED = "Template", "Corrected"
 
 
 def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more: Any) -> Cell:
-    """Return a cell with a text of a language pack.
-
-    ``key``: "system", or TASK.NUMBER of a template. ``more``: other fields of the cell.
-    """
+    """Return a cell with a pack's text; ``key``: "system", or TASK.NUMBER of a template."""
     return Cell(*cell_key, 1, text, ROW_TEXT, "packs", {"lang": lang, "key": key}, **more)
 
 

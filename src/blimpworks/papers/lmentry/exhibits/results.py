@@ -135,7 +135,6 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             in_language = rows[rows["lang"] == lang]
             formula = formulas.as_released(FORMULAS[metric], labels.method)
             models_with_score = []
-            # A cell for each model with a score, then their average.
             for model in common.models_of(in_language):
                 cell_key = (common.model_name(model, labels), column)
                 where = common.selection(lang, model, labels)

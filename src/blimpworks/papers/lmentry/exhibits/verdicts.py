@@ -67,7 +67,7 @@ def _tasks_in(tasks: pd.Series) -> list[str]:
 
 
 def _headings(name: str, share: str = AGREEMENT) -> dict[str, tuple[str, str]]:
-    """Return the two lines of heading of the columns of agreement and kappa below ``name``."""
+    # The two lines of heading of the columns of agreement and kappa below ``name``.
     return {f"{name} {head}": (name, head) for head in (share, KAPPA_HEAD)}
 
 
@@ -213,9 +213,7 @@ TASK_GROUPS = {"all tasks": TASKS} | {
 """Tasks of the figure's panels: all tasks, and five disjoint groups of them."""
 
 
-def _accuracy_cells(
-    rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]
-) -> Iterator[Cell]:
+def _cells_of(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iterator[Cell]:
     """Yield the cells of ``VERDICT_COLUMNS`` for some tasks of a language, in the row ``name``."""
     where = {"lang": lang, "model": common.models_of(rows), "phenomenon": [*tasks]}
     all_answers = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
@@ -235,24 +233,20 @@ def _accuracy_cells(
 
 
 def artefacts(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the table of accuracies by both methods, and of the reasons for which they differ.
-
-    It has a row for each language, and for the tasks whose accuracy changes most.
-    """
+    """Draw the table of accuracies by both methods: languages, and tasks that change most."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     of_languages: list[Cell] = []
     of_tasks: list[Cell] = []
     for lang in common.languages_of(rows):
         in_language = rows[rows["lang"] == lang]
         tasks = [task for task in TASKS if (in_language["phenomenon"] == task).any()]
-        of_languages += _accuracy_cells(
-            in_language, common.language_name(lang, labels), lang, tasks
-        )
+        language = common.language_name(lang, labels)
+        of_languages += _cells_of(in_language, language, lang, tasks)
         on_tasks = in_language[in_language["phenomenon"].isin(TASKS)]
         changes: list[tuple[float, list[Cell]]] = []
         for task in sorted(tasks):
             name = f"{common.language_code(lang, labels)} {task_name(task)}"
-            cells = [*_accuracy_cells(on_tasks, name, lang, [task])]
+            cells = [*_cells_of(on_tasks, name, lang, [task])]
             change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
             if change > ROUNDING_NOISE:
                 changes.append((change, cells))

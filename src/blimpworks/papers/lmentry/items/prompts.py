@@ -78,10 +78,7 @@ def _settings_number(task: Sampling) -> int | None:
 
 
 def nominal_of(task: Sampling, available: int, kept: int) -> int:
-    """Return a template's number of prompts by the settings, in the proportion that is kept.
-
-    ``kept`` of the ``available`` prompts are in the table.
-    """
+    """Return a template's number of prompts by the settings; less if not all are ``kept``."""
     number = _settings_number(task)
     if number is None:
         return kept
@@ -133,9 +130,8 @@ def build_prompts(
     files: Sequence[Path], pack: Path, declarations: Path, output: Path, options: LmentryOptions
 ) -> dict[str, int]:
     """Write a language's prompts; return the number of prompts, and of tasks and subsets."""
-    task_declarations = read_declarations(declarations)
-    language = read_pack(pack)
-    rows = [*prompts_of(read_resources(files), language, task_declarations, options)]
+    resources, tasks = read_resources(files), read_declarations(declarations)
+    rows = [*prompts_of(resources, read_pack(pack), tasks, options)]
     write_rows(rows, PROMPTS, output)
     return {"prompts": len(rows), "tasks": len({row["phenomenon"] for row in rows})}
 

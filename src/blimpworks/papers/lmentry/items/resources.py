@@ -6,10 +6,9 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendix A
 are JSON objects such as {"cat": {"pos": "NOUN"}}; categories and rhymes are lists of words, by
 name.
 
-Released files have faults: a byte order mark (Galician homophones), a placeholder in place of a
-sentence (German), words with white space or a control character, repeated words and sentences.
-``cleaned`` removes them. Not read are Korean homophones in two encodings, and verbs, which no task
-uses.
+Released files have faults, which ``cleaned`` removes: a placeholder in place of a sentence
+(German); words with white space or a control character; repeated words and sentences. Not read are
+Korean homophones in two encodings, and verbs, which no task uses.
 """
 
 import csv

@@ -96,9 +96,8 @@ def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
     """Sample words, then drop those of other parts of speech; an answer is a letter."""
     task = source.task
-    chosen = rng.sample(source.words, min(task.size, len(source.words)))
     drawn = []
-    for word in chosen:
+    for word in rng.sample(source.words, min(task.size, len(source.words))):
         pos = source.annotated[word]["pos"]
         if task.pos and pos not in task.pos:
             continue
@@ -116,10 +115,9 @@ def draw_letters(source: Source, rng: Random) -> list[Arguments]:
     if listed and source.task.letters_of == "release":
         return [{"letter": letter} for letter in sorted(listed)]
     tests = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}
-    has_letter = tests[position]
     spelled_words = [*map(spell, source.words)]
     letters = (*source.alphabet.letters, *source.pack.also)
-    return [{"letter": c} for c in letters if any(has_letter(word, c) for word in spelled_words)]
+    return [{"letter": c} for c in letters if any(tests[position](w, c) for w in spelled_words)]
 
 
 def draw_numbers(source: Source, rng: Random) -> Draws:
@@ -350,9 +348,8 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
     usable = [word for word in source.words if word.lower() != "a"]
     if task.letters_only:
         usable = [word for word in usable if word.isalpha()]
-        usable = [word for word in usable if len({*word.casefold()}) == len(word.casefold())]
-    else:
-        usable = [word for word in usable if len({*word}) == len(word)]
+    fold = str.casefold if task.letters_only else str
+    usable = [word for word in usable if len({*fold(word)}) == len(fold(word))]
     if task.difference is not None:
         yield from _lengths_that_differ(usable, task, rng)  # endless
     best = min if task.opposite else max

@@ -245,10 +245,7 @@ def normalise_published(text: str) -> str:
 
 
 def normalise_corrected(text: str) -> str:
-    """Normalise an answer to NFC, lower case and straight quotation marks, without markup.
-
-    Spaces before French marks ("oui !") are removed too.
-    """
+    """Normalise to NFC, lower case and straight marks, without markup and spaces as in "oui !"."""
     text = unicodedata.normalize("NFC", text)
     if not _ODD_TEXT.search(text):
         return text.strip().lower()

@@ -189,7 +189,6 @@ class ChoiceJudge:
         exact = task_patterns(declared, task, variant).exact
         declined_roles = {ROLE[name] for name in answers.DECLINED_ROLES if f"{{{name}}}" in exact}
         self._gold_roles = {ANSWER, *declined_roles}
-        # Expressions that only corrected verdicts use.
         reasons = declared.corrected.reasons
         # The start of a reason (", because"), or of a remark in brackets or after a dash.
         self._reason = re.compile(rf" ?[(–—]| - |[,;]?\s(?:{answers.any_of(reasons)})\b")
@@ -200,7 +199,6 @@ class ChoiceJudge:
         self._not_after_articles = usual.words_after_answer | {declared.conjunction, *reasons}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         gold, published = str(arguments["answer"]), self._variant == "published"
         if self._asks_number:
             to_find = []
@@ -255,7 +253,6 @@ class ChoiceJudge:
         return ordered, tuple(dict.fromkeys((*replaced, *twins)))
 
     def _published(self, question: Question, text: str) -> Verdict:
-        """Judge by the tests of the authors' scorer, in their order."""
         answer, rules = answers.normalise_published(text), self._rules
         if rules.absent:
             golds = [argument for argument in question.to_find if argument.role == ANSWER]

@@ -157,10 +157,7 @@ def literal(text: str, after_each: str) -> str:
 
 
 def expression_of(pattern: str, roles: Roles) -> str:
-    """Return a pattern as an RE2 expression.
-
-    Raises UserError for an unknown role, a mark beside a role, and wrong syntax.
-    """
+    """Return a pattern as an RE2 expression. Raises UserError for a faulty one."""
     unknown = [name for name in _ROLE.findall(pattern) if name not in roles]
     if unknown:
         role_names = ", ".join(sorted(role for role in roles if role.isalnum()))
@@ -211,10 +208,7 @@ def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") 
 
 
 class Compiled:
-    """The compiled patterns of a task, as two matchers.
-
-    ``whole`` judges full answers, ``inside`` answers that contain a right sentence.
-    """
+    """Matchers of a task's patterns: ``whole`` for full answers, ``inside`` for parts of them."""
 
     def __init__(
         self,
@@ -237,15 +231,11 @@ class Compiled:
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
         patterns = task_patterns(declared, task, variant, changed)
-        # Words that the judge needs to know: those after an answer, and all words of patterns.
-        sentences = [sentence for f in patterns.accept for sentence in (f.pattern, *f.after)]
-        self.words_after_answer = answers.words_after_answer(
-            [*patterns.exact, *patterns.reject, *sentences]
-        )
-        sentences += [sentence for framed in patterns.accept for sentence in framed.before]
-        articles = (*declared.article.values(), declared.conjunction)
-        self.words = words_of((*patterns.exact, *patterns.reject, *sentences, *articles))
-
+        texts = [*patterns.exact, *patterns.reject]
+        texts += [text for framed in patterns.accept for text in (framed.pattern, *framed.after)]
+        self.words_after_answer = answers.words_after_answer(texts)
+        texts += [text for framed in patterns.accept for text in framed.before]
+        self.words = words_of([*texts, *declared.article.values(), declared.conjunction])
         if brackets:
             roles = _roles_in_brackets(declared, task, variant, expressions)
         else:

@@ -315,7 +315,7 @@ def task_patterns(
         before = tuple(fill(pattern, family, task_index) for pattern in family.before)
         after = tuple(fill(pattern, family, task_index) for pattern in family.after)
         frames.append((before, after))
-        for sentence in _right_sentences(family, task_index, variant, changed):
+        for sentence in _sentences(family, task_index, variant, changed):
             accept.append(Framed(sentence, before, after))
         wrong = family.published_reject if published else family.corrected_reject
         reject += (fill(pattern, family, task_index) for pattern in family.reject + wrong)
@@ -332,9 +332,7 @@ def task_patterns(
     )
 
 
-def _right_sentences(
-    family: Family, task_index: int, variant: str, changed: Changed
-) -> Iterator[str]:
+def _sentences(family: Family, task_index: int, variant: str, changed: Changed) -> Iterator[str]:
     """Yield the right sentences of one family for a task, each with its converses."""
     published, swap = variant == "published", family.swap or ()
     if changed and family.converse:

@@ -21,14 +21,7 @@ from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.answers import (
-    LETTER_OR_DIGIT,
-    SHORTEST_ECHO,
-    Arguments,
-    normalise_corrected,
-    read_prompt,
-    without_prompt,
-)
+from blimpworks.papers.lmentry.judging import answers
 from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
@@ -49,24 +42,19 @@ class Judge:
     """The judge of answers in one language by one variant of the rules."""
 
     def __init__(self, declared: AnswerPatterns, variant: str, *, prompts: str = PUBLISHED) -> None:
-        """Create the judge. ``prompts``: their variant; some published ones ask for another task.
-
-        A task's patterns are compiled when it first occurs.
-        """
+        """Create the judge. ``prompts``: their variant; published ones may ask for another task."""
         self._declared, self._variant = declared, variant
         self._asked = declared.asks if variant == "corrected" and prompts == "published" else {}
         self._judges: dict[str, TaskJudge] = {}
 
-    def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt.
-
-        ``phenomenon``: task or subset of a task. Raises UserError for an unknown task.
-        """
+    def ask(self, phenomenon: str, template: int, arguments: answers.Arguments, prompt: str) -> Ask:
+        """Return the function that judges answers to a prompt of a task or subset (phenomenon)."""
         task = task_of(phenomenon)
         task = self._asked.get(f"{task}.{template}", task)
         if task not in RULES_OF:
             raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}.")
         if task not in self._judges:
+            # Compile the task's patterns when it first occurs.
             judge_class = _JUDGES[RULES_OF[task].judge]
             declared = self._declared.for_task(task, self._variant)
             self._judges[task] = judge_class(declared, task, self._variant)
@@ -74,17 +62,17 @@ class Judge:
         if self._variant != "corrected":
             return ask
         # Corrected rules do not count what an answer only repeats of its prompt.
-        if len(prompt) < SHORTEST_ECHO:
-            return lambda text: ask(normalise_corrected(text))
+        if len(prompt) < answers.SHORTEST_ECHO:
+            return lambda text: ask(answers.normalise_corrected(text))
         writing = RULES_OF[task].judge in ("sentence", "edge", "spelling")
-        read = cache(lambda: read_prompt(prompt, arguments, writing=writing))
+        read = cache(lambda: answers.read_prompt(prompt, arguments, writing=writing))
 
         def judge_without_prompt(text: str) -> Verdict:
-            answer = normalise_corrected(text)
-            if len(answer) < SHORTEST_ECHO:
+            answer = answers.normalise_corrected(text)
+            if len(answer) < answers.SHORTEST_ECHO:
                 return ask(answer)
-            remainder = without_prompt(answer, *read())
-            if remainder is not answer and not LETTER_OR_DIGIT.search(remainder):
+            remainder = answers.without_prompt(answer, *read())
+            if remainder is not answer and not answers.LETTER_OR_DIGIT.search(remainder):
                 return Verdict(False, True, "echo")
             return ask(remainder)
 
@@ -135,25 +123,23 @@ def _judge_batch(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) ->
     return pa.Table.from_pylist(rows, schema=pa.schema(types.items()))
 
 
-def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: Path) -> int:
+def judge_answers(items: Path, responses: Path, pack: Path, prompts: str, output: Path) -> int:
     """Write verdicts on a model's answers in one language, by published and corrected rules.
 
-    ``items``: table of the prompts; ``prompts``: their variant, published or corrected. Returns the
-    number of prompts without an answer, which have rows without a verdict.
-
-    Raises UserError for a pack without answer patterns or with a faulty one, and for a prompt
-    without a row among the answers.
+    ``items``: table of the prompts; ``prompts``: their variant; ``responses``: table of answers.
+    Returns the number of prompts without an answer, which have rows without a verdict. Raises
+    UserError for missing or faulty patterns, and for a prompt without a row of ``responses``.
     """
     declared = read_pack(pack).answers
     if declared is None:
         raise UserError(f"{pack}: key 'answers' is missing; add patterns of right answers.")
     table = tables.read_table(tables.PROMPTS, items, _PROMPT)
-    written = tables.read_table(tables.ANSWERS, answers, ["item_id", *_ANSWER_COLUMNS])
+    written = tables.read_table(tables.ANSWERS, responses, ["item_id", *_ANSWER_COLUMNS])
     rows = pc.index_in(table["item_id"], value_set=written["item_id"])
     if rows.null_count:
         missing = table["item_id"].filter(pc.is_null(rows))
         raise UserError(
-            f"{answers} has no row for {len(missing)} prompts, such as {missing[0]}; "
+            f"{responses} has no row for {len(missing)} prompts, such as {missing[0]}; "
             "collect the answers again."
         )
     for name in _ANSWER_COLUMNS:

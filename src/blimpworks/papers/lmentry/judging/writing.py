@@ -68,7 +68,6 @@ class SentenceJudge:
         self._introduction = re2.compile(compiling.NEVER if has_case else introduction)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             judge = self._published_with_word if self._containing else self._published_without_word
@@ -142,7 +141,6 @@ class EdgeJudge:
         else:
             text = f"[^\n]*{valid}{answers.ANY_BRACKETS}{gap}+{word}{gap}*"
         self._sentence = re2.compile(text)
-        # Compile the pack's patterns with such sentences, for full answers and inside answers.
         after_each = expressions.get(compiling.AFTER_EACH, "")
         expressions["any"] = compiling.ANY_CHARACTER[variant] + after_each
         if variant == "published":
@@ -160,14 +158,12 @@ class EdgeJudge:
         self._inside = compiling.make_matcher(inside, full=False)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*answers.read_like_release(word, WORD_ROLE)])
         return partial(self._corrected, answers.normalise_corrected(word))
 
     def _published(self, to_find: Sequence[answers.Argument], text: str) -> Verdict:
-        """Judge by the tests of the authors' scorer, in their order; ``to_find``: the word."""
         answer = answers.normalise_published(text)
         if not any(any(answers.find_spans(answer, reading)) for reading in to_find):
             return Verdict(False, True, "absent")
@@ -295,7 +291,6 @@ class SpellingJudge:
             article = spell(declared.article.get(name, "{}"))
             return compiling.add_article(article, f"{_MARK}*{text}{_MARK}{repeat}")
 
-        # Make the expressions of the roles: a right word, and the letter.
         if corrected and self._without_letter:
             right = rf"[^\PL{letter}]{{2,}}"
         else:
@@ -316,7 +311,6 @@ class SpellingJudge:
             # The release requires a mark between a word or letter and a suffix.
             expressions["word_"] = expressions["answer_"] = with_article("word", right, "+")
             expressions["letter_"] = with_article("letter", character, "+")
-        # Compile the pack's patterns with these roles.
         if self._without_letter:
             declared = declared.model_copy(update={"shared": ()})
         sentences, inside = [], []
@@ -357,7 +351,6 @@ class SpellingJudge:
         return _add_boundaries(pattern)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
             return partial(self._published, letter, answers.normalise_published(prompt))
@@ -365,7 +358,6 @@ class SpellingJudge:
         return partial(self._corrected, letter, spell, answers.normalise_corrected(prompt))
 
     def _published(self, letter: str, prompt: str, text: str) -> Verdict:
-        """Judge by the tests of the authors' scorer, in their order."""
         answer = answers.normalise_published(text)
         if self._without_letter:
             if _echoes(answer, prompt, letter):

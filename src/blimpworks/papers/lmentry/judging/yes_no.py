@@ -1,12 +1,8 @@
 """Judge answers to "Are all (or any) of these words animals?", which say yes or no.
 
-``judge.Judge`` makes a ``YesNoJudge`` for each of the two tasks. Its method ``ask`` takes what a
-prompt was made from, and returns a function that judges answers to it:
+The module ``choice`` says what a judge does. Here a prompt is made from, for example,
 
     {"category": "animals", "words": ["cat", "house", ...], "num_distractors": 1, ...}
-
-``_published`` follows the authors' scorer step by step, mistakes included; ``_corrected`` judges as
-the task asks.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 and 16.
 """
@@ -52,7 +48,6 @@ class YesNoJudge:
         categories = declared.published_categories if task != ANY_WORDS else {}
         self._names_by_category = {name.lower(): names for name, names in categories.items()}
         self._has_cases, self._particles = bool(declared.endings), declared.particles
-        # Texts that mean yes or no, for both gold answers.
         yes, no, published = declared.yes_words, declared.no_words, variant == "published"
         if published:
             yes_no = declared.published_yes_no or (yes[0], no[0])
@@ -88,7 +83,6 @@ class YesNoJudge:
             self._statements[affirmed] = Compiled(only_these, task, variant, {}, brackets=False)
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         category = str(arguments.get("category", "")).lower()
         gold = is_yes(self._task, arguments)
         if self._variant == "corrected":
@@ -105,7 +99,6 @@ class YesNoJudge:
         return partial(self._published, gold, category_names)
 
     def _published(self, gold: bool, category_names: Sequence[Argument], text: str) -> Verdict:
-        """Judge by the tests of the authors' scorer, in their order."""
         answer = answers.normalise_published(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + END["published"], answer):
@@ -129,12 +122,10 @@ class YesNoJudge:
         return self._patterns[gold].inside(marked) or UNDECIDED
 
     def _corrected(self, gold: bool, to_find: Sequence[Argument], answer: str) -> Verdict:
-        """Judge by yes or no at the start, by the patterns, or by a statement without either.
-
-        ``to_find``: the category, then the words of the prompt's list.
-        """
+        """Judge by yes or no at the start, by the patterns, or by a statement without either."""
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=True, rule="empty")
+        # The category is first, then come the words of the prompt's list.
         category = to_find[:1] if to_find[0].text else []
         arguments = [*category, *self._yes_no_arguments[gold]]
         # The category and yes or no are replaced by the characters of their roles.
