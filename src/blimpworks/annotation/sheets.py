@@ -60,8 +60,7 @@ def write_lists(
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
     A sheet does not show which sentence is grammatical, nor which rows are attention checks. Raises
-    UserError for an items table that ``read_pairs`` refuses, too few pairs, or not one sheet per
-    participant.
+    UserError as ``read_pairs`` does, for too few pairs, and for another number of sheets.
     """
     if len(sheets) != options.participants:
         raise UserError(
@@ -76,8 +75,7 @@ def write_lists(
             texts = _texts(row.first, row.second)
             lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note} | texts)
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
-    # For PennController's Template, which shows each participant the rows of one Group. Attention
-    # checks are not marked.
+    # PennController's Template shows each participant the rows of one Group; checks are not marked.
     columns = {"list": "Group", "row": "Item", "part": "Part", "first": "First", "second": "Second"}
     frame = pd.DataFrame(rows).replace({"part": {PAIR: MAIN, CHECK: MAIN}})
     table = frame[[*columns]].rename(columns=columns)

@@ -3,8 +3,8 @@
 A sheet has a column ``id``, columns of texts to judge, and columns of labels, which are exported
 empty. ``Form`` has the expected contents and reads the labels.
 
-Spreadsheets take a cell that starts with certain signs for a formula. A leading apostrophe prevents
-that; reading removes it.
+Spreadsheets take a cell that starts with certain signs for a formula, but not after an apostrophe,
+which reading removes.
 """
 
 import csv

@@ -135,8 +135,7 @@ def response_shard(
 ) -> pa.Table:
     """Answer the requests in ``keys``; return one row of ``SCHEMA`` for each.
 
-    ``most``: largest number of tokens of an answer. ``status`` is ok, an ``Unfit`` or a
-    ``Failure``.
+    ``most``: largest number of tokens of an answer; ``status``: ok, an ``Unfit`` or a ``Failure``.
     """
     ready = engine.conversation.ready(keys, most)
     to_ask = [prompt for prompt in ready if prompt.unfit is None]

@@ -355,8 +355,7 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     several tokens for a method that requires one, unknown words that the rules exclude. Prefix
     methods have rows only for items that allow them.
 
-    Raises UserError for an unknown method, an item without scores, or an id of different pairs or
-    scores.
+    Raises UserError for an unknown method, items without scores, or different rows with one id.
     """
     chosen = [find_method(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)

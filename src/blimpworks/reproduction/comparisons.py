@@ -300,8 +300,7 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     """Return why a measured cell is not comparable with the printed number; "" if it is.
 
     ``printed``: the cell of the printed number. Without languages in its filter it is a mean over
-    the paper's languages. If these are unknown, it is over the ``legible`` ones, which have
-    accuracies in print.
+    the paper's languages, or else the ``legible`` ones, which have accuracies in print.
     """
     where = json.loads(cell["filter"])
     is_evaluation = not {*where}.isdisjoint(EVALUATED)

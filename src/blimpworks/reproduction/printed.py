@@ -52,10 +52,9 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
     ``exact``: the value rounds to the number, halves away from zero (a count must be equal), or
-    meets the bound.
-    ``rounding``: it differs by at most half a unit of the last printed digit plus ``reach``, the
-    rounding error of its inputs. Or it meets the bound once rounded or moved by ``reach``.
-    Empty: it does not agree.
+    meets the bound. ``rounding``: it differs by at most half a unit of the last printed digit plus
+    ``reach``, the rounding error of its inputs, or meets the bound once rounded or moved by
+    ``reach``. Empty: it does not agree.
     """
     assert row.value is not None
     if math.isnan(value):
@@ -194,8 +193,7 @@ _interval = cache(wilson)
 def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
     """Write the accuracies that a benchmark's paper prints, and return their number.
 
-    Raises UserError when an accuracy is printed twice, because it would count twice in means, or
-    when none is printed.
+    Raises UserError if an accuracy is printed twice (it would count twice in means), or none is.
     """
     reader = find_paper(benchmark).printed_accuracies
     if not reader:

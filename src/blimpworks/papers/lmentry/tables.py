@@ -11,8 +11,7 @@ PROMPT_COUNTS = read_schema(__file__, "schemas/prompt_counts.tsv")
 # right by that method; in the row of a reason those that are right by that method only, for that
 # reason. The other counts are the same in all rows of a task, so that means over rows are means
 # over tasks. n: judged answers; nominal: prompts by the settings; cut: answers that the limit of
-# tokens ended; echoes: answers that only repeat their prompt; both null if judgements do not have
-# them.
+# tokens ended; echoes: answers that only repeat their prompt; both null if judgements lack them.
 VERDICTS = read_schema(__file__, "schemas/verdicts.tsv")
 # What an annotation sheet hides from its annotators. row: id in the sheet; answer: as in the sheet.
 SHEET_KEY = read_schema(__file__, "schemas/sheet_key.tsv")

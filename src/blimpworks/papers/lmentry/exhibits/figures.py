@@ -42,9 +42,8 @@ class Scores:
     def __init__(self, tables: Tables, labels: Labels) -> None:
         self.labels, self.measured = labels, labels.source == "measured"
         rows = common.read_accuracies(tables, labels) if self.measured else read_printed(tables)
-        self.rows, self.languages = rows, [*LANGUAGES]
-        if self.measured:
-            self.languages = common.languages_of(rows)
+        self.rows = rows
+        self.languages = common.languages_of(rows) if self.measured else [*LANGUAGES]
         self.origin = common.judged_by(labels) or " From the scores that Table 4 prints."
 
     def models(self, lang: str) -> list[str]:

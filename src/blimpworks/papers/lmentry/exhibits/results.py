@@ -3,9 +3,9 @@
 Each public function takes tables and labels and returns an exhibit. Its cells are numbers with the
 formula and filter that give them: if ``labels.source`` is "measured" from the campaign's
 accuracies, and otherwise those that the paper prints. Beside the latter there are hidden cells
-(``printed`` is False), which recompute a printed number from others. ``stands_for`` of a cell has
-row and column of the printed number that the cell is compared with. LMS is the LMentry score: mean
-accuracy times robustness.
+(``printed`` is False), which recompute a printed number from others. ``stands_for`` has the row and
+column of the printed number that a cell is compared with. LMS, the LMentry score, is accuracy times
+robustness.
 """
 
 from collections.abc import Iterator, Mapping

@@ -285,8 +285,7 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
                 formula, _ = VERDICT_COLUMNS["Accuracy", method]
                 cell_key = (common.language_name(lang, labels), f"{group}, {method}")
                 cells.append(formula_cell(selected, cell_key, formula, "verdicts", where, ".1f"))
-    # Heights in inches: margins and legend, then three rows of panels with a title and a line for
-    # each language.
+    # In inches: margins and legend, and three rows of panels with a title and lines of languages.
     figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(langs)))
     panels = figure.subplots(3, 2, sharex=True, sharey=True)
     values = {(cell.row, cell.column): cell.value for cell in cells}

@@ -6,8 +6,7 @@
 
 The prompts' arguments differ from the benchmark's: they are drawn with another seed, and varied in
 tasks that allow it. Answers are right by the tasks' definitions (Moroni and others 2025, Table 1).
-If a task has many right answers, a simple rule makes one; sentences are those of prompts, with the
-word in question put in.
+Of many right answers a simple rule makes one, such as a prompt's sentence with the word put in.
 """
 
 import json

@@ -3,8 +3,7 @@
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendix A.3.
 
 ``read_resources`` takes the JSON and CSV files of a language, as the authors release them. Words
-are JSON objects such as {"cat": {"pos": "NOUN"}}; categories and rhymes are lists of words, by
-name.
+are JSON objects such as {"cat": {"pos": "NOUN"}}; categories and rhymes are named lists of words.
 
 Released files have faults, which ``cleaned`` removes: a placeholder in place of a sentence
 (German); words with white space or a control character; repeated words and sentences. Not read are

@@ -391,8 +391,7 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
 def _find_repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
     """Yield the indices of the first and last word of each occurrence of a sentence in an answer.
 
-    ``text``: the answer's words, with a space before and after each. The end of the answer may cut
-    off the last occurrence.
+    ``text``: the answer's words, with spaces around each. Its end may cut off the last occurrence.
     """
     sentence_words = WORD.findall(sentence.text)
     joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)

@@ -6,8 +6,7 @@ answer patterns of a language pack. Its method ``ask`` takes what a prompt was m
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 
 and returns a function that judges answers: "cat has less letters" is a right answer, by a pattern.
-``_published`` follows the authors' scorer step by step, mistakes included; ``_corrected`` judges as
-the task asks.
+``_published`` follows the authors' scorer and its mistakes; ``_corrected`` judges as the task asks.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
@@ -136,7 +135,7 @@ class Question:
     gold_forms: list[str]
     """Spellings and declined forms of the gold answer; the first as in the prompt."""
     misses_capitals: bool
-    """Whether the release does not find the gold answer, because it lowers answers only."""
+    """Whether the release misses the gold answer, since it puts only answers in lower case."""
     sentence: str
     patterns: Compiled
     article: str

@@ -39,8 +39,7 @@ END = {"published": r"\.?", "corrected": r"[.!。]*"}
 MARKS = {"published": answers.PUBLISHED_MARKS, "corrected": answers.CORRECTED_MARKS}
 UNDECIDED = Verdict(False, False, "none")
 Roles = Mapping[str, str]
-"""Expression of each role. Two sorts of keys are no roles: ``AFTER_EACH``, and ``=text`` for a text
-in ``Substitutes``."""
+"""Expression of each role. Other keys are ``AFTER_EACH``, and ``=text`` for ``Substitutes``."""
 AFTER_EACH = "~"
 """Key of the expression that may follow each character of a pattern."""
 Substitutes = Sequence[tuple[str, str]]
@@ -278,8 +277,7 @@ def compile_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Patter
 def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes) -> Roles:
     """Return the expression of each role, for answers with roles in place of arguments.
 
-    A role may then replace a word of a pattern ("the first word is *the*"), or another role with
-    the same text.
+    A role may then replace a word of a pattern ("the first word is *the*"), or an equal argument.
     """
     either = {text: f"(?:{re2.escape(text)}|{role})" for text, role in substitutes}
     roles = (ROLE | answers.EITHER_ROLES).items()

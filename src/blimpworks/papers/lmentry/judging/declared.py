@@ -8,9 +8,8 @@ A pattern is a right or wrong answer in lower case, with the prompt's arguments 
     accept: ["{answer} has <more> letters( than {distractor})?"]
 
 It may have groups ``(a|b)``, and ``?`` after what is optional, but no repetition. Marks around a
-role ("'., and others) are always optional and not written. With ``swap`` the pattern has a
-converse, which is accepted too: "{distractor} has less letters( than {answer})?" for
-``more_letters``.
+role ("'., and others) are always optional and not written. With ``swap`` its converse is accepted
+too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
 """

@@ -328,8 +328,7 @@ class SpellingJudge:
             elif marks is None:
                 inside.append(_add_boundaries(pattern))
             else:
-                # The release requires no boundaries at this task's word, and at the letter only if
-                # the task has no marks.
+                # The release requires boundaries only at the letter, and if the task has no marks.
                 inside.append(pattern if marks else _add_boundaries(pattern, "{letter}"))
         return LetterPatterns(
             re2.compile(right),
