@@ -145,8 +145,8 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
         named = (f"{row.participant} ({row.passed} of {row.checks})" for row in failed.itertuples())
         text = (
             "%d of %d participants are left out, who passed less than %.0f %% of their attention "
+            "checks: %s"
         )
-        text += "checks: %s"
         log.warning(text, len(failed), len(people), 100 * threshold, ", ".join(named))
     return people
 

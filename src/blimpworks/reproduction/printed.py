@@ -53,7 +53,7 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
 
     ``exact``: the value rounds to the number, halves away from zero (a count must be equal), or
     meets the bound. ``rounding``: it differs by at most half a unit of the last printed digit plus
-    ``reach``, the rounding error of its inputs, or meets the bound once rounded or moved by
+    ``reach``, the rounding error of its inputs. Or it meets the bound once rounded or moved by
     ``reach``. Empty: it does not agree.
     """
     assert row.value is not None

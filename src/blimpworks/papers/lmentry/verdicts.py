@@ -205,7 +205,7 @@ def write_annotation_sheet(
 
     The sheet has ``options.per_task`` answers of each task, from all models, or all if there are
     fewer. It hides the models, which are in the table ``key``. ``answers``: the table of each
-    model. ``pack``: the language pack of published prompts. Raises UserError without any answer.
+    model. ``pack``: language pack, for published prompts. Raises UserError without any answer.
     """
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     questions: pd.DataFrame = read_table(PROMPTS, prompts, columns).to_pandas()

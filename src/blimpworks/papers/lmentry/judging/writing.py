@@ -328,7 +328,7 @@ class SpellingJudge:
             elif marks is None:
                 inside.append(_add_boundaries(pattern))
             else:
-                # The release requires boundaries only at the letter, and if the task has no marks.
+                # The release requires boundaries at the letter only, and only without marks.
                 inside.append(pattern if marks else _add_boundaries(pattern, "{letter}"))
         return LetterPatterns(
             re2.compile(right),
