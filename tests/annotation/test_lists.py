@@ -15,7 +15,7 @@ from blimpworks.annotation.lists import (
     CHECK,
     PAIR,
     PRACTICE,
-    Deal,
+    Assignment,
     ItemPair,
     make_lists,
     read_pairs,
@@ -179,10 +179,12 @@ def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(sizes, mende
     without = 0
     for seed in range(5):
         random = np.random.default_rng(seed)
-        dealt = Deal(pairs_of(rows), sizes["per_paradigm"], 6, sizes["per_pair"], random)
+        numbers = {name: sizes[name] for name in ("per_pair", "per_paradigm")}
+        options = ValidationOptions(participants=6, **numbers)
+        dealt = Assignment(pairs_of(rows), options, random)
         seen = Counter(
             (number, pair.source)
-            for pair, allotment in zip(dealt.pairs, dealt.allotments, strict=True)
+            for pair, allotment in zip(dealt.pairs, dealt.slots, strict=True)
             for number in allotment.lists
         )
         assert (max(seen.values()) > 1) == bool(dealt.clashing())

@@ -1,8 +1,15 @@
-"""Make the lists of pairs that participants judge: their pairs, order, and first sentences.
+"""Make the lists of sentence pairs that participants judge, to validate a benchmark's items.
 
-Judgements of pairs are assigned to the lists in turn, through all paradigms. The lists' numbers of
-pairs of each paradigm, and in all, then differ by one at most. No list has a pair twice. Neither
-order nor position of the sentences predicts the grammatical one.
+``make_lists`` takes the benchmark's minimal pairs and returns the rows of all lists, one list for
+each participant. A row shows two sentences, and hides which of them is grammatical:
+
+    list  place  part      first                 second               first_is_good
+    p01   1      practice  the cats sleeps .     the cats sleep .     False
+    p01   2      pair      she sees herself .    she sees himself .   True
+    p01   9      check     old the sleeps cat .  the old cat sleeps . False
+
+The lists have equal numbers of pairs, in all and of each paradigm (kind of contrast), or differ by
+one. No list has a pair twice. The order of the sentences does not predict the grammatical one.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3. Attention checks are ours.
 """
@@ -18,6 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from blimpworks.annotation.options import ValidationOptions
 from blimpworks.annotation.spreadsheet import row_id
@@ -26,10 +34,10 @@ from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
 
-Lists = tuple[int, ...]
-"""Numbers of lists, from 0."""
-Keys = Sequence[Hashable]
-"""Nested groups of an element, the smallest first."""
+ListNumbers = tuple[int, ...]
+"""Some of the lists, by their numbers from 0."""
+Groups = Sequence[Hashable]
+"""Nested groups that an element is in, the smallest first."""
 
 
 class ItemPair(NamedTuple):
@@ -50,181 +58,179 @@ class ItemPair(NamedTuple):
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
-class Allotment(NamedTuple):
-    """The lists that get one pair of a paradigm."""
+class Slot(NamedTuple):
+    """A slot for one pair of a paradigm, and the lists that the pair is on."""
 
     paradigm: str
-    lists: Lists
+    lists: ListNumbers
 
 
-class Deal:
-    """An assignment of pairs to lists.
+class Assignment:
+    """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
-    No list has a pair twice. Two pairs of one sentence in a list are a clash, and clashes are few.
+    No list has a pair twice. Two pairs of one sentence on a list are a clash; clashes are few.
     """
 
     def __init__(
-        self,
-        pairs: Collection[ItemPair],
-        per_paradigm: int,
-        participants: int,
-        per_pair: int,
-        random: np.random.Generator,
+        self, pairs: Collection[ItemPair], options: ValidationOptions, random: Generator
     ) -> None:
-        """Draw pairs of each paradigm and assign them to lists, small paradigms first.
-
-        A paradigm with fewer pairs than ``per_paradigm`` gives all. A pair of two paradigms is
-        drawn for the smaller one. Each allotment takes the first pair with the fewest clashes. Then
-        clashing pairs are exchanged for others of their paradigm while that reduces clashes.
-        """
-        waiting: dict[str, list[ItemPair]] = {}
+        """Draw pairs of each paradigm and assign them to lists, small paradigms first."""
+        per_pair, participants = options.per_pair, options.participants
+        # A pair of two paradigms is drawn for the smaller one.
+        unused: dict[str, list[ItemPair]] = {}
         for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
-            waiting.setdefault(pair.paradigm, []).append(pair)
+            unused.setdefault(pair.paradigm, []).append(pair)
         taken = set[str]()
-        for paradigm in sorted(waiting, key=lambda name: (len(waiting[name]), name)):
-            waiting[paradigm] = [pair for pair in waiting[paradigm] if pair.item_id not in taken]
-            taken |= {pair.item_id for pair in waiting[paradigm]}
-        order = sorted(waiting, key=lambda name: (len(waiting[name]), name))
-        waiting = {paradigm: _shuffled(waiting[paradigm], random) for paradigm in order}
-        paradigms = [name for name in order for _ in waiting[name][:per_paradigm]]
-        self.allotments: list[Allotment] = []
-        """One for each pair. Each has the next ``per_pair`` lists, the first after the last."""
-        for number, paradigm in enumerate(paradigms):
-            slots = range(number * per_pair, (number + 1) * per_pair)
-            lists = tuple(slot % participants for slot in slots)
-            self.allotments.append(Allotment(paradigm, lists))
+        for paradigm in sorted(unused, key=lambda name: (len(unused[name]), name)):
+            unused[paradigm] = [pair for pair in unused[paradigm] if pair.item_id not in taken]
+            taken |= {pair.item_id for pair in unused[paradigm]}
+        order = sorted(unused, key=lambda name: (len(unused[name]), name))
+        unused = {paradigm: _shuffled(unused[paradigm], random) for paradigm in order}
+        # Each pair is on the next ``per_pair`` lists; the first list follows the last.
+        paradigms = [name for name in order for _ in unused[name][: options.per_paradigm]]
+        self.slots: list[Slot] = []
+        for index, paradigm in enumerate(paradigms):
+            turns = range(index * per_pair, (index + 1) * per_pair)
+            self.slots.append(Slot(paradigm, tuple(turn % participants for turn in turns)))
+        # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
+        # for others of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []
         # How often each list has each sentence.
-        self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
-        for paradigm, lists in self.allotments:
-            chosen = min(waiting[paradigm], key=partial(self._clashes, lists=lists))
-            waiting[paradigm].remove(chosen)
+        self._counts: list[Counter[str]] = [Counter() for _ in range(participants)]
+        for paradigm, lists in self.slots:
+            chosen = min(unused[paradigm], key=partial(self._count_clashes, lists=lists))
+            unused[paradigm].remove(chosen)
             self.pairs.append(chosen)
-            self._count(chosen, lists, 1)
-        while sum(self._improved(number, waiting) for number in self.clashing()):
+            self._add(chosen, lists, 1)
+        while sum(self._improve(index, unused) for index in self.clashing()):
             pass
 
     def clashing(self) -> list[int]:
         """Return the indices of pairs that share a list with another pair of their sentence."""
-        return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
+        return [index for index, pair in enumerate(self.pairs) if self._cost(index, pair)]
 
-    def _clashes(self, pair: ItemPair, lists: Lists) -> int:
-        return sum(self._seen[number][text] for number in lists for text in pair.sentences)
+    def _count_clashes(self, pair: ItemPair, lists: ListNumbers) -> int:
+        return sum(self._counts[number][text] for number in lists for text in pair.sentences)
 
-    def _count(self, pair: ItemPair, lists: Lists, by: int) -> None:
+    def _add(self, pair: ItemPair, lists: ListNumbers, times: int) -> None:
         for number in lists:
             for text in pair.sentences:
-                self._seen[number][text] += by
+                self._counts[number][text] += times
 
-    def _cost(self, number: int, pair: ItemPair) -> int:
-        """Count the clashes of ``pair`` in the lists of another, which it would replace."""
-        lists, present = self.allotments[number].lists, self.pairs[number].sentences
-        return self._clashes(pair, lists) - len(lists) * len({*pair.sentences} & {*present})
+    def _cost(self, index: int, pair: ItemPair) -> int:
+        """Count the clashes that ``pair`` has, or would have instead of the pair at ``index``."""
+        lists, present = self.slots[index].lists, self.pairs[index].sentences
+        return self._count_clashes(pair, lists) - len(lists) * len({*pair.sentences} & {*present})
 
-    def _put(self, number: int, pair: ItemPair) -> ItemPair:
-        before, lists = self.pairs[number], self.allotments[number].lists
-        self._count(before, lists, -1)
-        self._count(pair, lists, 1)
-        self.pairs[number] = pair
-        return before
+    def _replace(self, index: int, pair: ItemPair) -> ItemPair:
+        """Put ``pair`` into the slot at ``index``, and return the pair that was there."""
+        previous, lists = self.pairs[index], self.slots[index].lists
+        self._add(previous, lists, -1)
+        self._add(pair, lists, 1)
+        self.pairs[index] = pair
+        return previous
 
-    def _improved(self, number: int, waiting: Mapping[str, list[ItemPair]]) -> bool:
+    def _improve(self, index: int, unused: Mapping[str, list[ItemPair]]) -> bool:
         """Exchange a pair for another one if clashes become fewer; return whether it did."""
-        before, paradigm = self._cost(number, self.pairs[number]), self.allotments[number].paradigm
-        if not before:
+        clashes, paradigm = self._cost(index, self.pairs[index]), self.slots[index].paradigm
+        if not clashes:
             return False
-        for pair in waiting[paradigm]:
-            if self._cost(number, pair) < before:
-                waiting[paradigm].remove(pair)
-                waiting[paradigm].append(self._put(number, pair))
+        # Try the pairs on no list, then those on other lists.
+        for pair in unused[paradigm]:
+            if self._cost(index, pair) < clashes:
+                unused[paradigm].remove(pair)
+                unused[paradigm].append(self._replace(index, pair))
                 return True
-        for partner, allotment in enumerate(self.allotments):
-            if allotment.paradigm == paradigm and partner != number:
-                exchanged = (number, partner)
-                cost = sum(self._cost(n, self.pairs[n]) for n in exchanged)
-                self._put(partner, self._put(number, self.pairs[partner]))
-                if sum(self._cost(n, self.pairs[n]) for n in exchanged) < cost:
+        for partner, slot in enumerate(self.slots):
+            if slot.paradigm == paradigm and partner != index:
+                exchanged = (index, partner)
+                clashes = sum(self._cost(i, self.pairs[i]) for i in exchanged)
+                self._replace(partner, self._replace(index, self.pairs[partner]))
+                if sum(self._cost(i, self.pairs[i]) for i in exchanged) < clashes:
                     return True
                 # Exchange them back.
-                self._put(partner, self._put(number, self.pairs[partner]))
+                self._replace(partner, self._replace(index, self.pairs[partner]))
         return False
 
 
-def _shuffled(pairs: Sequence[ItemPair], random: np.random.Generator) -> list[ItemPair]:
-    return [pairs[number] for number in random.permutation(len(pairs))]
+def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:
+    return [pairs[index] for index in random.permutation(len(pairs))]
 
 
-def _partners(keys: Sequence[Keys]) -> list[int | None]:
-    """Return each element's partner: another single one of its smallest possible group, or None."""
-    partners: list[int | None] = [None] * len(keys)
-    waiting = [*range(len(keys))]
-    for depth in range(len(keys[0]) if keys else 0):
-        alone: dict[Hashable, int] = {}
-        for number in waiting:
-            partner = alone.pop(keys[number][depth], None)
+def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
+    """Return the index of each element's partner, which has the smallest possible group in common.
+
+    An element has at most one partner, and None if no other element without one is left.
+    """
+    partners: list[int | None] = [None] * len(groups)
+    unpaired = [*range(len(groups))]
+    for depth in range(len(groups[0]) if groups else 0):
+        waiting: dict[Hashable, int] = {}
+        for index in unpaired:
+            partner = waiting.pop(groups[index][depth], None)
             if partner is None:
-                alone[keys[number][depth]] = number
+                waiting[groups[index][depth]] = index
             else:
-                partners[number], partners[partner] = partner, number
-        waiting = sorted(alone.values())
+                partners[index], partners[partner] = partner, index
+        unpaired = sorted(waiting.values())
     return partners
 
 
-def halve(first: Sequence[Keys], second: Sequence[Keys], random: np.random.Generator) -> list[bool]:
+def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) -> list[bool]:
     """Divide elements into two halves, so that every group is divided in half (by one at most).
 
-    ``first`` and ``second``: each element's groups by two classifications. Each group falls into
-    couples and at most one single element; the two of a couple go to different halves. That is
-    always possible: a cycle of partners, by either classification in turn, has an even length.
+    ``first`` and ``second``: each element's groups by two classifications, such as by item and by
+    list. Two partners of a group go to different halves. That is always possible: a cycle of
+    partners, by either classification in turn, has an even length.
     """
-    partners = (_partners(first), _partners(second))
+    partners = (_find_partners(first), _find_partners(second))
     halves: dict[int, bool] = {}
     for start in range(len(first)):
         if start in halves:
             continue
         halves[start] = bool(random.integers(2))
+        # Follow the partners from ``start`` on, beginning with either classification.
         for direction in (0, 1):
-            number, classification = start, direction
-            partner = partners[classification][number]
+            index, classification = start, direction
+            partner = partners[classification][index]
             while partner is not None and partner not in halves:
-                halves[partner] = not halves[number]
-                number, classification = partner, 1 - classification
-                partner = partners[classification][number]
-    return [halves[number] for number in range(len(first))]
+                halves[partner] = not halves[index]
+                index, classification = partner, 1 - classification
+                partner = partners[classification][index]
+    return [halves[index] for index in range(len(first))]
 
 
-def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
-    """Return a random order of elements, as indices, with neighbours of different groups.
-
-    Neighbours are of one group only where that cannot be avoided.
-    """
-    waiting: dict[str, list[int]] = {}
-    for number in random.permutation(len(groups)):
-        waiting.setdefault(groups[number], []).append(int(number))
+def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
+    """Return a random order of indices, in which neighbours share a group only if they must."""
+    remaining: dict[str, list[int]] = {}
+    for index in random.permutation(len(groups)):
+        remaining.setdefault(groups[index], []).append(int(index))
     order: list[int] = []
-    previous = ""
+    group = ""
     while len(order) < len(groups):
-        sizes = Counter({name: len(some) for name, some in waiting.items() if some})
+        sizes = Counter({name: len(members) for name, members in remaining.items() if members})
         if len(sizes) > 1:
-            sizes.pop(previous, None)
-        # The group of more than half of the remaining elements, or a random one.
-        previous, most = sizes.most_common(1)[0]
-        if 2 * most <= len(groups) - len(order):
+            sizes.pop(group, None)
+        # A group with more than half of the remaining elements is next, or else a random one.
+        group, largest_size = sizes.most_common(1)[0]
+        if 2 * largest_size <= len(groups) - len(order):
             names = sorted(sizes)
             shares = np.array([sizes[name] for name in names], float)
-            previous = str(random.choice(names, p=shares / shares.sum()))
-        order.append(waiting[previous].pop())
+            group = str(random.choice(names, p=shares / shares.sum()))
+        order.append(remaining[group].pop())
     return order
 
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
-"""Purposes of rows: trials before the start, pairs that count, and attention checks."""
+"""Purposes of rows: trials before the start, pairs that count, and attention checks, which are a
+grammatical sentence beside its scrambled words."""
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
 """Independent random streams: draws from one do not change another."""
 ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
-FEWEST, MOST = 5, 15
+FEWEST_WORDS, MOST_WORDS = 5, 15
 """Words in the sentence of a check; longer sentences are used if there are no others."""
 TRIES = 200
+"""Number of shuffles of a sentence's words before they are reversed."""
 
 
 class ListRow(NamedTuple):
@@ -249,13 +255,14 @@ class _Entry(NamedTuple):
     purpose: str
     first_is_good: bool
     wrong: str
+    """The sentence shown beside ``pair.good``."""
 
 
 def read_pairs(items: Path) -> list[ItemPair]:
     """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
-    Leaves out pairs of equal sentences, with a warning. Raises UserError for a table without pairs,
-    and for items of conditions.
+    Pairs of two equal sentences are left out, with a warning. Raises UserError for a table without
+    pairs, or whose items are sentences in several conditions.
     """
     table = read_table(ITEMS, items)
     if "condition" in table.column_names:
@@ -264,11 +271,12 @@ def read_pairs(items: Path) -> list[ItemPair]:
             "pairs or single sentences."
         )
     is_single = "acceptable" in table.column_names
+    columns = [*ITEM_COLUMNS, "acceptable"] if is_single else ITEM_COLUMNS
     pairs = {}
-    same = 0
-    for row in table.select([*ITEM_COLUMNS, *(["acceptable"] if is_single else [])]).to_pylist():
+    equal = 0
+    for row in table.select(columns).to_pylist():
         if row["good"] == row["bad"] and not is_single:
-            same += 1
+            equal += 1
             continue
         location = [row["treebank"], row["file"], row["sent_id"]]
         source = json.dumps(location) if row["sent_id"] else None
@@ -277,16 +285,16 @@ def read_pairs(items: Path) -> list[ItemPair]:
         pairs[row["item_id"], row["paradigm"]] = pair
     if not pairs:
         raise UserError(f"{items} has no pairs; expected some of each paradigm. Build them.")
-    if same:
-        log.warning("%d pairs of the same sentence twice are left out", same)
+    if equal:
+        log.warning("%d pairs of the same sentence twice are left out", equal)
     return [*pairs.values()]
 
 
 def _unrelated(pairs: Collection[ItemPair], used: Collection[ItemPair]) -> list[ItemPair]:
-    """Return the pairs of sentences that no ``used`` pair has, in order of their ids."""
-    seen = {text for pair in used for text in pair.sentences}
-    free = [pair for pair in pairs if not seen & {*pair.sentences}]
-    return sorted(free, key=lambda pair: (pair.item_id, pair.paradigm))
+    """Return the pairs that share no sentence with a ``used`` pair, in order of their ids."""
+    used_sentences = {text for pair in used for text in pair.sentences}
+    unrelated = [pair for pair in pairs if not used_sentences & {*pair.sentences}]
+    return sorted(unrelated, key=lambda pair: (pair.item_id, pair.paradigm))
 
 
 def _split(sentence: str) -> tuple[list[str], str]:
@@ -298,12 +306,12 @@ def _split(sentence: str) -> tuple[list[str], str]:
 
 
 def suits(sentence: str) -> bool:
-    """Return whether a sentence has enough words to be ungrammatical when scrambled."""
-    return len({*_split(sentence)[0]}) >= FEWEST
+    """Return whether a sentence has enough different words to be ungrammatical when scrambled."""
+    return len({*_split(sentence)[0]}) >= FEWEST_WORDS
 
 
-def scrambled(sentence: str, random: np.random.Generator) -> str:
-    """Shuffle the words of a sentence that ``suits``; its final punctuation stays."""
+def scrambled(sentence: str, random: Generator) -> str:
+    """Shuffle the words of a sentence of ``FEWEST_WORDS`` or more; its final punctuation stays."""
     sentence_words, end = _split(sentence)
     for _ in range(TRIES):
         order = [sentence_words[position] for position in random.permutation(len(sentence_words))]
@@ -314,42 +322,43 @@ def scrambled(sentence: str, random: np.random.Generator) -> str:
     return " ".join(reversed(sentence_words)) + end
 
 
-def _checks(
+def _make_checks(
     pairs: Collection[ItemPair], entries: Sequence[_Entry], options: ValidationOptions, number: int
 ) -> list[_Entry]:
-    """Make a list's attention checks from sentences of pairs that it does not have."""
+    """Make the attention checks of list ``number`` from pairs that share no sentence with it."""
     random = np.random.default_rng([options.seed, CHECKS, number])
-    free = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
-    fit = [pair for pair in free if suits(pair.good)]
-    fit.sort(key=lambda pair: len(_split(pair.good)[0]) > MOST)
-    chosen = [*{pair.good: pair for pair in fit}.values()][: options.checks]
+    unrelated = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
+    usable = [pair for pair in unrelated if suits(pair.good)]
+    usable.sort(key=lambda pair: len(_split(pair.good)[0]) > MOST_WORDS)
+    chosen = [*{pair.good: pair for pair in usable}.values()][: options.checks]
     if len(chosen) < options.checks:
         raise UserError(
             f"list {options.names[number]} can have {len(chosen)} attention checks (sentences of "
-            f"{FEWEST} words or more that it does not have otherwise), expected {options.checks}; "
-            "lower checks, per_paradigm or practice."
+            f"{FEWEST_WORDS} words or more that it does not have otherwise), expected "
+            f"{options.checks}; lower checks, per_paradigm or practice."
         )
-    start = int(random.integers(2))
-    turns = enumerate(chosen, start)
     # The grammatical sentence comes first in every other check.
+    turns = enumerate(chosen, start=int(random.integers(2)))
     return [_Entry(p, CHECK, turn % 2 == 0, scrambled(p.good, random)) for turn, p in turns]
 
 
-def _practice(pairs: Collection[ItemPair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
-    """Choose the practice pairs of all lists: not judged in any, from each paradigm in turn.
+def _choose_practice(
+    pairs: Collection[ItemPair], assigned: Assignment, options: ValidationOptions
+) -> list[_Entry]:
+    """Choose the practice pairs, which are the same on all lists and are judged on none.
 
-    Pairs of sentences that no list has come first.
+    Paradigms take turns. Pairs that share no sentence with a list come first.
     """
     random = np.random.default_rng([options.seed, PRACTISED])
-    judged = {pair.item_id for pair in dealt.pairs}
+    judged = {pair.item_id for pair in assigned.pairs}
     unjudged = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
-    new = {pair.item_id for pair in _unrelated(unjudged.values(), dealt.pairs)}
+    unrelated = {pair.item_id for pair in _unrelated(unjudged.values(), assigned.pairs)}
     shuffled = _shuffled(sorted(unjudged.values(), key=lambda pair: pair.item_id), random)
     turns: Counter[str] = Counter()
     ranks: dict[str, tuple[bool, int]] = {}
-    for pair in sorted(shuffled, key=lambda pair: pair.item_id not in new):
+    for pair in sorted(shuffled, key=lambda pair: pair.item_id not in unrelated):
         turns[pair.paradigm] += 1
-        ranks[pair.item_id] = (pair.item_id not in new, turns[pair.paradigm])
+        ranks[pair.item_id] = (pair.item_id not in unrelated, turns[pair.paradigm])
     chosen = sorted(shuffled, key=lambda pair: ranks[pair.item_id])[: options.practice]
     if len(chosen) < options.practice:
         raise UserError(
@@ -360,54 +369,56 @@ def _practice(pairs: Collection[ItemPair], dealt: Deal, options: ValidationOptio
     return [_Entry(p, PRACTICE, side, p.bad) for p, side in zip(chosen, sides, strict=True)]
 
 
-def _mixed(entries: Sequence[_Entry], random: np.random.Generator) -> list[_Entry]:
-    return [entries[n] for n in apart([entry.pair.paradigm for entry in entries], random)]
+def _mix(entries: Sequence[_Entry], random: Generator) -> list[_Entry]:
+    paradigms = [entry.pair.paradigm for entry in entries]
+    return [entries[index] for index in order_apart(paradigms, random)]
 
 
 def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[ListRow]:
-    """Make the rows of all lists, list by list; they do not depend on the order of ``pairs``.
+    """Make the rows of all lists, list after list. The order of ``pairs`` does not matter.
 
     Raises UserError for too few pairs to practise on, or too few sentences for attention checks.
     """
 
-    def stream(*steps: int) -> np.random.Generator:
+    def stream(*steps: int) -> Generator:
         return np.random.default_rng([options.seed, *steps])
 
-    people, per_pair = options.participants, options.per_pair
-    dealt = Deal(pairs, options.per_paradigm, people, per_pair, stream(DRAW))
-    sizes = Counter(pair.paradigm for pair in dealt.pairs)
+    assigned = Assignment(pairs, options, stream(DRAW))
+    sizes = Counter(pair.paradigm for pair in assigned.pairs)
     few = [f"{paradigm} ({n})" for paradigm, n in sorted(sizes.items()) if n < options.per_paradigm]
     if few:
         log.warning("fewer than %d pairs of %s", options.per_paradigm, ", ".join(few))
-    if clashes := len(dealt.clashing()):
+    if clashes := len(assigned.clashing()):
         log.warning("%d pairs share a list with another one of the same sentence", clashes)
-    practice = _practice(pairs, dealt, options)
-    # The first sentence is the good one in half of each pair's, paradigm's and list's judgements.
-    slots: list[tuple[ItemPair, int]] = []
-    for pair, allotment in zip(dealt.pairs, dealt.allotments, strict=True):
-        slots += [(pair, number) for number in allotment.lists]
-    by_item: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
-    by_list: list[Keys] = [((number, pair.paradigm), number) for pair, number in slots]
-    lists: list[list[_Entry]] = [[] for _ in range(people)]
+    practice = _choose_practice(pairs, assigned, options)
+    # Decide which sentence is shown first: the good one in half of the judgements of each pair, of
+    # each paradigm and of each list.
+    judgements: list[tuple[ItemPair, int]] = []
+    for pair, slot in zip(assigned.pairs, assigned.slots, strict=True):
+        judgements += [(pair, number) for number in slot.lists]
+    by_item: list[Groups] = [(pair.item_id, pair.paradigm) for pair, _ in judgements]
+    by_list: list[Groups] = [((number, pair.paradigm), number) for pair, number in judgements]
     sides = halve(by_item, by_list, stream(SIDES))
-    for (pair, number), side in zip(slots, sides, strict=True):
-        lists[number].append(_Entry(pair, PAIR, side, pair.bad))
+    entries_by_list: list[list[_Entry]] = [[] for _ in range(options.participants)]
+    for (pair, number), first_is_good in zip(judgements, sides, strict=True):
+        entries_by_list[number].append(_Entry(pair, PAIR, first_is_good, pair.bad))
     rows: list[ListRow] = []
-    for number, entries in enumerate(lists):
+    for number, entries in enumerate(entries_by_list):
         random = stream(ORDER, number)
-        head = _mixed(practice, random)
-        body = _mixed(entries, random)
-        checks = _checks(pairs, [*practice, *entries], options, number)
-        # Spread evenly; the last one first, so that earlier positions stay the same.
+        head = _mix(practice, random)
+        body = _mix(entries, random)
+        checks = _make_checks(pairs, [*practice, *entries], options, number)
+        # Checks have equal distances. The last is inserted first, so that positions stay the same.
         size, name = len(body), options.names[number]
         for turn in reversed(range(len(checks))):
             body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])
-        for order, (pair, purpose, side, wrong) in enumerate([*head, *body], 1):
-            row = row_id(options.seed, name, purpose, pair.item_id, side, pair.good, wrong)
-            first, second = (pair.good, wrong) if side else (wrong, pair.good)
-            is_good = side
+        for position, entry in enumerate([*head, *body], 1):
+            pair, purpose, first_is_good, wrong = entry
+            row = row_id(options.seed, name, purpose, pair.item_id, first_is_good, pair.good, wrong)
+            first, second = (pair.good, wrong) if first_is_good else (wrong, pair.good)
             if pair.acceptable is not None:
-                first, second, is_good = wrong, "", pair.acceptable and purpose != CHECK
+                # A single sentence, or in a check its scrambled words.
+                first, second, first_is_good = wrong, "", pair.acceptable and purpose != CHECK
             about = (pair.item_id, pair.phenomenon, pair.paradigm)
-            rows.append(ListRow(row, name, order, purpose, *about, first, second, is_good))
+            rows.append(ListRow(row, name, position, purpose, *about, first, second, first_is_good))
     return rows

@@ -1,4 +1,7 @@
-"""Write participants' lists as sheets, one file each, and compute accuracies from the filled ones.
+"""Write lists of sentence pairs for people to judge, and compute accuracies from the filled lists.
+
+``write_lists`` writes a CSV file (sheet) for each participant, and the key: a table that says which
+sentence of each row is grammatical. ``read_validation`` reads the filled sheets with the key.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9; the paper's participants
 judged on PCIbex (Zehr and Schwarz 2018).
@@ -20,15 +23,15 @@ from blimpworks.tables import ACCURACIES, read_schema, read_table, write_frame, 
 
 log = logging.getLogger(__name__)
 
-# The facts that a validation sheet hides from its participant. row: id in the sheet; list: name;
-# place: row of the list, from 1; part: practice, pair or check (attention). item_id of a check: the
-# pair that its grammatical sentence is from.
+# The key. row: id in the sheet; list: name of the list; place: position in the list, from 1; part:
+# purpose of the row: practice, pair or (attention) check. item_id of a check: the pair that its
+# grammatical sentence is from.
 VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
-# Each choice of a counted participant between the sentences of a pair, without practice and checks.
-# place: row of the list.
+# Each choice between the sentences of a pair, without practice, checks and participants that are
+# left out. place: position in the list.
 VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
 # n: pairs that the participant has judged; checks: attention checks on the list, answered or not;
-# left_out: the participant has passed too few checks, so none of the judgements counts.
+# left_out: whether the participant has passed too few checks, so that no judgement counts.
 VALIDATION_PARTICIPANTS = read_schema(__file__, "schemas/validation_participants.tsv")
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
 SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)
@@ -57,8 +60,7 @@ def write_lists(
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
     A sheet does not show which sentence is grammatical, nor which rows are attention checks. Raises
-    UserError for an items table that ``read_pairs`` refuses, too few pairs, or not one sheet per
-    participant.
+    UserError as ``read_pairs`` does, for too few pairs, and for another number of sheets.
     """
     if len(sheets) != options.participants:
         raise UserError(
@@ -73,8 +75,7 @@ def write_lists(
             texts = _texts(row.first, row.second)
             lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note} | texts)
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
-    # For PennController's Template, which shows each participant the rows of one Group. Attention
-    # checks are not marked.
+    # PennController's Template shows each participant the rows of one Group; checks are not marked.
     columns = {"list": "Group", "row": "Item", "part": "Part", "first": "First", "second": "Second"}
     frame = pd.DataFrame(rows).replace({"part": {PAIR: MAIN, CHECK: MAIN}})
     table = frame[[*columns]].rename(columns=columns)
@@ -84,7 +85,7 @@ def write_lists(
 
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Read the keys of lists, by row."""
+    """Read the keys of lists: the row of the table for each row id."""
     tables = (read_table(VALIDATION_KEY, path) for path in paths)
     return {row["row"]: row for table in tables for row in table.to_pylist()}
 
@@ -133,31 +134,28 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
         of_list = [row for row in key.values() if row["list"] == rows["list"].iloc[0]]
         n_checks = sum(row["part"] == CHECK for row in of_list)
         right, n = int(pairs["chose_good"].sum()), len(pairs)
+        accuracy = right / n if n else float("nan")
         passed = int(checks["chose_good"].sum())
-        accuracy, left_out = right / n if n else float("nan"), passed < threshold * n_checks
-        results.append(
-            (str(name), n, right, accuracy, *_wilson(right, n), n_checks, passed, left_out)
-        )
+        left_out = passed < threshold * n_checks
+        interval = _wilson(right, n)
+        results.append((str(name), n, right, accuracy, *interval, n_checks, passed, left_out))
     people = pd.DataFrame(results, columns=VALIDATION_PARTICIPANTS.names)
     failed = people[people["left_out"].astype(bool)]
     if len(failed):
         named = (f"{row.participant} ({row.passed} of {row.checks})" for row in failed.itertuples())
-        log.warning(
+        text = (
             "%d of %d participants are left out, who passed less than %.0f %% of their attention "
-            "checks: %s",
-            len(failed),
-            len(people),
-            100 * threshold,
-            ", ".join(named),
+            "checks: %s"
         )
+        log.warning(text, len(failed), len(people), 100 * threshold, ", ".join(named))
     return people
 
 
 def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
     """Return people's accuracy on each paradigm, as a table of accuracies.
 
-    It is the mean over pairs of their shares of right choices. ``n`` counts pairs, and the interval
-    is Wilson's for ``n``, since judgements of one pair are not independent.
+    It is the mean over pairs of the share of right choices on each pair. ``n`` counts pairs, and
+    the interval is Wilson's for ``n``, since judgements of one pair are not independent.
     """
     keys = ["phenomenon", "paradigm"]
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
@@ -177,7 +175,7 @@ def read_validation(
     outputs: tuple[Path, Path, Path],
     options: ValidationOptions,
 ) -> Mapping[str, float]:
-    """Write ratings, participants and accuracies of filled lists; return counts for the record.
+    """Write ratings, participants and accuracies of filled lists; return their numbers.
 
     ``outputs``: paths of the three tables. Raises UserError for lists that ``read_choices``
     refuses, keys of several languages, and if no participant passes the attention checks.
@@ -192,7 +190,7 @@ def read_validation(
     people = participants_of(choices, key, options.check_threshold)
     lists = {name: row["list"] for name, row in key.items()}
     judged = [*zip(choices["row"], choices["participant"], strict=True)]
-    unfilled = sum(spreadsheet.lacking(judged, lists).values())
+    unfilled = sum(spreadsheet.count_missing(judged, lists).values())
     if unfilled:
         log.warning("%d rows of the lists that were filled have no choice", unfilled)
     counted = people["participant"][~people["left_out"].astype(bool)]
@@ -212,12 +210,8 @@ def read_validation(
     sizes = ratings.groupby("item_id").size()
     incomplete = int((sizes != options.per_pair).sum())
     if incomplete:
-        log.warning(
-            "%d of %d pairs have not just %d judgements and enter no kappa",
-            incomplete,
-            len(sizes),
-            options.per_pair,
-        )
+        text = "%d of %d pairs have not just %d judgements and enter no kappa"
+        log.warning(text, incomplete, len(sizes), options.per_pair)
     return {
         "participants": len(people),
         "left_out": int(people["left_out"].sum()),

@@ -1,7 +1,10 @@
-"""Write and read CSV files that people fill in with a spreadsheet; check the labels of each row.
+"""Write and read CSV files (sheets) that people fill in with a spreadsheet, and check their labels.
 
-Spreadsheets take a cell that starts with certain signs for a formula. A leading apostrophe prevents
-that; reading removes it.
+A sheet has a column ``id``, columns of texts to judge, and columns of labels, which are exported
+empty. ``Form`` has the expected contents and reads the labels.
+
+Spreadsheets take a cell that starts with certain signs for a formula, but not after an apostrophe,
+which reading removes.
 """
 
 import csv
@@ -49,7 +52,7 @@ def digest(*facts: object) -> str:
 
 
 def row_id(*facts: object) -> str:
-    """Return a row's id, a digest of ``facts`` after a letter: spreadsheets change numbers."""
+    """Return a row's id: a letter, since spreadsheets change numbers, and a digest of ``facts``."""
     return f"r{digest(*facts)}"
 
 
@@ -91,12 +94,12 @@ def read_sheet(path: Path) -> list[SheetRow]:
 
 
 def annotator_of(path: Path) -> str:
-    """Return the annotator of a file: the part of its stem after the last dot."""
+    """Return the annotator of a file: the last word of its name (``anna`` of ``eng.anna.csv``)."""
     return path.stem.rpartition(".")[2]
 
 
 def refuse(problems: Sequence[str]) -> None:
-    """Raise UserError with the first of ``problems``, one per line, if there are any."""
+    """Raise UserError with the first of ``problems``, one on each line, if there are any."""
     if problems:
         more = len(problems) - MOST_NAMED_ROWS
         remaining = [f"{more} more rows are wrong."] if more > 0 else []
@@ -122,7 +125,7 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The contents that filled sheets must have; mappings are by row id."""
+    """Expected contents of filled sheets. Keys of mappings are row ids."""
 
     texts: Mapping[str, Mapping[str, str]]
     """Texts by column, which people must not change."""
@@ -131,9 +134,9 @@ class Form:
     annotators: Callable[[Path, Sequence[str]], Mapping[str, str]]
     """Function that returns the columns of labels in a file, and their annotators."""
     items: Mapping[str, Hashable] = field(default_factory=dict)
-    """Items that an annotator may judge only once; by default each row is one."""
+    """The item of each row, which an annotator may judge only once; by default each row is one."""
     lists: Mapping[str, str] = field(default_factory=dict)
-    """Lists of the rows; a file must have rows of one list only. By default any rows may join."""
+    """The list of each row; a file must have rows of one list only. By default it may have any."""
 
     def labels(self, paths: Iterable[Path]) -> list[Label]:
         """Read the labels of filled sheets.
@@ -215,14 +218,14 @@ def _label(text: str) -> str:
     return "".join(signs).casefold()
 
 
-def lacking(labels: Collection[tuple[str, str]], lists: Mapping[str, str]) -> Counter[str]:
-    """Count, by annotator, the rows without a label in the lists that the annotator has begun.
+def count_missing(labels: Collection[tuple[str, str]], lists: Mapping[str, str]) -> Counter[str]:
+    """Count each annotator's rows without a label, in the lists that the annotator has begun.
 
-    ``labels``: row and annotator of each label; ``lists``: the list of each row of the key.
+    ``labels``: (row, annotator) of each label; ``lists``: the list of each row.
     """
     sizes = Counter(lists.values())
     missing = Counter[str]()
-    for annotator, name in {(annotator, lists[row]) for row, annotator in labels}:
-        missing[annotator] += sizes[name]
+    for annotator, list_name in {(annotator, lists[row]) for row, annotator in labels}:
+        missing[annotator] += sizes[list_name]
     missing.subtract(annotator for _, annotator in labels)
     return missing

@@ -1,4 +1,8 @@
-"""Turn prompts into a model's input, by chat templates with system prompts, dates and stops."""
+"""Turn prompts into a model's input: token ids, with the model's chat template around the prompt.
+
+``Conversation.ready`` takes requests (a prompt, and a system prompt or None) and returns for each
+what an engine needs: the ids, the room for an answer, or why the prompt is not asked.
+"""
 
 import json
 import logging
@@ -25,8 +29,8 @@ Message = tuple[str, str]
 Unfit = Literal["altered", "empty", "refused", "too_long"]
 """Why a prompt is not asked.
 
-The template changes its text, it has no tokens, an id is not in the vocabulary, or the context has
-no room for an answer.
+altered: the template changes its text; empty: it has no tokens; refused: an id is not in the
+vocabulary; too_long: the context has no room for an answer.
 """
 REFUSALS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Errors that templates raise."""
@@ -77,7 +81,7 @@ def pin_date(template: str) -> str:
 
 
 def stop_ids(directory: Path, end_of_text: int | None) -> tuple[int, ...]:
-    """Return the tokens that end an answer: ``end_of_text``, and those of the model."""
+    """Return the ids that end an answer: ``end_of_text``, and those in the model's settings."""
     values: list[Any] = [end_of_text]
     for path in (directory / "config.json", directory / "generation_config.json"):
         if path.is_file():
@@ -87,7 +91,7 @@ def stop_ids(directory: Path, end_of_text: int | None) -> tuple[int, ...]:
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
-    """Return the ids of ``full`` without those that the tokenizer adds after the ids of a text."""
+    """Return the ids of ``full`` up to the end of ``text``, without those added after it."""
     size = len(text)
     ends = range(size, len(full) + 1)
     end = next((end for end in ends if [*full[end - size : end]] == [*text]), 0)
@@ -220,7 +224,7 @@ class Conversation:
         return ready
 
     def name(self) -> str:
-        """Return a text that identifies a model's input and stops, for an engine's key."""
+        """Return a text that tells apart models' inputs and stops, for an engine's key."""
         template = (self.template or "").encode()
         mode = f"chat {sha256(template).hexdigest()[:16]}" if self.chat else "raw"
         stops = ",".join(map(str, self.stops))

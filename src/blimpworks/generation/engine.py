@@ -133,7 +133,10 @@ class ResponseStore(ShardStore[PromptRequest]):
 def response_shard(
     engine: GenerationEngine, keys: Mapping[PromptRequest, str], most: int
 ) -> pa.Table:
-    """Answer requests; return a row each, with ``status`` ok, an ``Unfit`` or a ``Failure``."""
+    """Answer the requests in ``keys``; return one row of ``SCHEMA`` for each.
+
+    ``most``: largest number of tokens of an answer; ``status``: ok, an ``Unfit`` or a ``Failure``.
+    """
     ready = engine.conversation.ready(keys, most)
     to_ask = [prompt for prompt in ready if prompt.unfit is None]
     answers = iter(engine.generate(to_ask) if to_ask else [])
@@ -165,9 +168,9 @@ Systems = Mapping[str, str]
 
 
 def requests_of(items: Path, systems: Systems, *, system: bool) -> list[PromptRequest]:
-    """Return the request of each row of a language's table, which is named after the language.
+    """Return the request for each row of a language's table, which is named after the language.
 
-    Only if ``system``, requests have the language's system prompt. Raises UserError for a missing
+    ``system``: whether requests have the language's system prompt. Raises UserError for a missing
     table and for empty cells.
     """
     column = read_table(PROMPTS, items, ["prompt"])["prompt"]
@@ -192,7 +195,7 @@ def answer_items(
     trusted: Collection[str] = (),
     watch: Watch = UNWATCHED,
 ) -> Manifest:
-    """Ask a checkpoint every distinct prompt of ``items`` with ``engine``.
+    """Ask a checkpoint (model directory) every distinct prompt of ``items`` with ``engine``.
 
     ``trusted`` are digests of the model's own code that may run. Answers go into shards below
     ``store``; prompts with answers there are not asked again. ``manifest`` is written last. A
@@ -229,7 +232,7 @@ def answer_items(
 
 
 def collect_answers(items: Path, systems: Systems, shards: Shards, output: Path) -> pa.Table:
-    """Write the table of answers of ``items`` from shards, one row per item in the same order.
+    """Write the table of answers to ``items`` from shards, one row for each item in their order.
 
     Text, finish and tokens are null without an answer. Raises UserError if a table, shard or answer
     is missing, or a shard was altered.

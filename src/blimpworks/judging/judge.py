@@ -1,4 +1,10 @@
-"""Judge pairs of sentences by token scores: which of the two a model prefers, by each method."""
+"""Judge pairs of sentences by token scores: which of the two a model prefers, by each method.
+
+``judge`` reads a table of pairs (good and bad sentence) and one of scores (log-probabilities of the
+sentences' tokens). A method, such as ``sum(all)`` or ``mean(region)``, makes one value of a
+sentence's scores; the margin of a pair is the good sentence's value less the bad one's. Docstrings
+give the length of arrays in brackets: n sentences or pairs, or t tokens of all these sentences.
+"""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -15,15 +21,8 @@ from numpy.typing import NDArray
 from blimpworks.campaign.methods import PREFIXES, Method, find_method
 from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
-from blimpworks.scoring.tokens import (
-    Floats,
-    Integers,
-    exact_sums,
-    joined,
-    joint,
-    overlaps,
-    rounding_errors,
-)
+from blimpworks.scoring import tokens
+from blimpworks.scoring.tokens import Floats, Integers
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 
 Mask = NDArray[np.bool_]
@@ -98,7 +97,7 @@ class Side:
     def joint(self) -> Integers:
         """[n] first character of the white space before the critical region."""
         pairs = zip(self.texts.to_pylist(), self.span_start.tolist(), strict=True)
-        return np.array([joint(text, first) for text, first in pairs], dtype=np.int64)
+        return np.array([tokens.joint(text, first) for text, first in pairs], dtype=np.int64)
 
 
 def without_end(side: Side) -> Mask:
@@ -109,13 +108,14 @@ def without_end(side: Side) -> Mask:
 
 def critical_region(side: Side) -> Mask:
     """Mask tokens [t] that overlap the critical region."""
-    return overlaps(side.start, side.end, side.span_start[side.row], side.span_end[side.row])
+    first, after = side.span_start[side.row], side.span_end[side.row]
+    return tokens.overlaps(side.start, side.end, first, after)
 
 
 def joined_region(side: Side) -> Mask:
     """Mask tokens [t] of the critical region and of the white space before it."""
     first, after = side.span_start[side.row], side.span_end[side.row]
-    return joined(side.start, side.end, side.joint[side.row], first, after)
+    return tokens.joined(side.start, side.end, side.joint[side.row], first, after)
 
 
 TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
@@ -123,7 +123,7 @@ TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
     "text": without_end,
     "region": joined_region,
 }
-"""Masks by ``Method.tokens``: of "Cats sleep .</s>", text is all but </s>, region is " sleep"."""
+"""Mask for each ``Method.tokens``. Of "Cats sleep .</s>", text is all but </s>, region " sleep"."""
 
 
 def divisors(method: Method, side: Side) -> Floats:
@@ -140,11 +140,11 @@ def divisors(method: Method, side: Side) -> Floats:
         length: Integers = getattr(side, method.length)
         divisor *= length
     usable = scored > 0
-    tokens = np.bincount(side.row[chosen], minlength=count)
+    n_tokens = np.bincount(side.row[chosen], minlength=count)
     if method.aggregate == "only":
-        usable &= tokens == 1
+        usable &= n_tokens == 1
     if method.tokens == "region":
-        usable &= tokens == scored
+        usable &= n_tokens == scored
     return np.where(usable & (divisor > 0), divisor, np.nan)
 
 
@@ -155,13 +155,13 @@ def totals(method: Method, side: Side) -> Floats:
 
 def rounding_bounds(method: Method, side: Side) -> Floats:
     """Return the largest possible rounding error of each sentence's total [n], in nats."""
-    errors = rounding_errors(side.value, side.rounding[side.row])
+    errors = tokens.rounding_errors(side.value, side.rounding[side.row])
     return _sums(method, side, errors) / divisors(method, side)
 
 
 def _sums(method: Method, side: Side, values: Floats) -> Floats:
     chosen = TOKEN_SETS[method.tokens](side) & ~np.isnan(side.value)
-    return exact_sums(side.row[chosen], values[chosen], len(side.characters))
+    return tokens.exact_sums(side.row[chosen], values[chosen], len(side.characters))
 
 
 def with_common_scores(good: Side, bad: Side) -> Side:
@@ -270,7 +270,7 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
 
 
 def without_unknown(side: Side, which: str) -> Mask:
-    """Mask sentences [n] without unknown words: ``any`` word, or ``critical`` ones."""
+    """Mask sentences [n] without unknown words: ``any``, or those of the ``critical`` region."""
     unknown = side.id == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
@@ -293,7 +293,10 @@ class Rules:
 
 
 def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
-    """Return the value of a tie by method. Raises UserError for a repeated method."""
+    """Return ``correct`` of a tie (0, 0.5 or 1) for each method.
+
+    Raises UserError for a repeated method, an unknown policy, or a wrong number of policies.
+    """
     names = [method.name for method in methods]
     is_unknown = not {*ties} <= {*TIES}
     if is_unknown or len({*names}) < len(names) or len(ties) not in (1, len(names)):
@@ -306,7 +309,7 @@ def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, floa
 
 
 def right_of(margins: Floats, ties: float) -> Floats:
-    """Return 1 for a margin above 0, ``ties`` for 0, else 0."""
+    """Return 1 for a margin above 0, ``ties`` for a margin of 0, and 0 below."""
     return np.where(margins == 0, ties, (margins > 0).astype(float))
 
 
@@ -352,8 +355,7 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     several tokens for a method that requires one, unknown words that the rules exclude. Prefix
     methods have rows only for items that allow them.
 
-    Raises UserError for an unknown method, an item without scores, or an id of different pairs or
-    scores.
+    Raises UserError for an unknown method, items without scores, or different rows with one id.
     """
     chosen = [find_method(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)

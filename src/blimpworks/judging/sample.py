@@ -1,4 +1,8 @@
-"""Draw the sample of items that models run on where a campaign sets a limit."""
+"""Draw the sample of items that models run on where a campaign sets a limit.
+
+``sample_items`` reads a table of items and writes some of its rows, the same in every run. Every
+item belongs to a paradigm (a set of items of one pattern) of a phenomenon (a kind of contrast).
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +15,7 @@ from blimpworks.items import item_id
 from blimpworks.tables import ITEMS, PROMPTS, TableSchema, read_table, write_table
 
 Paradigm = tuple[str, str]
+"""Phenomenon, and paradigm within it."""
 SCHEMAS: Mapping[Unit, TableSchema] = {"pair": ITEMS, "prompt": PROMPTS}
 CONDITIONS = {"item", "condition"}
 """Columns of items with a row for each condition: the item's key, and the condition's name."""
@@ -38,7 +43,7 @@ def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
 
 
 def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
-    """Return the number of items to take of each paradigm, given its size; in sum ``limit``.
+    """Return the number of items to take of each paradigm, in sum ``limit``.
 
     Paradigms get the same number, or one more. Small paradigms give all their items, and the larger
     ones make up for them. With a larger limit no paradigm gives fewer items.
@@ -47,8 +52,8 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
     remaining, turns = min(limit, sum(sizes.values())), _turns(sizes)
     while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
-        free = [sizes[paradigm] - taken[paradigm] for paradigm in turns]
-        rounds = min(remaining // len(turns), *free)
+        # Take the same number of each, until one has no more or too few remain for all.
+        rounds = min(remaining // len(turns), *(sizes[name] - taken[name] for name in turns))
         for paradigm in turns if rounds else turns[:remaining]:
             taken[paradigm] += max(rounds, 1)
             remaining -= max(rounds, 1)
@@ -58,16 +63,16 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
 def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
     """Choose at most ``limit`` items, from the item and paradigm of each row.
 
-    Within a paradigm a hash of the item's key decides, so the choice of an item depends neither on
-    the order of rows nor on other rows. An item of several paradigms counts in the first by name.
+    Within a paradigm a hash of the item's key decides, whatever the order of rows and the other
+    rows. An item of several paradigms counts in the first by name.
     The sample of a larger limit contains that of a smaller one.
     """
-    homes: dict[str, Paradigm] = {}
+    paradigm_of: dict[str, Paradigm] = {}
     for item, paradigm in rows:
-        homes[item] = min(paradigm, homes.get(item, paradigm))
+        paradigm_of[item] = min(paradigm, paradigm_of.get(item, paradigm))
     members: dict[Paradigm, list[str]] = {}
-    for item in sorted(homes, key=lambda item: (_random_rank(item), item)):
-        members.setdefault(homes[item], []).append(item)
+    for item in sorted(paradigm_of, key=lambda item: (_random_rank(item), item)):
+        members.setdefault(paradigm_of[item], []).append(item)
     numbers = shares({paradigm: len(items) for paradigm, items in members.items()}, limit)
     return {item for paradigm, items in members.items() for item in items[: numbers[paradigm]]}
 

@@ -1,8 +1,14 @@
-"""Compare every printed number with two others: recomputed from print, and measured.
+"""Compare every number that a paper prints with two others, in two CSV files.
 
-A number without a recomputing cell needs a reason; a difference beyond rounding must be a known
-erratum. Anything else ``deviates``, and CI fails on it. A printed text is compared with the text
-that the authors released.
+``compare_published`` recomputes it from other printed numbers, such as a mean from the values:
+
+    paper  exhibit  row    column   printed  recomputed  rule  status  ...
+    blimp  table2   GPT-2  Overall  71.3     71.3333     mean  exact
+
+``compare_measured`` compares it with the number that the campaign's models gave. Recomputed and
+measured numbers are cells, which the exhibits' code writes to files: a value, its formula, and the
+filter that selects the rows for the formula. Printed texts, such as prompts, are compared with
+released ones. docs/published.md explains the statuses.
 """
 
 import json
@@ -41,18 +47,17 @@ from blimpworks.reproduction.printed import (
 )
 from blimpworks.tables import ACCURACIES, CELLS, read_table
 
-# Recomputed from other printed numbers
-
-
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
+"""An erratum is a known fault in print; a garbled number is lost in our copy of the paper. A number
+that deviates differs without an explanation, and CI fails on it."""
 RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "corrected", "note")
 """``rule`` is the formula's sentence; ``reading`` is the released form of a printed text."""
 
 
 class Selection:
-    """A table that caches which rows have a value, because thousands of cells select rows."""
+    """A table that remembers which rows have a value, since thousands of cells select rows."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
@@ -60,22 +65,22 @@ class Selection:
         self._masks: dict[tuple[str, Any], NDArray[np.bool_]] = {}
 
     def _mask(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
-        chosen = np.ones(len(self.table), dtype=bool)
+        mask = np.ones(len(self.table), dtype=bool)
         for column in where.keys() & {*self.table.columns}:
             values = where[column] if isinstance(where[column], list) else [where[column]]
             for value in values:
                 if (column, value) not in self._masks:
                     self._masks[column, value] = self.table[column].isin([value]).to_numpy(bool)
-            chosen &= np.logical_or.reduce([self._masks[column, value] for value in values])
-        return chosen
+            mask &= np.logical_or.reduce([self._masks[column, value] for value in values])
+        return mask
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
         """Return the rows that have the value, or a listed value, of each column in ``where``."""
         return self.table[self._mask(where)]
 
     def origins(self, where: Mapping[str, Any]) -> list[str]:
-        """Return the ``origin`` of each selected row, which is faster than selecting rows."""
-        return [self._origins[at] for at in np.flatnonzero(self._mask(where))]
+        """Return the column ``origin`` of the rows that ``select`` would return, but faster."""
+        return [self._origins[index] for index in np.flatnonzero(self._mask(where))]
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,9 @@ class Paper:
     reasons: Path
     """File of reasons why numbers cannot be recomputed; it may be absent."""
     cells: Mapping[str, Path]
-    """Cells of the exhibits' published forms, by exhibit."""
+    """File of each exhibit's cells that are computed from printed numbers."""
     accuracies: Path
+    """Table of printed or released accuracies; absent if the paper has none."""
 
     @cached_property
     def numbers(self) -> list[PublishedRow]:
@@ -96,13 +102,12 @@ class Paper:
 
     @cached_property
     def tables(self) -> dict[str, Selection]:
-        """Tables that cells are computed from, by source; each number has its rounding error."""
+        """Tables that cells are computed from, by the name of their source (column ``source``)."""
         rows = [
             row.model_dump() | {"half_unit": row.half_unit, "origin": row.place}
             for row in self.numbers
         ]
         columns = [*PublishedRow.model_fields, "half_unit", "origin"]
-        # The file is absent if a paper prints and releases no accuracies.
         accuracies = read_plain(ACCURACIES, [*filter(Path.exists, [self.accuracies])])
         return {
             "published": Selection(pd.DataFrame(rows, columns=columns)),
@@ -111,16 +116,13 @@ class Paper:
 
 
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """Return the printed numbers that a cell is computed from, as EXHIBIT/ROW/COLUMN.
-
-    A released number, which is not printed, gives "".
-    """
+    """Return EXHIBIT/ROW/COLUMN of each printed number behind a cell, "" for released ones."""
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
 
 def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
-    """Return the cell that recomputes each printed number. Raises UserError when two differ."""
+    """Return the cell that recomputes each printed number. Raises UserError if two cells differ."""
     cells: dict[NumberKey, dict[str, Any]] = {}
     for exhibit, path in paper.cells.items():
         for cell in read_table(CELLS, path).to_pylist():
@@ -137,7 +139,10 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
 
 
 def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
-    """Return whether a value is the correction of a fault, or near it and in the note."""
+    """Return whether a value is the correction in ``row``, or is near it and in the note.
+
+    ``input_error``: the most by which rounding of printed numbers can have moved the value.
+    """
     if row.corrected is None:
         return True
     corrected = float(row.corrected)
@@ -150,9 +155,10 @@ def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
-    """Return the status of a printed number from the cell that recomputes it, if there is one.
+    """Return the status of a printed number, given the cell that recomputes it or None.
 
-    A fault in print is the status if the cell differs from print and has the noted correction.
+    A known fault (erratum, garbled) is the status if the cell confirms the fault: it differs from
+    print, and has the correction that ``row`` notes.
     """
     if cell is not None and row.textual:
         # The cell has the text that the authors released.
@@ -163,6 +169,7 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
         return row.fault or (EXACT if same else DEVIATES)
     if cell is None or row.value is None:
         return row.fault or NOT_RECOMPUTABLE
+
     value, input_error = cell["value"], 0.0
     agrees = agreement(value, row)
     if agrees != EXACT:
@@ -186,16 +193,19 @@ def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
     return all(map(fnmatchcase, (row.exhibit, row.row, row.column), patterns))
 
 
+def _is_compared(row: PublishedRow) -> bool:
+    # Rows without number and text are empty cells in print, except those lost in our copy.
+    return row.value is not None or row.textual or row.fault == GARBLED
+
+
 def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
     """Yield a row of ``RECOMPUTED_COLUMNS`` for each printed number or text, in the files' order.
 
-    Raises UserError when a number is neither recomputed nor excused.
+    Raises UserError for a number that no cell recomputes and no reason excuses.
     """
     cells = recomputations(paper)
     reasons = read_rows(ReasonRow, paper.reasons) if paper.reasons.exists() else []
-    for row in paper.numbers:
-        if row.value is None and not row.textual and row.fault != GARBLED:
-            continue
+    for row in filter(_is_compared, paper.numbers):
         cell = cells.get((row.exhibit, row.row, row.column))
         status = status_of(row, cell, paper)
         explanation = ""
@@ -235,12 +245,10 @@ def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
     return Counter(frame["status"])
 
 
-# Measured by a campaign
-
-
 AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
 MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
-"""``reading`` is the campaign's text; ``differs`` says why two numbers are not comparable."""
+"""measured, low, high, n: the cell's number, its 95 % interval, and the number of items; reading:
+the cell's text; differs: why the printed and the measured number are not comparable."""
 ILLEGIBLE = "our copy of the paper cannot be read there"
 MODEL_COLUMNS = ("model", "model_a", "model_b")
 """Columns of a cell's filter that name models."""
@@ -251,23 +259,23 @@ Cell = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class MeasuredFiles:
-    """Files of one paper; ``cells`` and ``published`` are by exhibit.
-
-    ``published`` are the cells of exhibits as the paper prints them.
-    """
+    """Files and facts for the comparison of a paper's printed numbers with a campaign's."""
 
     printed: Sequence[Path]
     cells: Mapping[str, Path]
+    """File of each exhibit's cells that the campaign measured."""
     published: Mapping[str, Path] = field(default_factory=dict)
+    """File of each exhibit's cells with the printed numbers."""
     accuracies: Path | None = None
     basis: Basis = field(default_factory=lambda: SAME)
+    """Differences of the campaign's data, items, method and models from the paper's."""
 
 
 def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
-    """Return whether a measured cell agrees with a printed number or text.
+    """Return whether a measured cell "agrees" with a printed number or text, or "deviates".
 
-    It agrees when the cell's 95 % interval has a number that rounds to the printed one. A cell
-    without interval has to round to it. A printed bound has to hold somewhere in the interval.
+    It agrees if a number in the cell's 95 % interval rounds to the printed one. Without an interval
+    the cell's value must round to it. A printed bound must hold somewhere in the interval.
     """
     if cell is None:
         return NOT_RUN
@@ -289,21 +297,22 @@ def _languages(where: Mapping[str, Any]) -> list[str] | None:
 
 
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
-    """Return why a measured cell and the printed number are not about the same; "" if they are.
+    """Return why a measured cell is not comparable with the printed number; "" if it is.
 
-    A printed mean that lists no languages is over all languages of the paper. If these are unknown,
-    it is over the ``legible`` ones, which have accuracies in print.
+    ``printed``: the cell of the printed number. Without languages in its filter it is a mean over
+    the paper's languages, or else the ``legible`` ones, which have accuracies in print.
     """
     where = json.loads(cell["filter"])
-    evaluated = not {*where}.isdisjoint(EVALUATED)
+    is_evaluation = not {*where}.isdisjoint(EVALUATED)
     languages = _languages(where) or basis["languages"]
 
-    def of_languages(reasons: Mapping[str, str]) -> str:
-        texts = list(dict.fromkeys(reasons[lang] for lang in languages if lang in reasons))
+    def find_reason(reason_of: Mapping[str, str]) -> str:
+        texts = list(dict.fromkeys(reason_of[lang] for lang in languages if lang in reason_of))
         return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
 
-    of_print = json.loads(printed["filter"]) if printed else {}
-    measured_langs, printed_langs = {*languages}, {*(_languages(of_print) or ())}
+    # First reason: other languages.
+    printed_where = json.loads(printed["filter"]) if printed else {}
+    measured_langs, printed_langs = {*languages}, {*(_languages(printed_where) or ())}
     if not printed_langs:
         printed_langs = {*(basis["paper_languages"] or legible)}
         measured_langs = {*(basis["languages"] or languages)}
@@ -314,24 +323,26 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
         addition = f" and {counted(added, 'other')}" if added else ""
         both = measured_langs & printed_langs
         reasons.append(f"{len(both)} of {len(printed_langs)} languages{addition}")
-    reasons.append(of_languages(basis["data"]))
-    if evaluated:
+    # Then other data, and for results of an evaluation other models, items or method.
+    reasons.append(find_reason(basis["data"]))
+    if is_evaluation:
         models = []
         for column in MODEL_COLUMNS:
             value = where.get(column) or []
             models += value if isinstance(value, list) else [value]
         reasons.append("; ".join(dict.fromkeys(filter(None, map(basis["models"].get, models)))))
-        reasons += [of_languages(basis["items"]), basis["method"]]
+        reasons += [find_reason(basis["items"]), basis["method"]]
     reasons = list(dict.fromkeys(filter(None, reasons)))
-    if evaluated and not reasons and printed is not None:
-        n, n_in_print = cell["n"], printed["n"]
-        if n and n_in_print and n != n_in_print:
-            reasons.append(f"{n:,} {basis['unit']}s, not {n_in_print:,}")
+    # Other numbers of items matter only if nothing else explains them.
+    if is_evaluation and not reasons and printed is not None:
+        n, printed_n = cell["n"], printed["n"]
+        if n and printed_n and n != printed_n:
+            reasons.append(f"{n:,} {basis['unit']}s, not {printed_n:,}")
     return "; ".join(reasons)
 
 
 def _cells_by_number(cells: Mapping[str, Path]) -> dict[NumberKey, dict[str, Any]]:
-    """Read the first cell for each printed number."""
+    """Read the first cell that stands for each printed number, from the file of each exhibit."""
     cells_by_key: dict[NumberKey, dict[str, Any]] = {}
     for exhibit, path in cells.items():
         for cell in read_table(CELLS, path).to_pylist():
@@ -346,9 +357,7 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
     if files.accuracies is not None and files.accuracies.exists():
         langs = read_table(ACCURACIES, files.accuracies, ["lang"])["lang"]
         legible = {*langs.to_pylist()} - {ALL}
-    for row in read_printed_numbers(files.printed):
-        if row.value is None and not row.textual and row.fault != GARBLED:
-            continue
+    for row in filter(_is_compared, read_printed_numbers(files.printed)):
         cell_key = (row.exhibit, row.row, row.column)
         cell = measured.get(cell_key)
         differs = ""
@@ -356,11 +365,13 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
             differs = differences(cell, published.get(cell_key), files.basis, legible)
             if row.value is None and not row.textual:
                 differs = differs or ILLEGIBLE
-        number = None if row.textual else cell
+        numbers = dict.fromkeys(("measured", "low", "high", "n"))
+        if cell is not None and not row.textual:
+            numbers = {"measured": float(f"{cell['value']:.6g}")}
+            numbers |= {name: cell[name] for name in ("low", "high", "n")}
         yield {
             **number_columns(paper, row),
-            "measured": number and float(f"{number['value']:.6g}"),
-            **{name: number and number[name] for name in ("low", "high", "n")},
+            **numbers,
             "reading": cell["text"] if cell and row.textual else "",
             "verdict": NOT_COMPARABLE if differs else verdict_of(row, cell),
             "differs": differs,

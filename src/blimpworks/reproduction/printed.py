@@ -1,6 +1,8 @@
 """Read a paper's printed numbers, and decide whether a computed value agrees with one.
 
-docs/published.md has the rule. Printed accuracies become a table like that of the campaign.
+Printed numbers are rows of ``PublishedRow``: exhibit, row, column, and the text as printed ("71.3",
+"less than 2"), from CSV files. ``agreement`` has the rule of docs/published.md. ``read_published``
+makes printed accuracies a table like that of the campaign.
 """
 
 import math
@@ -26,14 +28,14 @@ from blimpworks.tables import ACCURACIES, write_rows
 TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
 ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
-"""Columns of rounded numbers, with the column of their largest rounding errors."""
+"""Column of the largest rounding errors, for each column of rounded numbers."""
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
     "above": operator.gt,
     "below": operator.lt,
 }
-"""Comparison with the printed number, by the words of a printed bound."""
+"""Comparison of (value, printed number), for the words of each printed bound."""
 Agreement = Literal["exact", "rounding", ""]
 
 
@@ -50,10 +52,9 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
     ``exact``: the value rounds to the number, halves away from zero (a count must be equal), or
-    meets the bound.
-    ``rounding``: it differs by at most half a unit of the last printed digit plus ``reach``, the
-    rounding error of its inputs. Or it meets the bound once rounded or moved by ``reach``.
-    Empty: it does not agree.
+    meets the bound. ``rounding``: it differs by at most half a unit of the last printed digit plus
+    ``reach``, the rounding error of its inputs. Or it meets the bound once rounded or moved by
+    ``reach``. Empty: it does not agree.
     """
     assert row.value is not None
     if math.isnan(value):
@@ -62,7 +63,6 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     if row.bound:
         holds = HOLDS[row.bound]
         # "above 5" excludes 5, also when floating point makes it 5.0000000001.
-        # A value this close counts as the printed one itself.
         if holds(row.value if difference <= TOLERANCE else value, row.value):
             return "exact"
         alternatives = (rounded(value, row.decimals), value - reach, value + reach)
@@ -75,20 +75,20 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
 
 
 def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
-    """Return how far rounding of the ``rows`` can have moved the formula's value.
+    """Return how far rounding of the numbers in ``rows`` can have moved the formula's value.
 
-    The error of each rounded number is taken alone and the effects are added. That is exact for
-    sums, means and differences, and an approximation for other formulas.
+    Each number is moved by its rounding error, one at a time, and the effects are added. That is
+    exact for sums, means and differences, and an approximation for other formulas.
     """
     total, before = 0.0, formula(rows)
     for column, error_column in ROUNDING_ERROR_COLUMN.items():
         if column in rows and error_column in rows:
             steps = rows[error_column].fillna(0).to_numpy(float)
-            for at in np.flatnonzero(steps > 0):
+            for index in np.flatnonzero(steps > 0):
                 effects = []
-                for step in (steps[at], -steps[at]):
+                for step in (steps[index], -steps[index]):
                     values = rows[column].to_numpy(float, copy=True)
-                    values[at] += step
+                    values[index] += step
                     effects.append(abs(formula(rows.assign(**{column: values})) - before))
                 total += max(effects)
     return total
@@ -141,7 +141,8 @@ def printed_accuracy(
 ) -> PrintedAccuracy:
     """Return an accuracy that is printed as a number from 0 to ``most``.
 
-    Raises UserError, which names what was ``expected``, for another number or if not ``valid``.
+    ``names``: the other fields of ``PrintedAccuracy``. Raises UserError with the words ``expected``
+    for another number, or if the row is not ``valid`` for another reason.
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
@@ -153,12 +154,12 @@ def printed_accuracy(
 
 
 def printed_tables(folder: Path, paper: str) -> list[Path]:
-    """Return the tables of a paper's printed numbers below ``folder``, if there are any."""
+    """Return the CSV files with a paper's printed numbers below ``folder``; empty without any."""
     return sorted(printed_folder(folder, paper).glob("*.csv"))
 
 
 def printed_files(folder: Path, paper: str) -> list[Path]:
-    """Return the tables of a paper's printed numbers. Raises UserError when there is none."""
+    """Return the CSV files as ``printed_tables`` does. Raises UserError if there are none."""
     paths = printed_tables(folder, paper)
     if not paths:
         raise UserError(
@@ -170,7 +171,7 @@ def printed_files(folder: Path, paper: str) -> list[Path]:
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
-    """Read a paper's printed numbers. Raises UserError when two rows have the same place."""
+    """Read a paper's printed numbers. Raises UserError if two have the same key."""
     rows = [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
     counts = Counter((row.exhibit, row.row, row.column) for row in rows)
     for (exhibit, row, column), n in counts.items():
@@ -192,8 +193,7 @@ _interval = cache(wilson)
 def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
     """Write the accuracies that a benchmark's paper prints, and return their number.
 
-    Raises UserError when an accuracy is printed twice, because it would count twice in means, or
-    when none is printed.
+    Raises UserError if an accuracy is printed twice (it would count twice in means), or none is.
     """
     reader = find_paper(benchmark).printed_accuracies
     if not reader:

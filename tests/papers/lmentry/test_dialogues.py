@@ -79,7 +79,7 @@ def test_answers_are_right_by_the_corrected_rules_and_varied_prompts_are_the_tem
                 verdict = judge.ask(task, row["template"], gold, asked["prompt"])(answer)
                 assert verdict.correct, (asked["prompt"], answer)
     assert varied == {*dialogues.VARIED}
-    assert answered >= {*dialogues.OPEN_ANSWERS, *dialogues.VARIED}
+    assert answered >= {*dialogues.MANY_ANSWERS, *dialogues.VARIED}
 
 
 def test_no_dialogue_asks_what_the_benchmark_asks(rows):

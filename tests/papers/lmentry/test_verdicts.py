@@ -59,7 +59,7 @@ def test_a_changed_verdict_has_a_reason(case):
     *given, expected, reason = case
     row = judged(*given)
     assert (row["correct_published"], row["correct_corrected"]) == expected
-    assert verdicts.reasons(pd.DataFrame([row])).tolist() == [reason]
+    assert verdicts.find_reasons(pd.DataFrame([row])).tolist() == [reason]
 
 
 def test_reasons_are_about_what_the_published_rules_take_for_the_answer(tmp_path):

@@ -1,6 +1,8 @@
 """Register Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts.
 
-``PAPER`` tells shared code all that it asks of a paper.
+``PAPER`` answers what shared code asks of a paper: settings, languages, sources, tables, exhibits.
+The functions above it answer for a campaign (its settings) and its catalogue (the languages, models
+and pinned files that it may use).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -68,11 +70,11 @@ def _options(campaign: Campaign) -> LmentryOptions:
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the campaign's languages with a pack, restricted to those in its settings."""
-    named = _options(campaign).languages
+    chosen = _options(campaign).languages
     # List the folder once: to ask for each of a hundred files takes long on a network's disk.
     packs = {path.stem for path in pack_file(campaign, "any").parent.glob("*.yaml")}
-    having = (lang for lang in catalogue.languages if lang in packs)
-    return tuple(lang for lang in having if named == "all" or lang in named)
+    with_pack = (lang for lang in catalogue.languages if lang in packs)
+    return tuple(lang for lang in with_pack if chosen == "all" or lang in chosen)
 
 
 def check_settings(campaign: Campaign) -> None:
@@ -88,8 +90,8 @@ def check_settings(campaign: Campaign) -> None:
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
     """Raise UserError if a named language has no pack, or no language has one."""
-    named = _options(campaign).languages
-    for lang in () if named == "all" else named:
+    chosen = _options(campaign).languages
+    for lang in () if chosen == "all" else chosen:
         if lang not in catalogue.languages or not pack_file(campaign, lang).exists():
             raise UserError(
                 f"lmentry.languages has {lang!r}, expected languages of the campaign that have a "
@@ -111,7 +113,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Return the paper's languages' resources, if available: numbers of prompts depend on them."""
+    """Return the available resources of the paper's languages, which decide numbers of prompts."""
     return [row for row in available(campaign, catalogue, RESOURCE) if row.lang in LANGUAGES]
 
 
@@ -127,7 +129,8 @@ def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, s
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
     """Return billions of parameters of each model of the benchmark; None if unknown."""
     rows = catalogue.models.items()
-    return {k: row.parameters for k, row in rows if not row.papers or BENCHMARK in row.papers}
+    of_benchmark = ((k, row) for k, row in rows if not row.papers or BENCHMARK in row.papers)
+    return {model: row.parameters for model, row in of_benchmark}
 
 
 class CountDifference(Strict):

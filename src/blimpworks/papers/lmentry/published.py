@@ -1,4 +1,4 @@
-"""Read the accuracies that Multi-LMentry prints in Tables 34 to 51, by model and task."""
+"""Read the accuracies that Multi-LMentry prints in Tables 34 to 51, for each model and task."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,10 @@ HALF_UNIT = 0.005
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield each model's accuracy on each task, errata corrected. Raises UserError."""
+    """Yield each model's accuracy on each task, errata corrected, from all printed numbers.
+
+    Raises UserError for a number that is no percentage, or without a printed number of prompts.
+    """
     sizes = {(row.row, row.column): row.value for row in printed if row.exhibit == SAMPLES}
     for row in printed:
         percent = row.sound

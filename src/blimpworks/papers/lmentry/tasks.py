@@ -15,29 +15,30 @@ BENCHMARK = "lmentry"
 _TASK_ROWS = read_cells(TASK_FOLDER / "tasks.tsv")
 TASKS = tuple(row["task"] for row in _TASK_ROWS)
 FIELDS = {row["task"]: frozenset(row["fields"].split()) for row in _TASK_ROWS}
-"""Names in braces in a task's templates."""
+"""Names in braces in the templates of each task."""
 ORDERED = tuple(task for task, fields in FIELDS.items() if fields >= {"word1"} or fields >= {"n1"})
 """Tasks with two arguments, one of which is the answer."""
 _SUBSET_ROWS = read_cells(TASK_FOLDER / "subsets.tsv")
 SUBSETS = {row["task"]: tuple(row["subsets"].split()) for row in _SUBSET_ROWS}
-"""Subsets of a task's arguments (Table 8)."""
+"""Names of each task's subsets, which restrict its arguments (Table 8)."""
 PARENTS = {f"{task}_{name}": task for task, names in SUBSETS.items() for name in names}
-"""Task of each subset."""
+"""Task of each subset, whose key is TASK_NAME."""
 ANY_WORDS, ALL_WORDS = "any_words_from_category", "all_words_from_category"
 SUBJECTS = ("answer", "word", "letter", "query")
-"""Arguments that may be a prompt's subject (its gold answer, or the topic of right answers), in
-order of search."""
+"""Arguments that may be the subject of a prompt: its gold answer, or what right answers are about.
+The first that a prompt has is its subject."""
 LETTERS: dict[str, Callable[[str, str], bool]] = {
     "word_containing": str.__contains__,
     "word_not_containing": lambda word, letters: letters not in word,
     "starts_with_letter": str.startswith,
     "ends_with_letter": str.endswith,
 }
-"""Tasks on words with a letter, and their test of a word and letters."""
+"""Tasks on words with a letter, each with its test of (word, letters)."""
 ADJACENT = tuple((row["first"], row["second"]) for row in read_cells(TASK_FOLDER / "adjacent.tsv"))
 """Pairs of tasks that robustness to adjacent tasks compares."""
 # As in analysis.accuracy, which is slow to import: formulas are looked up at every explain.
 WHOLE = "all"
+"""Paradigm of accuracies over all prompts of a task."""
 
 
 def task_of(name: str) -> str:
@@ -47,14 +48,14 @@ def task_of(name: str) -> str:
 
 def is_yes(task: str, arguments: Mapping[str, Any]) -> bool:
     """Return whether yes is right in a task on categories, by the numbers in ``arguments``."""
-    strangers = int(arguments["num_distractors"])
+    n_outside = int(arguments["num_distractors"])
     if task == ANY_WORDS:
-        return int(arguments["num_words"]) > strangers
-    return strangers == 0
+        return int(arguments["num_words"]) > n_outside
+    return n_outside == 0
 
 
 class Language(NamedTuple):
-    """A language: its code in the tables, its name, and the tables of its tasks."""
+    """A language: its code in print, its name, and the two tables of its results."""
 
     code: str
     name: str
@@ -76,16 +77,16 @@ LANGUAGES = {
 TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}
 TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}
 TASK_NAMES = {row["task"]: row for row in read_cells(TASK_FOLDER / "task_names.tsv")}
-"""Tasks and subsets by key, in the order of the columns of Tables 34 to 51.
+"""The names of each task and subset, in the order of the columns of Tables 34 to 51.
 
 head, subhead: heading of the column, in two lines; group: panel of the figure of artefacts, empty
-for subsets; name: in Tables 1 and 9 to 33, if it is not the key in words; words: common property of
-a subset's arguments (Table 8), or of a task's many right answers.
+for subsets; name: name in Tables 1 and 9 to 33, if it is not the key in words; words: what a
+subset's arguments have in common (Table 8), or a task's many right answers.
 """
 HEADS = {task: (row["head"], row["subhead"]) for task, row in TASK_NAMES.items()}
 LAST_OF_FIRST = TASKS.index("starts_with_letter") + 1
-PARTS = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
-"""Tasks of a language's first and second table."""
+TASKS_OF_TABLES = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
+"""Tasks and subsets in a language's first table, and in its second."""
 WEIGHT, DATA = "Open-Weight Multilingual Models", "Open-Data Multilingual Models"
 SPECIFIC = "Language-Specific Models"
 MODELS = {row["model"]: row for row in read_cells(TASK_FOLDER / "model_names.tsv")}

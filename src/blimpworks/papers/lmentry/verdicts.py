@@ -1,8 +1,12 @@
-"""Compare verdicts on answers: published with corrected rules, and both with people's labels.
+"""Compare verdicts on models' answers: two sets of rules, and both with people's labels.
 
-People label a random sample of a campaign's answers in a sheet. Their labels are in the column
-``correct`` (the file's name has the annotator: ``eng.anna.csv``), or those of several annotators,
-people or models, in columns such as ``correct:anna``.
+Each answer is judged by the authors' rules (method ``published``) and by rules that judge what the
+task asks (method ``corrected``). ``compare_verdicts`` counts how often and why the two differ.
+``write_annotation_sheet`` draws answers for people to label as right or wrong, in a CSV file;
+``measure_agreement`` compares the filled sheets with the verdicts.
+
+Labels are in the column ``correct`` of a sheet that is named after its annotator
+(``eng.anna.csv``), or for several annotators in columns such as ``correct:anna``.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.6: 1,000 random
 predictions of each task, over random models; share of equal labels, and Cohen's kappa.
@@ -14,7 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,66 +47,78 @@ CAUSES = {
     "wording": "a wording that only one of the two knows",
     "other": "something else",
 }
-"""Reasons for a changed verdict; the first that fits counts."""
+"""Why the two verdicts on an answer differ; the first reason that fits counts."""
 VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = CAUSES
 FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
-"""Columns of judgements on an answer's form, and columns of their counts."""
+"""Columns of judgements that say yes or no of an answer, and the columns of their counts."""
 WORDING_RULES = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
-"""Rules that accept an answer by its wording."""
+"""Rules that accept an answer because of its wording (column ``rule`` of judgements)."""
 ASCII_TOKEN = r"[A-Za-z0-9]"
 log = logging.getLogger(__name__)
 
 
-def _both(path: Path) -> pd.DataFrame:
-    """Read the verdicts on each answer, in columns by method; UserError if a method is missing."""
+def _read_verdicts(path: Path) -> pd.DataFrame:
+    """Read judgements as one row for each answer with both verdicts.
+
+    The columns correct and rule are there twice, with the suffixes ``_published`` and
+    ``_corrected``. Raises UserError if a method is missing.
+    """
     columns = ["item_id", "phenomenon", "paradigm", "method", "correct", "rule", "nominal"]
     table = read_table(JUDGEMENTS, path)
     # Judgements of earlier versions lack these columns.
     nulls = pa.nulls(len(table), pa.bool_())
     flags = {name: table[name] if name in table.column_names else nulls for name in FORM_COUNTS}
     table = pa.table({name: table[name] for name in columns} | flags)
-    sides = {
+    rows_by_method = {
         method: table.filter(pc.equal(table["method"].cast(pa.string()), method)).to_pandas()
         for method in (PUBLISHED, CORRECTED)
     }
-    missing = [method for method, side in sides.items() if side.empty]
-    if missing:
-        raise UserError(
-            f"{path} has no verdicts by method {missing[0]!r}; expected both {PUBLISHED} and "
-            f"{CORRECTED}. Judge again."
-        )
-    right = sides[CORRECTED][["item_id", "correct", "rule"]]
-    joined = sides[PUBLISHED].merge(right, on="item_id", suffixes=("_published", "_corrected"))
+    for method, rows in rows_by_method.items():
+        if rows.empty:
+            raise UserError(
+                f"{path} has no verdicts by method {method!r}; expected both {PUBLISHED} and "
+                f"{CORRECTED}. Judge again."
+            )
+    corrected = rows_by_method[CORRECTED][["item_id", "correct", "rule"]]
+    suffixes = ("_published", "_corrected")
+    joined = rows_by_method[PUBLISHED].merge(corrected, on="item_id", suffixes=suffixes)
     text_columns = ("phenomenon", "paradigm", "rule_published", "rule_corrected")
     judged: pd.DataFrame = joined.dropna(subset=["correct_published", "correct_corrected"])
     return judged.astype(dict.fromkeys(text_columns, object))
 
 
-def reasons(changed: pd.DataFrame) -> pd.Series:
-    """Return the reason for each changed verdict: the first key of ``CAUSES`` that fits.
+def find_reasons(changed: pd.DataFrame) -> pd.Series:
+    """Return why the two verdicts on each answer differ: the first key of ``CAUSES`` that fits.
 
-    Columns: phenomenon; correct_published, correct_corrected (they differ); rule_published,
-    rule_corrected; text (the answer after the reasoning that the published rules remove); subject
-    (of the prompt, see ``SUBJECTS``).
+    Columns: phenomenon (the task), correct_published, correct_corrected, rule_published,
+    rule_corrected; text: the answer after the reasoning that the published rules remove; subject:
+    the word that the prompt is about (see ``SUBJECTS``).
     """
+    # True if the answer is right by the corrected rules only, False if by the published ones only.
     gained = changed["correct_corrected"] > changed["correct_published"]
-    ascii_token = changed["text"].str.contains(ASCII_TOKEN, regex=True)
+    has_ascii = changed["text"].str.contains(ASCII_TOKEN, regex=True)
     pairs = zip(changed["subject"], changed["text"].str.lower(), strict=True)
     only_lower = [subject not in text and subject.lower() in text for subject, text in pairs]
     accepting_rule = changed["rule_corrected"].where(gained, changed["rule_published"])
-    tests = {
-        VACUOUS: ~gained & ~ascii_token & (changed["rule_published"] == "vacuous"),
-        SCRIPT: gained & ~ascii_token,
+    fits = {
+        VACUOUS: ~gained & ~has_ascii & (changed["rule_published"] == "vacuous"),
+        SCRIPT: gained & ~has_ascii,
         CASE: gained & pd.Series(only_lower, changed.index, bool),
         YES_NO: changed["phenomenon"].str.startswith(("any_words", "all_words")),
         WORDING: accepting_rule.isin(WORDING_RULES),
     }
-    return pd.Series(np.select([*tests.values()], [*tests], OTHER), changed.index, dtype=object)
+    return pd.Series(np.select([*fits.values()], [*fits], OTHER), changed.index, dtype=object)
 
 
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
-    """Return the rows of the verdicts table for one evaluation. Raises UserError."""
-    both = _both(evaluation.judgements)
+    """Return the rows of ``VERDICTS`` for one model and language.
+
+    Each task has a row with its counts over all answers (reason ``all``). For each reason in
+    ``CAUSES`` it has a row with counts over the answers whose verdicts differ for that reason.
+    Raises UserError for judgements that lack a method.
+    """
+    both = _read_verdicts(evaluation.judgements)
+    # Join the prompts and answers to the changed verdicts, which are few, and find their reasons.
     changed = both[both["correct_published"] != both["correct_corrected"]]
     joined = changed
     for schema, path, columns in (
@@ -117,27 +133,29 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     for _, row in joined[["answer", "arguments"]].replace(np.nan, None).iterrows():
         values = {"answer": row["answer"]} | json.loads(row["arguments"] or "{}")
         subjects.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
-    reason_of = reasons(joined.assign(text=texts, subject=subjects))
-    changed = changed.assign(reason=reason_of.to_numpy())
+    reasons = find_reasons(joined.assign(text=texts, subject=subjects))
+    changed = changed.assign(reason=reasons.to_numpy())
     # A task's nominal number of prompts is the sum over its templates.
     template = both["paradigm"].str.extract(r"template=(\d+)", expand=False)
     nominal = both.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
     totals = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
     for column, count in FORM_COUNTS.items():
         flags = both[column].astype("Int32").groupby(both["phenomenon"])
+        # Null if an answer's flag is unknown.
         totals[count] = flags.sum().where(flags.count() == flags.size())
-    rows_of_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in CAUSES}
+    # Every task gets a row for every reason, so that means over rows are means over tasks.
+    answers_by_reason = {ALL: both} | {name: changed[changed["reason"] == name] for name in CAUSES}
     rows = []
-    for reason, answers in rows_of_reason.items():
+    for reason, answers in answers_by_reason.items():
         by_task = answers.groupby("phenomenon")
-        right = {side: by_task[f"correct_{side}"].sum() for side in (PUBLISHED, CORRECTED)}
+        right = {method: by_task[f"correct_{method}"].sum() for method in (PUBLISHED, CORRECTED)}
         counted = totals.join(pd.DataFrame(right)).fillna(dict.fromkeys(right, 0))
         rows.append(counted.assign(reason=reason))
     return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
 
 
 def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, Any]:
-    """Write the verdicts table; return counts of answers and changes. Raises UserError."""
+    """Write the table ``VERDICTS``; return how many answers and changed verdicts it counts."""
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     frame = pd.concat([compare_evaluation(evaluation) for evaluation in results], ignore_index=True)
@@ -152,16 +170,17 @@ TASK, CORRECT = "task", "correct"
 HEADER = (spreadsheet.ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
 
 
-def _gold(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
-    """Return a prompt's gold answer and a note for annotators.
+def _gold_and_note(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
+    """Return a prompt's gold answer, and a note for annotators or an empty text.
 
-    A prompt with many right answers has its subject instead (``word: cat``). Some templates of the
-    released ``pack`` ask another task's question: the gold answer is to that, and the note says so.
+    If many answers are right, the prompt's subject (``word: cat``) is in place of the gold answer.
+    Some templates in a released ``pack`` ask the question of another task: the gold answer is then
+    to that question, and the note says so.
     """
     gold, arguments = row["gold"], json.loads(row["arguments"] or "{}")
     if pack and pack.answers:
-        task = pack.answers.asks.get(f"{task_of(row['phenomenon'])}.{row['template']}")
-        if task:
+        template = f"{task_of(row['phenomenon'])}.{row['template']}"
+        if task := pack.answers.asks.get(template):
             gold = ""
             if task in (ANY_WORDS, ALL_WORDS) and pack.yes_no and "num_distractors" in arguments:
                 yes, no = pack.yes_no
@@ -182,27 +201,27 @@ def write_annotation_sheet(
     options: SheetOptions,
     pack: Path | None = None,
 ) -> int:
-    """Write the sheet of a language, and its key (each row's model and prompt); count its rows.
+    """Write a sheet of answers in one language for people to label; return the number of its rows.
 
-    It has the same number of answers of each task, over all models; a task with fewer gives all.
-    ``answers``: tables by model. The sheet shows neither models nor verdicts. ``pack``: language
-    pack of published prompts, some templates of which ask for another task. Raises UserError
-    without any answer.
+    The sheet has ``options.per_task`` answers of each task, from all models, or all if there are
+    fewer. It hides the models, which are in the table ``key``. ``answers``: the table of each
+    model. ``pack``: language pack, for published prompts. Raises UserError without any answer.
     """
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     questions: pd.DataFrame = read_table(PROMPTS, prompts, columns).to_pandas()
     questions = questions.astype({"phenomenon": str}).rename(columns={"answer": "gold"})
+    # Draw the answers of each task with the lowest ranks. A rank depends on seed, model and prompt
+    # only, so a larger sheet contains a smaller one. One model's answers are in memory at a time.
     drawn = pd.DataFrame()
-    # The rank depends on seed, model and prompt only, so a larger sheet contains a smaller one. One
-    # model's answers are in memory at a time.
     for model, path in answers.items():
         table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
-        answered = table[table["status"] == OK].drop(columns="status")
-        answered = questions.merge(answered, on="item_id")
-        keys = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
-        drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
-        tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
-        drawn = tasks.head(options.per_task)
+        answered = questions.merge(
+            table[table["status"] == OK].drop(columns="status"), on="item_id"
+        )
+        ranks = [spreadsheet.digest(options.seed, lang, model, i) for i in answered["item_id"]]
+        drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=ranks)])
+        by_task = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
+        drawn = by_task.head(options.per_task)
     if drawn.empty:
         raise UserError(
             f"{lang}: no prompt of {prompts} is answered by any of {len(answers)} models; "
@@ -212,11 +231,12 @@ def write_annotation_sheet(
         strip_reasoning(text or "", opened=bool(opened)).strip()
         for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
     ]
-    facts = zip(drawn["lang"], drawn["model"], drawn["item_id"], texts, strict=True)
-    sampled = drawn.assign(answer=texts, row=[spreadsheet.row_id(*fact) for fact in facts])
+    identities = zip(drawn["lang"], drawn["model"], drawn["item_id"], texts, strict=True)
+    sampled = drawn.assign(answer=texts, row=[spreadsheet.row_id(*values) for values in identities])
     write_frame(sampled, SHEET_KEY, key)
-    read = read_pack(pack) if pack else None
-    golds, notes = zip(*(_gold(row, read) for row in drawn.to_dict("records")), strict=True)
+    language = read_pack(pack) if pack else None
+    pairs = [_gold_and_note(row, language) for row in drawn.to_dict("records")]
+    golds, notes = zip(*pairs, strict=True)
     rows = sampled.rename(columns={"row": spreadsheet.ID, "phenomenon": TASK})
     rows = rows.assign(gold=golds, note=notes, **{CORRECT: ""})
     spreadsheet.write_sheet(sheet, HEADER, rows[[*HEADER]].astype(str).to_dict("records"))
@@ -227,7 +247,7 @@ LABEL_PREFIX = f"{CORRECT}:"
 
 
 def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
-    """Return the annotator of each column of labels. Raises UserError without such a column."""
+    """Return the annotator of each column of labels. Raises UserError for none or a bad name."""
     prefixed = [name for name in columns if name.startswith(LABEL_PREFIX)]
     annotators = {name: name.removeprefix(LABEL_PREFIX).strip() for name in prefixed}
     if CORRECT in columns:
@@ -248,7 +268,7 @@ def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
 def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     """Read the labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
 
-    Raises UserError as ``Form.labels`` does.
+    ``key``: the keys of the sheets, from ``read_key``. Raises UserError as ``Form.labels`` does.
     """
     texts = {row: {"prompt": text} for row, text in zip(key["row"], key["prompt"], strict=True)}
     labels = spreadsheet.Form(texts, lambda _: spreadsheet.YES_NO, _annotator_columns).labels(paths)
@@ -256,29 +276,21 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({"correct": int})
 
 
-class Kappa(NamedTuple):
-    """Cohen's kappa and the ends of its 95 % interval."""
-
-    kappa: float
-    kappa_low: float
-    kappa_high: float
-
-
-def kappa(first: pd.Series, second: pd.Series) -> Kappa:
-    """Return Cohen's kappa of two judges' labels (0 or 1).
+def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
+    """Return Cohen's kappa of two judges' labels (0 or 1), and the ends of its 95 % interval.
 
     A judge is a method or an annotator. NaN if a judge gives all answers the same label: kappa is
     then 0 or undefined. The interval is asymptotic (Fleiss, Cohen and Everitt 1969); its width is 0
     if the judges never differ.
     """
     if first.nunique() < 2 or second.nunique() < 2:
-        return Kappa(math.nan, math.nan, math.nan)
+        return math.nan, math.nan, math.nan
     from statsmodels.stats.inter_rater import cohens_kappa  # slow, and exhibits read no sheets
 
     counts = np.zeros((2, 2))
     np.add.at(counts, (first.to_numpy(int), second.to_numpy(int)), 1)
     result = cohens_kappa(counts)
-    return Kappa(float(result.kappa), float(result.kappa_low), float(result.kappa_upp))
+    return float(result.kappa), float(result.kappa_low), float(result.kappa_upp)
 
 
 def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
@@ -286,12 +298,12 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
     equal, n = int((first == second).sum()), len(first)
     low, high = wilson(equal, n)
     agreement = {"n": n, "equal": equal, "accuracy": equal / n, "low": low, "high": high}
-    agreement |= kappa(first, second)._asdict()
+    agreement |= zip(("kappa", "kappa_low", "kappa_high"), kappa(first, second), strict=True)
     return agreement | {"right_method": int(first.sum()), "right_annotator": int(second.sum())}
 
 
 def read_key(paths: Sequence[Path]) -> pd.DataFrame:
-    """Read the keys of sheets, without the answers, with texts as objects."""
+    """Read the keys of sheets, without the answers. Texts are objects, as in ``read_labels``."""
     columns = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
     frames = [read_table(SHEET_KEY, path, columns).to_pandas() for path in paths]
     joined: pd.DataFrame = pd.concat(frames)
@@ -304,12 +316,12 @@ def measure_agreement(
     """Write the agreement of verdicts with filled sheets, and of annotators with each other.
 
     ``keys``: keys of the exported sheets; ``judgements``: directory of MODEL/LANG.parquet. Returns
-    the number of labels by annotator, and of unlabelled rows in the same sheets as ``ANNOTATOR
-    lacks``. Raises UserError for sheets that ``read_labels`` refuses.
+    the number of each annotator's labels (``anna``), and of rows without one in the sheets that the
+    annotator has begun (``anna lacks``). Raises UserError for sheets that ``read_labels`` refuses.
     """
     key = read_key(keys)
     labels = read_labels(sheets, key)
-    # A column for each annotator, and below for each method; NaN without a label.
+    # Make a table of labelled answers, with a column for each annotator and for each method.
     wide = labels.pivot_table(index="row", columns="annotator", values="correct")
     frames = []
     for (lang, model), rows in key[key["row"].isin(wide.index)].groupby(["lang", "model"]):
@@ -329,16 +341,16 @@ def measure_agreement(
     by_task = pd.concat([judged, judged.assign(phenomenon=ALL)]).groupby(["lang", "phenomenon"])
     for (lang, task), answers in by_task:
         for first, second in (*pairs, *combinations(annotators, 2)):
-            judged_by_both = answers[[first, second]].dropna()
-            if len(judged_by_both):
+            both = answers[[first, second]].dropna()
+            if len(both):
                 names = {"lang": lang, "phenomenon": task, "method": first, "annotator": second}
-                agreement = compare(judged_by_both[first], judged_by_both[second])
-                agreements.append(names | agreement)
+                agreements.append(names | compare(both[first], both[second]))
     frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
+
     lang_of_row = dict(zip(key["row"], key["lang"], strict=True))
-    judged_rows = [*zip(labels["row"], labels["annotator"], strict=True)]
-    missing = spreadsheet.lacking(judged_rows, lang_of_row)
+    labelled_rows = [*zip(labels["row"], labels["annotator"], strict=True)]
+    missing = spreadsheet.count_missing(labelled_rows, lang_of_row)
     for name in annotators:
         if missing[name]:
             log.warning("%s lacks %d rows of the sheets", name, missing[name])

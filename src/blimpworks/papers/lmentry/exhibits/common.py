@@ -1,6 +1,7 @@
-"""Read tables, name rows and columns, and make cells for Multi-LMentry's exhibits.
+"""Read tables, name rows and columns, and make cells for Multi-LMentry's tables and figures.
 
-Rows and columns have the paper's names where it has them, and else the names in the campaign.
+Languages and models have the paper's names, or those of the campaign (``labels``) if the paper has
+none. A cell is a number with the formula and filter that give it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,17 +10,10 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.errors import UserError
+from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, select_rows
-from blimpworks.exhibits.shared import (
-    Place,
-    Tables,
-    by_place,
-    formula_cell,
-    printed_cell,
-    read_plain,
-    read_printed,
-)
+from blimpworks.exhibits.shared import Place, Tables
 from blimpworks.papers.lmentry import tasks
 from blimpworks.tables import ACCURACIES
 
@@ -28,12 +22,9 @@ SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies by the method of the exhibit, of models with a label.
-
-    Raises UserError without any.
-    """
+    """Read the campaign's accuracies by the exhibit's method. Raises UserError without any."""
     path = tables["accuracies"][0]
-    accuracies = read_plain(ACCURACIES, path)
+    accuracies = shared.read_plain(ACCURACIES, path)
     rows = accuracies[accuracies["method"] == labels.method]
     rows = rows[rows["model"].isin(labels.models)]
     if rows.empty:
@@ -50,24 +41,24 @@ def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
 
 
 def languages_of(rows: pd.DataFrame) -> list[str]:
-    """Return the languages of some rows, first the paper's in its order."""
+    """Return the languages in column ``lang``: the paper's in its order, then others."""
     return _in_order(rows["lang"], tasks.LANGUAGES)
 
 
 def models_of(rows: pd.DataFrame) -> list[str]:
-    """Return the models of some rows, first the paper's in its order."""
+    """Return the models in column ``model``: the paper's in its order, then others."""
     return _in_order(rows["model"], tasks.MODELS)
 
 
 def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the tasks of each language, in order."""
+    """Return the tasks of each language in ``rows``, in the paper's order."""
     present = {*zip(rows["lang"].astype(str), rows["phenomenon"].astype(str), strict=True)}
     langs = languages_of(rows)
     return {lang: [task for task in tasks.TASKS if (lang, task) in present] for lang in langs}
 
 
 def language_name(lang: str, labels: Labels) -> str:
-    """Return a language's name; for the key of all languages, "Total"."""
+    """Return a language's name, or "Total" for the key of all languages."""
     if lang == EVERY:
         return TOTAL
     language = tasks.LANGUAGES.get(lang)
@@ -91,7 +82,7 @@ def model_name(model: str, labels: Labels) -> str:
 
 
 def group_of(model: str) -> str:
-    """Return the heading of a model."""
+    """Return the heading that the paper puts a model under."""
     return tasks.MODELS[model]["group"] if model in tasks.MODELS else OTHER
 
 
@@ -101,7 +92,10 @@ def sections_of(
     columns: Sequence[str],
     averages: Mapping[str, str] | None = None,
 ) -> list[Section]:
-    """Return sections of models under the paper's headings (rows without cells), then averages."""
+    """Return the table's sections: models below the paper's headings, then ``averages``.
+
+    A heading is a row without cells. ``averages``: names of rows in cells, and as they are shown.
+    """
     sections = []
     for group in (tasks.WEIGHT, tasks.DATA, tasks.SPECIFIC, OTHER):
         names = [model_name(model, labels) for model in models if group_of(model) == group]
@@ -111,17 +105,17 @@ def sections_of(
 
 
 def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
-    """Return a section with the same names of rows in print and in the cells."""
+    """Return a section whose rows are shown by their names in the cells."""
     return Section(title, {row: row for row in rows}, columns)
 
 
 def printed_cells(
     tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
 ) -> list[Cell]:
-    """Return the cells of an exhibit's printed numbers, without those lost in our copy."""
-    numbers = by_place(read_printed(tables, exhibit=exhibit))
+    """Return a cell for each number that is printed in ``exhibit`` and legible in our copy."""
+    numbers = shared.by_place(shared.read_printed(tables, exhibit=exhibit))
     return [
-        printed_cell(row, (row_name(row_key), column_name(column_key)))
+        shared.printed_cell(row, (row_name(row_key), column_name(column_key)))
         for (row_key, column_key), row in numbers.items()
     ]
 
@@ -134,13 +128,13 @@ def judged_by(labels: Labels) -> str:
 def count_of(
     items: pd.DataFrame, cell_key: Place, stands_for: Place | None = None, **where: Any
 ) -> Cell:
-    """Return a cell with the number of prompts that have some values in columns."""
+    """Return a cell with the number of prompts; ``where``: values that their columns must have."""
     where = {"benchmark": tasks.BENCHMARK, **where}
-    n = len(select_rows(items, where))
-    return formula_cell(items, cell_key, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
+    more: dict[str, Any] = {"n": len(select_rows(items, where)), "stands_for": stands_for}
+    return shared.formula_cell(items, cell_key, COUNT, "items", where, ",.0f", **more)
 
 
 def selection(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:
-    """Return the filter for accuracies of one language; ``more``: values of other columns."""
+    """Return the filter for accuracies in one language; ``more``: values of other columns."""
     where = {"benchmark": tasks.BENCHMARK, "lang": lang, "model": models, "method": labels.method}
     return where | more

@@ -1,7 +1,7 @@
 """Draw Figures 1 to 3 (Moroni and others 2025, sections 5.2 to 5.4).
 
-Each function takes the campaign's accuracies, or the printed scores of Table 4, and returns the
-figure with its numbers as cells.
+Each function takes tables and labels: the campaign's accuracies if ``labels.source`` is "measured",
+otherwise the printed scores of Table 4. It returns the figure with its numbers as cells.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,15 @@ from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean
 from blimpworks.papers.lmentry.tasks import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 
 CLASSES = {"XS": (2.0, "< 2"), "S": (7.0, "2–7"), "M": (14.0, "7–14"), "L": (float("inf"), "≥ 14")}
-"""Size classes: upper limit in billions of parameters, and range."""
+"""Upper limit in billions of parameters, and range, of each size class of models."""
 MOST_NAMED = 5
 """Most languages that a panel's title names."""
+# Languages of the two panels of Figure 1, and those of Figure 2.
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
 COMPARED = ("eng", "por")
 DARK, LIGHT = "#4D4D4D", "#B3B3B3"
 OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}
-"""Name and shade of grey by openness; colours are for languages."""
+"""Name and shade of grey of each group of models; colours are for languages."""
 LINES = (*style.PALETTE, "#000000", "#8C510A")
 FEWEST_BARS = 6
 """Least number of bars that a panel of Figure 2 has room for, so that bars stay narrow."""
@@ -41,9 +42,8 @@ class Scores:
     def __init__(self, tables: Tables, labels: Labels) -> None:
         self.labels, self.measured = labels, labels.source == "measured"
         rows = common.read_accuracies(tables, labels) if self.measured else read_printed(tables)
-        self.rows, self.languages = rows, [*LANGUAGES]
-        if self.measured:
-            self.languages = common.languages_of(rows)
+        self.rows = rows
+        self.languages = common.languages_of(rows) if self.measured else [*LANGUAGES]
         self.origin = common.judged_by(labels) or " From the scores that Table 4 prints."
 
     def models(self, lang: str) -> list[str]:
@@ -94,14 +94,14 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
             continue
         ends = {}
         for number, row in enumerate(rows):
-            look = (first + number) % len(LINES)
+            style_number = (first + number) % len(LINES)
             # Languages are shifted a little, so that no marker hides another.
             shift = 0.05 * (number - (len(rows) - 1) / 2)
             points = [cell for cell in cells if cell.row == row]
             x, y = [order.index(cell.column) + shift for cell in points], [c.value for c in points]
-            line = axes.plot(x, y, color=LINES[look], linewidth=1, clip_on=False)[0]
-            line.set(marker=style.MARKERS[look], markersize=4)
-            ends[row] = (y[-1], LINES[look])
+            line = axes.plot(x, y, color=LINES[style_number], linewidth=1, clip_on=False)[0]
+            line.set(marker=style.MARKERS[style_number], markersize=4)
+            ends[row] = (y[-1], LINES[style_number])
         ticks = [f"{name}\n{text}" for name, (_, text) in CLASSES.items()]
         axes.set_xticks(range(len(order)), ticks)
         axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))
@@ -136,25 +136,25 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             _leave_empty(axes, "no score of a multilingual model of Table 3")
             continue
         groups = {common.model_name(m, labels): common.group_of(m) for m in scores.models(lang)}
-        at, ticks = 0.0, []
+        next_x, ticks = 0.0, []
         for group, (name, colour) in OPENNESS.items():
             bars = [cell for cell in cells if groups.get(cell.row) == group]
-            positions = [at + i for i in range(len(bars))]
+            positions = [next_x + i for i in range(len(bars))]
             axes.bar(positions, [cell.value for cell in bars], color=colour, width=0.75, label=name)
             ticks += list(zip(positions, (cell.row for cell in bars), strict=True))
             for mean in (cell for cell in cells if cell.row == f"mean, {name}"):
-                span = (at - 0.5, at + len(bars) - 0.5)
+                span = (next_x - 0.5, next_x + len(bars) - 0.5)
                 axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
                 axes.annotate(
                     mean.text, (span[1], mean.value), (2, 0), textcoords="offset points",
                     va="center", size=style.SMALL,
                 )  # fmt: skip
-            at += len(bars) + 1.6
+            next_x += len(bars) + 1.6
         axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
         for label in axes.get_xticklabels():
             label.set(rotation_mode="anchor", size=style.SMALL)
         axes.grid(axis="x", visible=False)
-        axes.set(ylim=(0, 100), xlim=(-1, max(at, FEWEST_BARS)))
+        axes.set(ylim=(0, 100), xlim=(-1, max(next_x, FEWEST_BARS)))
     panels[0].set_ylabel("LMentry score (%)")
     drawn = [axes for axes in panels if axes.patches]
     if drawn:

@@ -25,7 +25,7 @@ OF_TEMPLATES, OF_TASKS = 1, 2
 """Decimals that the release keeps of intermediate percentages."""
 
 
-def _gap(accuracies: Sequence[float], decimals: int | None = None) -> float:
+def _evenness(accuracies: Sequence[float], decimals: int | None = None) -> float:
     if len(accuracies) < 2:
         return 100.0
     points = [100 * accuracy for accuracy in accuracies]
@@ -34,14 +34,18 @@ def _gap(accuracies: Sequence[float], decimals: int | None = None) -> float:
     return 100 - (max(points) - min(points))
 
 
-def _mean(gaps: Sequence[float]) -> float:
-    return sum(gaps) / len(gaps) if gaps else float("nan")
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else float("nan")
 
 
 def _between_cases(
     rows: pd.DataFrame, condition: str, tasks: Sequence[str], decimals: int | None
 ) -> list[float]:
-    """Return each task's gap between its templates or answers (``condition``), in points of 100."""
+    """Return 100 less the largest difference of accuracies between the cases of each task.
+
+    The cases are the values of ``condition``, ``template`` or ``answer`` (position), in paradigms:
+    "template=2/answer=1" is of template 2.
+    """
     case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
     rows_with_case = rows[case.notna() & rows["phenomenon"].isin(tasks)]
     keys = [rows_with_case["phenomenon"].astype(str), case[rows_with_case.index]]
@@ -58,18 +62,18 @@ def _between_cases(
                 of_task = sums["hits"][task]
                 sums.loc[task, "n"] = float(of_task.sum() / accuracy / len(of_task))
     pooled = sums["hits"] / sums["n"]
-    return [_gap([*accuracies], decimals) for _, accuracies in pooled.groupby(level=0)]
+    return [_evenness([*accuracies], decimals) for _, accuracies in pooled.groupby(level=0)]
 
 
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     """Return the four aspects of robustness in percent, of one model and language.
 
-    ``order``, ``template``: mean over tasks of 100 less the largest difference between positions
-    of the answer, or templates; ``content``: the same between subsets of arguments, 100 for a task
-    with fewer than two; ``adjacent``: the same between two tasks, over pairs. By the method
-    ``published``, accuracies of templates are shares of the settings' numbers, those of positions
-    shares of the judged prompts. NaN without data. ``rounded`` rounds accuracies first, as the
-    release does.
+    Each is 100 less the largest difference of accuracies between some cases, as a mean over tasks
+    (or pairs of tasks); NaN without data. The cases of ``order`` are the positions of the answer.
+    Those of ``template`` are templates, those of ``content`` subsets of arguments (100 with fewer
+    than two), and those of ``adjacent`` the tasks of a pair. By the method ``published``,
+    accuracies of templates are shares of the settings' numbers. ``rounded``: round accuracies
+    first, as the release does.
     """
     of_templates, of_tasks = (OF_TEMPLATES, OF_TASKS) if rounded else (None, None)
     rows = rows.reset_index(drop=True)
@@ -82,9 +86,9 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     adjacent = [[task_accuracies[a], task_accuracies[b]] for a, b in present]
     return {
         "order": _mean(_between_cases(rows, "answer", ORDERED, of_tasks)),
-        "content": _mean([_gap(accuracies, of_tasks) for accuracies in content]),
+        "content": _mean([_evenness(accuracies, of_tasks) for accuracies in content]),
         "template": _mean(_between_cases(rows, "template", TASKS, of_templates)),
-        "adjacent": _mean([_gap(pair, of_tasks) for pair in adjacent]),
+        "adjacent": _mean([_evenness(pair, of_tasks) for pair in adjacent]),
     }
 
 
@@ -106,13 +110,13 @@ def lmentry_score(rows: pd.DataFrame, *, rounded: bool = False) -> float:
 
 
 TASKS_BY_ACCURACY, COLUMNS_BY_VALUE = ("phenomenon", "accuracy"), ("column", "value")
-"""Column of ranked names, and column of their values."""
+"""Column of names and column of values, for each way to rank."""
 RANKED = {"mean(accuracy)": TASKS_BY_ACCURACY, "value": COLUMNS_BY_VALUE}
 
 
 @formula("rank of {name} by {by}", name=PHRASE, by=choice(RANKED))
 def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
-    """Return the rank of a task or column by its mean; 1 is the highest."""
+    """Return the rank of a task or column among all by its mean value; 1 is the highest."""
     name_column, value_column = by
     means = rows.groupby(name_column, observed=True)[value_column].mean()
     return float(means.rank(ascending=False, method="min")[name])
@@ -126,7 +130,7 @@ def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
 
 
 def _nominal(rows: pd.DataFrame) -> float:
-    """Return accuracy in percent as the release does: of the settings' prompts (``nominal``)."""
+    """Return accuracy in percent, of the number of prompts by the settings (``nominal``)."""
     template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     groups = [rows[key].astype(str) for key in ("model", "lang", "phenomenon") if key in rows]
     prompts = rows["nominal"].groupby([*groups, template]).first().sum()
@@ -134,6 +138,7 @@ def _nominal(rows: pd.DataFrame) -> float:
 
 
 def _mean_over_tasks(text: str, value: Callable[[pd.DataFrame], pd.Series]) -> Formula:
+    # Rows are tasks of models; every model counts the same.
     return Formula(
         f"mean over models and tasks of {text}",
         lambda rows: float(value(rows).groupby(rows["model"].astype(str)).mean().mean()),
@@ -188,6 +193,6 @@ SCORE_ROUNDED = Formula(SCORE.sentence + ON_THE_WAY, partial(lmentry_score, roun
 
 
 def as_released(formula: Formula, method: str) -> Formula:
-    """Return a score's formula by a method; the published one rounds intermediate numbers."""
+    """Return a score's formula; for the method ``published`` it rounds intermediate numbers."""
     rounded = {ROBUSTNESS: ROBUSTNESS_ROUNDED, SCORE: SCORE_ROUNDED}
     return rounded.get(formula, formula) if method == PUBLISHED else formula

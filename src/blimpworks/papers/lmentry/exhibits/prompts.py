@@ -1,7 +1,12 @@
 """Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
-The paper prints English prompts without answers, and English templates. The exhibit ``counts``
-compares the numbers of prompts with the printed ones.
+Each public function takes tables and labels and returns an exhibit. Its cells are texts and numbers
+of prompts: if ``labels.source`` is "measured" those of the campaign, and otherwise those that the
+paper prints. Beside the latter there are hidden cells (``printed`` is False), which have what the
+authors released, so that print can be compared with it.
+
+A template has arguments in braces: "Which is bigger, {n1} or {n2}?". The paper prints English
+prompts without answers, and English templates.
 """
 
 import json
@@ -19,18 +24,8 @@ from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, ROW_TEXT, VALUES
 from blimpworks.papers.lmentry import tasks
-from blimpworks.papers.lmentry.exhibits import describe
-from blimpworks.papers.lmentry.exhibits.common import (
-    EVERY,
-    SAMPLES,
-    TOTAL,
-    count_of,
-    language_code,
-    language_name,
-    language_tag,
-    languages_of,
-    printed_cells,
-)
+from blimpworks.papers.lmentry.exhibits import common, describe
+from blimpworks.papers.lmentry.exhibits.common import SAMPLES, language_code, language_name
 from blimpworks.papers.lmentry.items.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
@@ -51,66 +46,71 @@ TEMPLATE, CORRECTED = "Template", "Corrected"
 
 
 def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more: Any) -> Cell:
-    """Return a cell of a language pack's text; ``key`` is that of ``packs.read_texts``."""
+    """Return a cell with a pack's text; ``key``: "system", or TASK.NUMBER of a template."""
     return Cell(*cell_key, 1, text, ROW_TEXT, "packs", {"lang": lang, "key": key}, **more)
 
 
 def unlike_print(cells: Sequence[Cell]) -> str:
-    """Return a sentence on the printed texts that the release words differently."""
+    """Return a sentence on the printed texts that differ from the released texts (hidden cells)."""
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
     texts = [c for c in cells if c.printed and c.stands_for in released]
-    unlike = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
-    if not unlike:
+    different = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
+    if not different:
         return "The wording is that of the release."
-    readings = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in unlike)
-    return f"Worded otherwise in the release: {readings}."
+    wordings = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in different)
+    return f"Worded otherwise in the release: {wordings}."
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Table 1: an example prompt of each task."""
+    """Draw Table 1: an example prompt of each task, with the answer if the prompt is measured."""
     cells: list[Cell] = []
     if labels.source == "published":
         pack = next(p for p in map(read_pack, tables["packs"]) if p.lang == ENGLISH)
         for _, row in shared.read_printed(tables, exhibit="table1").iterrows():
             task, name = row["row"], tasks.long_name(row["row"])
             cells.append(shared.printed_text_cell(row, (name, EXAMPLE)))
+            # The hidden cell has the release's first template that can give the printed prompt.
             for number, template in enumerate(pack.templates[task], start=1):
                 arguments = _arguments_of(template, as_typed(row["text"]))
                 if arguments is not None:
                     text = prompt_of(pack, task, number, arguments, corrected=False)
                     cell_key, key = (name, "From the template"), f"{task}.{number}"
-                    more: dict[str, Any] = {"printed": False, "stands_for": (task, row["column"])}
-                    cells.append(pack_cell(cell_key, text, pack.lang, key, **more))
+                    cell = pack_cell(cell_key, text, pack.lang, key, printed=False)
+                    cells.append(replace(cell, stands_for=(task, row["column"])))
                     break
         description = describe("table1_published", wording=unlike_print(cells))
         return Exhibit(**description, cells=cells, widths={EXAMPLE: 0.7}, textual=True)
-    by_language = {path.stem: path for path in tables["items"]}
-    path = by_language.get(ENGLISH, tables["items"][0])
-    first: dict[str, dict[str, Any]] = {}
+    # The first prompt of each task, in English if the campaign has it.
+    path_by_language = {path.stem: path for path in tables["items"]}
+    path = path_by_language.get(ENGLISH, tables["items"][0])
+    first_prompts: dict[str, dict[str, Any]] = {}
     for prompt in read_table(PROMPTS, path, EXAMPLE_COLUMNS).to_pylist():
         if prompt["template"] == 1:
-            first.setdefault(prompt["phenomenon"], prompt)
+            first_prompts.setdefault(prompt["phenomenon"], prompt)
     answers: dict[str, dict[str, str]] = {}
-    for task in (task for task in tasks.TASKS if task in first):
-        name, prompt, answer = tasks.long_name(task), first[task], first[task]["answer"]
+    for task in (task for task in tasks.TASKS if task in first_prompts):
+        name, prompt = tasks.long_name(task), first_prompts[task]
+        answer = prompt["answer"]
         if answer is None:
+            # Many answers are right; say what they have in common.
             answer = tasks.TASK_NAMES[task]["words"].format_map(json.loads(prompt["arguments"]))
         answers[name] = {ANSWER: str(answer)}
         where = {"benchmark": tasks.BENCHMARK, "lang": prompt["lang"], "item_id": prompt["item_id"]}
         cells.append(Cell(name, EXAMPLE, 1, prompt["prompt"], ROW_TEXT, "items", where, n=1))
-    lang = next(iter(first.values()))["lang"]
+    lang = next(iter(first_prompts.values()))["lang"]
     return Exhibit(
         **describe("table1", language=language_name(lang, labels)),
         cells=cells,
         remarks=answers,
         widths={EXAMPLE: 0.5, ANSWER: 0.22},
         textual=True,
-        written_in={(name, EXAMPLE): language_tag(lang) for name in answers},
+        written_in={(name, EXAMPLE): common.language_tag(lang) for name in answers},
     )
 
 
 def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
     """Return the arguments with which a template gives a text; None if it cannot give it."""
+    # Make a regular expression of the template, with a group for each argument in braces.
     fragments = [
         re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
         for before, name, _, _ in string.Formatter().parse(template)
@@ -125,7 +125,7 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
 
 
 def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw one of Tables 9 to 33: the templates of a task."""
+    """Draw one of Tables 9 to 33: the templates of a task, in print those in English."""
     task = tasks.TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
     sizes = {lang: len(pack.templates.get(task, ())) for lang, pack in packs.items()}
@@ -136,16 +136,15 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
 
     def template_cell(lang: str, number: int, column: str) -> Cell:
         pack, corrected = packs[lang], column == CORRECTED
-        # As in print, the template has names of arguments instead of braces.
+        # As in print, the names of arguments are shown without braces.
         names = {name: IN_PRINT.get(name, name) for name in tasks.FIELDS[task]}
         if "words" in names:
             names["words"] = row_of(pack, WORD_COLUMNS, task, number, corrected=corrected)
         text = pack.template(task, number, corrected=corrected).format_map(names)
         text = STRAY.sub(lambda spaces: SPACE * len(spaces[0]), text)
-        cell_key, stands_for = (row_name(lang, number), column), (str(number), lang)
         where = {"lang": lang, "key": f"{task}.{number}", "phenomenon": task}
-        cell = Cell(*cell_key, 1, text, ROW_TEXT, "packs", where)
-        return cell if corrected else replace(cell, stands_for=stands_for)
+        cell = Cell(row_name(lang, number), column, 1, text, ROW_TEXT, "packs", where)
+        return cell if corrected else replace(cell, stands_for=(str(number), lang))
 
     cells: list[Cell] = []
     if labels.source == "published":
@@ -161,7 +160,8 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
             "templates_published", task=tasks.long_name(task).lower(), remarks=remarks
         )
     else:
-        langs = languages_of(pd.DataFrame({"lang": [lang for lang in packs if numbers[lang]]}))
+        with_task = pd.DataFrame({"lang": [lang for lang in packs if numbers[lang]]})
+        langs = common.languages_of(with_task)
         items = shared.read_plain(PROMPTS, tables["items"], ("lang", "phenomenon", "template"))
         items = items[items["phenomenon"] == task]
         for lang in langs:
@@ -170,7 +170,8 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
                 if f"{task}.{number}" in packs[lang].corrected:
                     cells.append(template_cell(lang, number, CORRECTED))
                 cell_key = (row_name(lang, number), SAMPLES)
-                cells.append(count_of(items, cell_key, lang=lang, phenomenon=task, template=number))
+                where: dict[str, Any] = {"phenomenon": task, "template": number}
+                cells.append(common.count_of(items, cell_key, lang=lang, **where))
         both = any(cell.column == CORRECTED for cell in cells)
         columns = [TEMPLATE, CORRECTED, SAMPLES] if both else [TEMPLATE, SAMPLES]
         without = ", ".join(language_name(lang, labels) for lang in packs if not numbers[lang])
@@ -185,7 +186,8 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
     for lang in langs:
         name = language_name(lang, labels)
         rows = {row_name(lang, number): str(number) for number in numbers[lang]}
-        written_in |= dict.fromkeys(product(rows, (TEMPLATE, CORRECTED)), language_tag(lang))
+        texts = product(rows, (TEMPLATE, CORRECTED))
+        written_in |= dict.fromkeys(texts, common.language_tag(lang))
         sections.append(Section("No.", {name: name} | rows if len(langs) > 1 else rows, columns))
     width = 0.32 if CORRECTED in columns else 0.64
     return Exhibit(
@@ -209,27 +211,27 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         printed = shared.read_printed(tables)
         languages, key = [*tasks.LANGUAGES], "table2_published"
-        cells = printed_cells(tables, "table2", name_of, lambda _: SAMPLES)
+        cells = common.printed_cells(tables, "table2", name_of, lambda _: SAMPLES)
+        # Numbers that follow from other printed ones, with the filters that select these.
         sums: dict[tuple[str, str], dict[str, Any]] = {
-            (lang, "From Table 54"): {"exhibit": "table54", "column": lang}
-            for lang in tasks.LANGUAGES
+            (lang, "From Table 54"): {"exhibit": "table54", "column": lang} for lang in languages
         }
-        own_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
-        sums[EVERY, "Sum of the rows"] = own_rows
+        all_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
+        sums[common.EVERY, "Sum of the rows"] = all_rows
         for (lang, column), where in sums.items():
             cell_key = (name_of(lang), column)
             cell = shared.formula_cell(printed, cell_key, VALUES, "published", where, ",.0f")
             cells.append(replace(cell, stands_for=(lang, "samples"), printed=False))
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
-        languages = sorted(languages_of(items), key=name_of)
+        languages = sorted(common.languages_of(items), key=name_of)
         cells = [
-            count_of(items, (name_of(lang), SAMPLES), (lang, "samples"), lang=lang)
+            common.count_of(items, (name_of(lang), SAMPLES), (lang, "samples"), lang=lang)
             for lang in languages
         ]
-        cells.append(count_of(items, (TOTAL, SAMPLES), (EVERY, "samples")))
+        cells.append(common.count_of(items, (common.TOTAL, SAMPLES), (common.EVERY, "samples")))
     stub = {name_of(lang): {"Code": language_code(lang, labels)} for lang in languages}
-    stub[TOTAL] = {"Code": ""}
+    stub[common.TOTAL] = {"Code": ""}
     return Exhibit(**describe(key), cells=cells, stub=stub)
 
 
@@ -239,7 +241,8 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     if labels.source == "published":
         order, key = [*PRINT_ORDER], "table54_published"
-        cells = printed_cells(tables, "table54", tasks.task_name, code_of)
+        cells = common.printed_cells(tables, "table54", tasks.task_name, code_of)
+        # The numbers that follow from the release's settings.
         for _, row in shared.read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
             task, lang = row["phenomenon"], row["lang"]
             cell_key = tasks.task_name(task), f"{code_of(lang)}, by {row['basis']}"
@@ -249,17 +252,17 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
         present = {*zip(items["phenomenon"], items["lang"], strict=True)}
-        order = languages_of(items)
+        order = common.languages_of(items)
         for task, lang in product(sorted({task for task, _ in present}), order):
             if (task, lang) in present:
-                cell_key = (tasks.task_name(task), code_of(lang))
-                cells.append(count_of(items, cell_key, (task, lang), lang=lang, phenomenon=task))
+                cell_key, where = (tasks.task_name(task), code_of(lang)), {"phenomenon": task}
+                cells.append(common.count_of(items, cell_key, (task, lang), lang=lang, **where))
     heads = {code_of(lang): ("", code_of(lang)) for lang in order}
     return Exhibit(**describe(key), cells=cells, heads=heads)
 
 
 def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw the numbers of prompts of each task and language, with those of Table 54."""
+    """Draw the numbers of prompts of each task and language, and why Table 54 has others."""
     items = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
     facts = labels.facts["lmentry_counts"]
     most, why_fewer = facts["per_template"], "not explained"
@@ -274,17 +277,18 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
     reasons: dict[str, dict[str, list[str]]] = {}
-    for task, lang in product(tasks.HEADS, languages_of(items)):
+    for task, lang in product(tasks.HEADS, common.languages_of(items)):
         key, row, code = (task, lang), tasks.task_name(task), language_code(lang, labels)
-        before, after = 0, int(sizes.get(key, 0))
+        n_printed, n_made = 0, int(sizes.get(key, 0))
         if key in printed:
             cell = shared.printed_cell(printed[key], (row, f"{code} printed"))
             cells.append(replace(cell, text=f"{cell.value:,.0f}"))
-            before = int(cell.value)
+            n_printed = int(cell.value)
         if key in sizes:
-            cells.append(count_of(items, (row, f"{code} made"), key, lang=lang, phenomenon=task))
-        if before != after:
-            reason = explained.get((facts["variant"], task, lang, before, after), why_fewer)
+            made = common.count_of(items, (row, f"{code} made"), key, lang=lang, phenomenon=task)
+            cells.append(made)
+        if n_printed != n_made:
+            reason = explained.get((facts["variant"], task, lang, n_printed, n_made), why_fewer)
             reasons.setdefault(row, {}).setdefault(reason, []).append(code)
     columns = dict.fromkeys(cell.column for cell in cells)
     sentences = {
@@ -304,15 +308,15 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Draw Table 7: the system prompt and the number of prompts of each language."""
     rows = shared.read_printed(tables, exhibit="table7").iterrows()
     printed = {row["row"]: row for _, row in rows}
-    packs = {pack.lang: pack.system for pack in map(read_pack, tables["packs"])}
+    released = {pack.lang: pack.system for pack in map(read_pack, tables["packs"])}
     published = labels.source == "published"
-    langs = [*printed] if published else [*packs]
+    langs = [*printed] if published else [*released]
     names = {lang: language_name(lang, labels) for lang in langs}
     column = f"{SYSTEM}, released" if published else SYSTEM
     of_packs = []
     for lang in langs:
-        more: dict[str, Any] = {"stands_for": (lang, SYSTEM_KEY), "printed": not published}
-        of_packs.append(pack_cell((names[lang], column), packs[lang], lang, SYSTEM_KEY, **more))
+        cell = pack_cell((names[lang], column), released[lang], lang, SYSTEM_KEY)
+        of_packs.append(replace(cell, stands_for=(lang, SYSTEM_KEY), printed=not published))
     if published:
         numbers = shared.by_place(shared.read_printed(tables, exhibit="table2"))
         cells = []
@@ -325,21 +329,23 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         items = shared.read_plain(PROMPTS, tables["items"], ["lang"])
         cells = [
-            count_of(items, (language_name(lang, labels), SAMPLES), lang=lang)
-            for lang in languages_of(items)
+            common.count_of(items, (language_name(lang, labels), SAMPLES), lang=lang)
+            for lang in common.languages_of(items)
         ]
         cells += of_packs
-        in_print = {lang: row["text"] for lang, row in printed.items()}
-        unlike = [names[lang] for lang in langs if in_print.get(lang) != packs[lang]]
-        sentence = f"Not as printed, or not in print: {', '.join(unlike)}."
-        description = describe("table7", differences=sentence if unlike else "All are as printed.")
+        printed_texts = {lang: row["text"] for lang, row in printed.items()}
+        different = [names[lang] for lang in langs if printed_texts.get(lang) != released[lang]]
+        sentence = f"Not as printed, or not in print: {', '.join(different)}."
+        if not different:
+            sentence = "All are as printed."
+        description = describe("table7", differences=sentence)
     return Exhibit(
         **description,
         cells=cells,
         stub={name: {"Code": language_code(lang, labels)} for lang, name in names.items()},
         widths={SYSTEM: 0.6},
         textual=True,
-        written_in={(name, SYSTEM): language_tag(lang) for lang, name in names.items()},
+        written_in={(name, SYSTEM): common.language_tag(lang) for lang, name in names.items()},
     )
 
 
@@ -362,7 +368,7 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: tasks.TASK_NAMES[subset]["words"] for subset in tasks.PARENTS}
         for subset in tasks.PARENTS:
-            count = count_of(items, (subset, SAMPLES), phenomenon=subset)
+            count = common.count_of(items, (subset, SAMPLES), phenomenon=subset)
             where = {"benchmark": tasks.BENCHMARK, "phenomenon": subset}
             if count.n:
                 cell_key = (subset, "Languages")

@@ -1,7 +1,11 @@
 """Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025).
 
-Each function takes the campaign's accuracies, or the printed numbers for a ``published`` form, and
-returns an exhibit. LMS is the LMentry score: mean accuracy times robustness.
+Each public function takes tables and labels and returns an exhibit. Its cells are numbers with the
+formula and filter that give them: if ``labels.source`` is "measured" from the campaign's
+accuracies, and otherwise those that the paper prints. Beside the latter there are hidden cells
+(``printed`` is False), which recompute a printed number from others. ``stands_for`` has the row and
+column of the printed number that a cell is compared with. LMS, the LMentry score, is accuracy times
+robustness.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,29 +37,30 @@ from blimpworks.papers.lmentry.tasks import (
     HEADS,
     LANGUAGES,
     MODELS,
-    PARTS,
     TASK_TABLES,
     TASKS,
+    TASKS_OF_TABLES,
     WEIGHT,
     task_name,
 )
 
 FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formulas.ROBUSTNESS}
-"""Formula of a model's measured number by metric; Table 5's only metric has no name."""
+"""Formula of each metric for one model. Robustness, the only metric of Table 5, has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
-"""Metrics of each table, with the suffix of their columns' names after the language."""
+"""Metrics of each table, with the ends of their columns' names, such as "EN LMS"."""
 
 
 class Derivation(NamedTuple):
-    """The computation of a printed metric from two other printed numbers."""
+    """The computation of a printed metric from two other printed numbers of the same model."""
 
     metric: str
     formula: basic.Formula
     origin: str
-    """Name of the table that they are in."""
+    """Table with the other numbers, as cells name it."""
     exhibits: str | list[str]
+    """Key of the table that has both numbers, or keys of two tables."""
     columns: tuple[str, str]
-    """Their columns, with ``{}`` for the language."""
+    """Columns of the two numbers, with ``{}`` for the language."""
 
 
 DERIVATIONS = {
@@ -64,7 +69,6 @@ DERIVATIONS = {
     ),
     "table5": Derivation("", basic.QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
-"""Derivations by table."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
@@ -114,7 +118,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """Draw Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
-    published, judged = labels.source == "published", common.judged_by(labels)
+    published, note = labels.source == "published", common.judged_by(labels)
     rows = read_printed(tables) if published else common.read_accuracies(tables, labels)
     models = [*MODELS] if published else common.models_of(rows)
     languages = [*LANGUAGES] if published else common.languages_of(rows)
@@ -125,37 +129,35 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     if published:
         cells = _published_scores(rows, tables, labels, table, columns)
     else:
-        # Cells of models, then of their average, where there are data.
         cells = []
         for (lang, metric), column in columns.items():
             printed_column = f"{lang} {metric}".strip()
             in_language = rows[rows["lang"] == lang]
             formula = formulas.as_released(FORMULAS[metric], labels.method)
-            scored = []
+            models_with_score = []
             for model in common.models_of(in_language):
                 cell_key = (common.model_name(model, labels), column)
                 where = common.selection(lang, model, labels)
                 cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
                 if not pd.isna(cell.value):
-                    scored.append(model)
+                    models_with_score.append(model)
                     cells.append(replace(cell, stands_for=(model, printed_column)))
-            if scored:
-                cell_key, where = (AVERAGE_ROW, column), common.selection(lang, scored, labels)
+            if models_with_score:
+                cell_key = (AVERAGE_ROW, column)
+                where = common.selection(lang, models_with_score, labels)
                 mean = formulas.mean_over_models(formula)
                 cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
                 cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     absent = [key for key, column in columns.items() if column not in shown_columns]
     langs = {lang for lang, metric in absent if metric != "accuracy"}
-    unscored = sorted(common.language_code(lang, labels) for lang in langs)
-    if unscored:
-        judged += f" Without a score in {', '.join(unscored)}: a score needs accuracies by"
-        judged += " template and by the position of the answer."
+    if unscored := sorted(common.language_code(lang, labels) for lang in langs):
+        note += f" Without a score in {', '.join(unscored)}: a score needs accuracies by"
+        note += " template and by the position of the answer."
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]
-    texts = {"table4": "table4_published", "table5": "table5_published"}
     return Exhibit(
-        **describe(texts[table] if published else table, judged=judged),
+        **describe(f"{table}_published" if published else table, judged=note),
         cells=cells,
         heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
         sections=common.sections_of(models, labels, shown_names, averages),
@@ -169,7 +171,7 @@ Columns = Mapping[tuple[str, str], str]
 def _published_scores(
     printed: pd.DataFrame, tables: Tables, labels: Labels, table: str, columns: Columns
 ) -> list[Cell]:
-    """Return cells of printed numbers, averages of rows, and hidden cells of recomputed numbers."""
+    """Return the cells of Table 4 or 5 from print, with hidden ones that recompute numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
@@ -208,22 +210,23 @@ FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 OPENNESS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
 """Heading in Table 3 and name in Table 6 of each group of models."""
 RANKED = ("eng", "ita")
+"""Languages of Table 6."""
 TASKS_PER_END = 5
 """Number of tasks in Table 6 at either end of the ranking."""
 
 
 def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw one of Tables 34 to 51, from measured accuracies or as printed."""
+    """Draw one of Tables 34 to 51: accuracy by model on one half of the tasks in a language."""
     lang = TASK_TABLES[table]
     language = LANGUAGES[lang]
-    number = language.tables.index(table)
-    tasks = PARTS[number]
+    half = language.tables.index(table)
+    tasks = TASKS_OF_TABLES[half]
     name_of = partial(common.model_name, labels=labels)
     if labels.source == "published":
         models, cells = [*MODELS], common.printed_cells(tables, table, name_of, task_name)
         notes = describe.entries["notes_of_languages"]
         note = notes.get(lang, "")
-        note += notes["ceiling"] if lang in FILTERED_BY_POS and number == 0 else ""
+        note += notes["ceiling"] if lang in FILTERED_BY_POS and half == 0 else ""
         garbled = read_printed(tables, exhibit=table, fault="garbled")
         by_model = garbled.groupby("row", sort=False)["column"]
         lost = [f"{name_of(str(m))} {', '.join(map(task_name, tasks))}" for m, tasks in by_model]
@@ -246,7 +249,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     models = [model for model in models if name_of(model) in shown_rows]
     columns = [task_name(task) for task in tasks if task_name(task) in shown_columns]
-    text_key, note = ("first_part", "second_part")[number], f" {note}" if note else ""
+    text_key, note = ("first_part", "second_part")[half], f" {note}" if note else ""
     return Exhibit(
         **describe(text_key, language=language.name, note=note),
         cells=cells,
@@ -256,18 +259,18 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Table 6: tasks ranked by mean accuracy, in English and Italian."""
+    """Draw Table 6: the best and worst tasks by mean accuracy, in English and Italian."""
     rows = common.read_accuracies(tables, labels)
-    by_group = {
+    ranks_by_group = {
         (lang, group): [*_ranks(rows, lang, group, labels)]
         for lang, group in product(RANKED, OPENNESS)
     }
     cells: list[Cell] = []
     if labels.source == "measured":
-        for (lang, group), ranks in by_group.items():
+        for (lang, group), ranks in ranks_by_group.items():
             ranked = sorted(ranks, key=lambda cell: cell.value)
             for rank, cell in enumerate(ranked, start=1):
-                cell_key = _place(lang, group, rank, len(ranked), labels)
+                cell_key = _row_and_column(lang, group, rank, len(ranked), labels)
                 if cell_key and cell.stands_for:
                     text = task_name(cell.stands_for[1])
                     row, column = cell_key
@@ -275,11 +278,11 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     else:
         for _, printed in read_printed(tables, exhibit="table6").iterrows():
             lang, group = printed["row"].split()
-            cell_key = _place(lang, group, int(printed["value"]), 25, labels)
+            cell_key = _row_and_column(lang, group, int(printed["value"]), 25, labels)
             assert cell_key is not None
             cells.append(printed_cell(printed, cell_key))
         listed = {cell.stands_for for cell in cells}
-        for ranks in by_group.values():
+        for ranks in ranks_by_group.values():
             cells += [cell for cell in ranks if cell.stands_for in listed]
     columns = [f"{name} {end}" for _, name in OPENNESS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
@@ -289,7 +292,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
-    """Yield hidden cells with the rank of each task of a language, by the models of a group."""
+    """Yield a hidden cell for each task of a language: its rank by a group's mean accuracy."""
     heading, name = OPENNESS[group]
     models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
     selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
@@ -298,13 +301,14 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
     for task in tasks:
         cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
         formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
-        more: dict[str, Any] = {"stands_for": (f"{lang} {group}", task), "printed": False}
-        more["n"] = len(models)
-        yield formula_cell(selected, cell_key, formula, "accuracies", where, ".1f", **more)
+        cell = formula_cell(selected, cell_key, formula, "accuracies", where, ".1f", printed=False)
+        yield replace(cell, stands_for=(f"{lang} {group}", task), n=len(models))
 
 
-def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:
-    """Return row and column of a rank in Table 6; None for middle ranks, which are not listed."""
+def _row_and_column(
+    lang: str, group: str, rank: int, n: int, labels: Labels
+) -> tuple[str, str] | None:
+    """Return row and column in Table 6 of a task's rank among ``n``; None for middle ranks."""
     if TASKS_PER_END < rank <= n - TASKS_PER_END:
         return None
     end, line = ("top 5", rank) if rank <= TASKS_PER_END else ("bottom 5", rank - n + TASKS_PER_END)

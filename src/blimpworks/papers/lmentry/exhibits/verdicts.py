@@ -1,5 +1,10 @@
 """Draw agreement with annotators, and the differences between published and corrected verdicts.
 
+Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
+rules that judge what the task asks. Each public function takes the campaign's tables and labels and
+returns an exhibit: a table or figure of cells. A cell is a number with its formula and the filter
+(``where``) that selects the rows that it is computed from.
+
 Tables 52 and 53 are those of Moroni and others (2025), appendix A.6; other exhibits are not theirs.
 """
 
@@ -17,99 +22,94 @@ from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_pr
 from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, GREY, ORANGE, new_figure, say
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry import verdicts
-from blimpworks.papers.lmentry.exhibits import describe, formulas
-from blimpworks.papers.lmentry.exhibits.common import (
-    language_code,
-    language_name,
-    languages_of,
-    models_of,
-    named_section,
-    printed_cells,
-)
+from blimpworks.papers.lmentry.exhibits import common, describe, formulas
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import HEADS, LANGUAGES, TASK_NAMES, TASKS, task_name
 
 LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
+# Names of rows (of the mean over tasks, and of all answers together) and of columns.
 OVERALL, POOLED = "global accuracy", "all answers"
-AGREEMENT, KAPPA_HEAD = "Agreement (%)", "κ"
-COUNT = "Answers"
+AGREEMENT, KAPPA_HEAD, COUNT = "Agreement (%)", "κ", "Answers"
 NOTE_ON_KAPPA = "κ is not given where one side says the same of every answer."
 
 
-def _cells(
+def _agreement_cells(
     rows: pd.DataFrame,
     row: str,
     columns: Sequence[str],
     where: Mapping[str, Any],
     stands_for: str | None = None,
 ) -> Iterator[Cell]:
-    """Yield cells of agreement and kappa: means over several rows, or one row with intervals.
+    """Yield the cells of agreement and kappa in a row of an exhibit, in these two ``columns``.
 
-    ``columns``: that of agreement, and that of kappa. ``stands_for``: key of the printed row.
+    They are means over ``rows``, the rows that ``where`` selects in the table of agreement. If this
+    is one row they have its intervals. ``stands_for``: key of the printed row.
     """
     if rows.empty:
         return
     for column, measure in zip(columns, ("agreement", "kappa"), strict=True):
+        if measure == "kappa" and rows["kappa"].isna().any():
+            continue
         fields: dict[str, Any] = {"n": int(rows["n"].sum())}
         if stands_for:
             fields["stands_for"] = (stands_for, measure)
         formula, interval = UNWEIGHTED, 100 * rows[["low", "high"]]  # in percent, unlike kappa
         if measure == "kappa":
             formula, interval = formulas.KAPPA, rows[["kappa_low", "kappa_high"]]
-            if rows["kappa"].isna().any():
-                continue
         if len(rows) == 1 and interval.notna().all(axis=None):
             fields["low"], fields["high"] = interval.iloc[0]
-        cell_key = (row, column)
-        yield formula_cell(rows, cell_key, formula, "annotation_agreement", where, ".2f", **fields)
+        position, source = (row, column), "annotation_agreement"
+        yield formula_cell(rows, position, formula, source, where, ".2f", **fields)
 
 
 def _tasks_in(tasks: pd.Series) -> list[str]:
-    present = {*tasks}
-    return [task for task in HEADS if task in present]
+    return [task for task in HEADS if (tasks == task).any()]
 
 
-def _columns(name: str, share: str = AGREEMENT) -> dict[str, tuple[str, str]]:
+def _headings(name: str, share: str = AGREEMENT) -> dict[str, tuple[str, str]]:
+    # The two lines of heading of the columns of agreement and kappa below ``name``.
     return {f"{name} {head}": (name, head) for head in (share, KAPPA_HEAD)}
 
 
 def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw Table 52 or 53: annotators' agreement with the verdicts on each task."""
+    """Draw Table 52 or 53: annotators' agreement with the verdicts on each task in a language."""
     lang = LANGUAGE_OF[table]
     language = LANGUAGES[lang].name
     if labels.source == "published":
-        cells = printed_cells(tables, table, task_name, lambda _: AGREEMENT)
+        cells = common.printed_cells(tables, table, task_name, lambda _: AGREEMENT)
         printed = read_printed(tables, exhibit=table)
-        where: dict[str, Any] = {"exhibit": table, "row": _tasks_in(printed["row"])}
-        where |= {"column": "agreement"}
+        tasks, stands_for = _tasks_in(printed["row"]), ("global_accuracy", "agreement")
+        where: dict[str, Any] = {"exhibit": table, "row": tasks, "column": "agreement"}
         cell_key = (f"{OVERALL}, mean of the tasks", AGREEMENT)
-        more: dict[str, Any] = {"stands_for": ("global_accuracy", "agreement")}
-        cells.append(formula_cell(printed, cell_key, MEAN, "published", where, ".2f", **more))
+        mean = formula_cell(printed, cell_key, MEAN, "published", where, ".2f")
+        cells.append(replace(mean, stands_for=stands_for))
         return Exhibit(**describe("tables52_53_published", language=language), cells=cells)
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = select_rows(rows, {"lang": lang, "method": labels.method})
     cells = []
     heads: dict[str, tuple[str, str]] = {}
-    for name in sorted(rows["annotator"].unique()):
-        columns = _columns(name)
+    for annotator in sorted(rows["annotator"].unique()):
+        columns = _headings(annotator)
         heads |= columns
-        judged = rows[rows["annotator"] == name]
+        judged = rows[rows["annotator"] == annotator]
         tasks = _tasks_in(judged["phenomenon"])
-        for row, phenomenon, stands_for in (
+        # A row for each task, the mean of these rows, and a row for all answers together.
+        for row, phenomenon, printed_row in (
             *((task_name(task), task, task) for task in tasks),
             (OVERALL, tasks, "global_accuracy"),
             (POOLED, ALL, None),
         ):
-            where = {"lang": lang, "method": labels.method, "annotator": name}
+            where = {"lang": lang, "method": labels.method, "annotator": annotator}
             where |= {"phenomenon": phenomenon}
-            cells += _cells(select_rows(judged, where), row, [*columns], where, stands_for)
-    # Number of answers of a row that annotators have judged: the least and the greatest.
-    answers: dict[str, set[int]] = {}
+            chosen = select_rows(judged, where)
+            cells += _agreement_cells(chosen, row, [*columns], where, printed_row)
+    # Annotators may have judged different numbers of answers of a row: show least and greatest.
+    counts_by_row: dict[str, set[int]] = {}
     for cell in cells:
-        answers.setdefault(cell.row, set()).add(cell.n or 0)
+        counts_by_row.setdefault(cell.row, set()).add(cell.n or 0)
     stub = {
-        row: {COUNT: "–".join(f"{n:,}" for n in sorted({min(sizes), max(sizes)}))}
-        for row, sizes in answers.items()
+        row: {COUNT: "–".join(f"{n:,}" for n in sorted({min(counts), max(counts)}))}
+        for row, counts in counts_by_row.items()
     }
     key = "tables52_53" if cells else "tables52_53_empty"
     description = describe(key, language=language, method=labels.method, absent=NOTE_ON_KAPPA)
@@ -120,31 +120,33 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
     """Draw agreement in each language: annotators with the verdicts, and with each other."""
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = rows[rows["phenomenon"] == ALL]
-    by_verdicts = rows["method"].isin(VARIANTS)
+    with_method = rows["method"].isin(VARIANTS)  # other rows compare two annotators
     heads: dict[str, tuple[str, str]] = {}
     for method in VARIANTS:
-        heads |= _columns(method.capitalize())
+        heads |= _headings(method.capitalize())
     with_verdicts: list[Cell] = []
     with_each_other: list[Cell] = []
-    for lang in languages_of(rows):
-        language, in_language = language_name(lang, labels), rows["lang"] == lang
-        for name in sorted(rows["annotator"][in_language & by_verdicts].unique()):
+    for lang in common.languages_of(rows):
+        language, in_language = common.language_name(lang, labels), rows["lang"] == lang
+        for annotator in sorted(rows["annotator"][in_language & with_method].unique()):
             for method in VARIANTS:
-                where = {"lang": lang, "annotator": name, "method": method, "phenomenon": ALL}
-                columns = [*_columns(method.capitalize())]
-                chosen = select_rows(rows, where)
-                with_verdicts += _cells(chosen, f"{language}, {name}", columns, where)
-        for pair in rows[in_language & ~by_verdicts].itertuples():
+                where = {"lang": lang, "annotator": annotator, "method": method, "phenomenon": ALL}
+                columns = [*_headings(method.capitalize())]
+                chosen, row = select_rows(rows, where), f"{language}, {annotator}"
+                with_verdicts += _agreement_cells(chosen, row, columns, where)
+        for pair in rows[in_language & ~with_method].itertuples():
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
-            where |= {"phenomenon": ALL}
+            where["phenomenon"] = ALL
             row = f"{language}, {pair.method} and {pair.annotator}"
-            both = rows.loc[[pair.Index]]
-            with_each_other += _cells(both, row, [AGREEMENT, KAPPA_HEAD], where)
-    names, below = (cell.row for cell in with_verdicts), ""
-    sections = [named_section("Annotator", names, [COUNT, *heads])]
+            chosen = rows.loc[[pair.Index]]
+            with_each_other += _agreement_cells(chosen, row, [AGREEMENT, KAPPA_HEAD], where)
+
+    row_names, below = (cell.row for cell in with_verdicts), ""
+    sections = [common.named_section("Annotator", row_names, [COUNT, *heads])]
     if with_each_other:
-        names, below = (cell.row for cell in with_each_other), "; below, that of two annotators"
-        sections.append(named_section("Annotators", names, [COUNT, AGREEMENT, KAPPA_HEAD]))
+        row_names, below = (cell.row for cell in with_each_other), "; below, that of two annotators"
+        columns = [COUNT, AGREEMENT, KAPPA_HEAD]
+        sections.append(common.named_section("Annotators", row_names, columns))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
         **describe("agreement", below=below, absent=NOTE_ON_KAPPA),
@@ -157,16 +159,17 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw agreement of the shown verdicts on each task and language, mean over annotators."""
+    """Draw agreement with ``labels.method`` on each task and language, mean over annotators."""
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = rows[rows["method"] == labels.method]
     cells: list[Cell] = []
-    columns = {lang: _columns(language_code(lang, labels), "%") for lang in languages_of(rows)}
+    langs = common.languages_of(rows)
+    columns = {lang: _headings(common.language_code(lang, labels), "%") for lang in langs}
     for task, lang in product(HEADS, columns):
         where: dict[str, Any] = {"lang": lang, "method": labels.method, "phenomenon": task}
         judged = select_rows(rows, where)
         where["annotator"] = sorted(judged["annotator"])
-        cells += _cells(judged, task_name(task), [*columns[lang]], where)
+        cells += _agreement_cells(judged, task_name(task), [*columns[lang]], where)
     return Exhibit(
         **describe("agreement_tasks", method=labels.method, absent=NOTE_ON_KAPPA),
         cells=cells,
@@ -182,7 +185,7 @@ VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Accuracy", CORRECTED): (formulas.BY_CORRECTED, ALL),
     ("Accuracy", "change"): (formulas.CHANGE, ALL),
     ("Verdicts", "changed"): (formulas.CHANGED, [*verdicts.CAUSES]),
-    # Parts of the change in accuracy, with "Prompts counted".
+    # The change in accuracy is the sum of the next seven: by reason, and by the number of prompts.
     ("No ASCII word", "right"): (formulas.SHARE_OF_CHANGE, verdicts.VACUOUS),
     ("No ASCII word", "wrong"): (formulas.SHARE_OF_CHANGE, verdicts.SCRIPT),
     ("Capital", "letters"): (formulas.SHARE_OF_CHANGE, verdicts.CASE),
@@ -193,17 +196,16 @@ VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
-"""By the two lines of a column's heading: its formula, and the reasons whose rows it sums up: those
-of verdicts that changed for a reason, or ``all``, of all verdicts."""
+"""Formula of each column (by the two lines of its heading), and the ``reason`` of the rows of the
+verdicts table that it sums up."""
 OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}
 """Columns that are left out if the verdicts table has no numbers for them."""
+# Formulas of columns with + or − before the number.
 SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)
-# If both accuracies are equal, the diamond is inside the ring.
-MARKS: dict[str, dict[str, Any]] = {
-    "published rules": {"s": 26, "facecolor": "white", "edgecolor": ORANGE}
-    | {"linewidth": 1.3, "marker": "o"},
-    "corrected rules": {"s": 10, "color": BLUE, "marker": "D"},
-}
+# Options of matplotlib. If both accuracies are equal, the diamond is inside the ring.
+RING: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": ORANGE, "linewidth": 1.3}
+DIAMOND: dict[str, Any] = {"s": 10, "color": BLUE, "marker": "D"}
+MARKERS = {"published rules": RING | {"marker": "o"}, "corrected rules": DIAMOND}
 TASK_GROUPS = {"all tasks": TASKS} | {
     group: tuple(task for task in TASKS if TASK_NAMES[task]["group"] == group)
     for group in dict.fromkeys(TASK_NAMES[task]["group"] for task in TASKS)
@@ -211,16 +213,16 @@ TASK_GROUPS = {"all tasks": TASKS} | {
 """Tasks of the figure's panels: all tasks, and five disjoint groups of them."""
 
 
-def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iterator[Cell]:
-    """Yield a row's cells: accuracies by both methods, their difference, and its parts."""
-    where = {"lang": lang, "model": models_of(rows), "phenomenon": [*tasks]}
-    judged = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
-    for head, (formula, reason) in VERDICT_COLUMNS.items():
-        column = " ".join(head)
-        if column in OPTIONAL and judged[OPTIONAL[column]].isna().any():
+def _cells_of(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iterator[Cell]:
+    """Yield the cells of ``VERDICT_COLUMNS`` for some tasks of a language, in the row ``name``."""
+    where = {"lang": lang, "model": common.models_of(rows), "phenomenon": [*tasks]}
+    all_answers = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
+    for heading, (formula, reason) in VERDICT_COLUMNS.items():
+        column = " ".join(heading)
+        if column in OPTIONAL and all_answers[OPTIONAL[column]].isna().any():
             continue
-        form = ",.0f" if column in OPTIONAL or formula == formulas.CHANGED else ".1f"
-        chosen = where | {"reason": reason}
+        is_count = column in OPTIONAL or formula == formulas.CHANGED
+        form, chosen = ",.0f" if is_count else ".1f", where | {"reason": reason}
         cell = formula_cell(rows, (name, column), formula, "verdicts", chosen, form)
         if formula in SIGNED:
             # A typographic minus; zero has no sign.
@@ -231,31 +233,33 @@ def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iter
 
 
 def artefacts(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the table of accuracies by published and corrected rules, with the parts of changes."""
+    """Draw the table of accuracies by both methods: languages, and tasks that change most."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     of_languages: list[Cell] = []
     of_tasks: list[Cell] = []
-    for lang in languages_of(rows):
+    for lang in common.languages_of(rows):
         in_language = rows[rows["lang"] == lang]
         tasks = [task for task in TASKS if (in_language["phenomenon"] == task).any()]
-        of_languages += _row(in_language, language_name(lang, labels), lang, tasks)
+        language = common.language_name(lang, labels)
+        of_languages += _cells_of(in_language, language, lang, tasks)
         on_tasks = in_language[in_language["phenomenon"].isin(TASKS)]
         changes: list[tuple[float, list[Cell]]] = []
         for task in sorted(tasks):
-            name = f"{language_code(lang, labels)} {task_name(task)}"
-            cells = [*_row(on_tasks, name, lang, [task])]
+            name = f"{common.language_code(lang, labels)} {task_name(task)}"
+            cells = [*_cells_of(on_tasks, name, lang, [task])]
             change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
             if change > ROUNDING_NOISE:
                 changes.append((change, cells))
         for _, cells in sorted(changes, key=lambda change: -change[0])[:MOST_CHANGED_TASKS]:
             of_tasks += cells
+
     columns = {cell.column for cell in of_languages}
-    all_heads = {" ".join(head): head for head in VERDICT_COLUMNS}
-    heads = {name: h for name, h in all_heads.items() if name not in OPTIONAL or name in columns}
-    sections = [named_section("Language", (cell.row for cell in of_languages), [*heads])]
+    all_heads = {" ".join(heading): heading for heading in VERDICT_COLUMNS}
+    heads = {name: all_heads[name] for name in all_heads if name not in OPTIONAL or name in columns}
+    sections = [common.named_section("Language", (cell.row for cell in of_languages), [*heads])]
     if of_tasks:
         below = ["Tasks that change most", *(cell.row for cell in of_tasks)]
-        sections.append(named_section("Language", below, [*heads]))
+        sections.append(common.named_section("Language", below, [*heads]))
     return Exhibit(
         **describe("artefacts", models=rows["model"].nunique()),
         cells=[*of_languages, *of_tasks],
@@ -265,9 +269,9 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the figure of accuracies by published and corrected rules, by language and group."""
+    """Draw the figure of accuracies by both methods, for each language and group of tasks."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
-    langs = languages_of(rows)
+    langs = common.languages_of(rows)
     cells = []
     for group, members in TASK_GROUPS.items():
         for lang in langs:
@@ -275,11 +279,13 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
             tasks = [task for task in members if (selected["phenomenon"] == task).any()]
             if not tasks:
                 continue
-            where = {"lang": lang, "model": models_of(selected), "phenomenon": tasks, "reason": ALL}
+            where = {"lang": lang, "model": common.models_of(selected)}
+            where |= {"phenomenon": tasks, "reason": ALL}
             for method in VARIANTS:
                 formula, _ = VERDICT_COLUMNS["Accuracy", method]
-                cell_key = (language_name(lang, labels), f"{group}, {method}")
+                cell_key = (common.language_name(lang, labels), f"{group}, {method}")
                 cells.append(formula_cell(selected, cell_key, formula, "verdicts", where, ".1f"))
+    # In inches: margins and legend, and three rows of panels with a title and lines of languages.
     figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(langs)))
     panels = figure.subplots(3, 2, sharex=True, sharey=True)
     values = {(cell.row, cell.column): cell.value for cell in cells}
@@ -289,24 +295,25 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
             continue
         # Draw a line for each language from one accuracy to the other.
         for y, lang in enumerate(langs):
-            name = language_name(lang, labels)
+            name = common.language_name(lang, labels)
             if (name, f"{group}, {PUBLISHED}") not in values:
                 axes.text(50, y, "none", ha="center", va="center", color=GREY, fontsize=6)
                 continue
             ends = [values[name, f"{group}, {method}"] for method in VARIANTS]
             axes.plot(ends, [y, y], color=GREY, linewidth=1.2, zorder=1)
-            for zorder, (end, mark) in enumerate(zip(ends, MARKS.values(), strict=True), start=2):
-                axes.scatter([end], [y], zorder=zorder, **mark)
+            for end, marker, zorder in zip(ends, MARKERS.values(), (2, 3), strict=True):
+                axes.scatter([end], [y], zorder=zorder, **marker)
         axes.set_title(group, fontsize=7, pad=2)
         axes.set(xlim=(-4, 104), ylim=(len(langs) - 0.5, -0.5), xticks=[0, 50, 100])
         axes.tick_params(length=0)
         axes.grid(axis="y", visible=False)
-    panels[0][0].set_yticks(range(len(langs)), [language_code(lang, labels) for lang in langs])
+    codes = [common.language_code(lang, labels) for lang in langs]
+    panels[0][0].set_yticks(range(len(langs)), codes)
     for axes in panels.flat:
         axes.tick_params(axis="y", labelsize=6)
     figure.supxlabel("mean accuracy (%)", fontsize=8)
-    for name, mark in MARKS.items():
-        panels[0][0].scatter([], [], label=name, **mark)
+    for name, marker in MARKERS.items():
+        panels[0][0].scatter([], [], label=name, **marker)
     figure.legend(loc="outside upper center", ncols=2)
     description = describe("artefacts_fig", models=rows["model"].nunique())
     return Exhibit(**description, cells=cells, figure=figure)

@@ -1,9 +1,12 @@
 """Make dialogues in the benchmark's form, to train a small model to follow instructions.
 
+``build_dialogues`` writes JSON Lines, each with a system prompt, a prompt and a right answer:
+
+    {"system": "...", "prompt": "Write a word that ends with 't'.", "answer": "cat"}
+
 The prompts' arguments differ from the benchmark's: they are drawn with another seed, and varied in
 tasks that allow it. Answers are right by the tasks' definitions (Moroni and others 2025, Table 1).
-If a task has many right answers, a simple rule makes one; sentences are those of prompts, with the
-word in question put in.
+Of many right answers a simple rule makes one, such as a prompt's sentence with the word put in.
 """
 
 import json
@@ -23,16 +26,18 @@ from blimpworks.papers.lmentry.tasks import LETTERS, TASKS
 from blimpworks.tables import PROMPTS, read_table
 
 FRAMES = 12
+"""Number of sentences that a word is put into."""
 MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
 """Characters at the ends of a word that are not part of it."""
-PARTS = (1, 2, 3)
+LETTER_COUNTS = (1, 2, 3)
 """Possible numbers of letters in a varied prompt about a letter."""
 Row = dict[str, Any]
 SENTENCES = ("sentence_containing", "sentence_not_containing", "starts_with_word", "ends_with_word")
-OPEN_ANSWERS = (*LETTERS, *SENTENCES)
+MANY_ANSWERS = (*LETTERS, *SENTENCES)
 """Tasks with many right answers."""
 FROM_SENTENCES = ("first_word", "last_word", "word_after", "word_before")
-VARIED = (*FROM_SENTENCES, "first_letter", "last_letter", *OPEN_ANSWERS, "homophones")
+VARIED = (*FROM_SENTENCES, "first_letter", "last_letter", *MANY_ANSWERS, "homophones")
+"""Tasks for which another argument can be put into a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +52,14 @@ class Pool:
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Pool":
         """Collect words and sentences from the arguments of prompts."""
-        distinct, sentences = set[str](), set[str]()
+        distinct_words, sentences = set[str](), set[str]()
         for row in rows:
             arguments = row["arguments"]
             if sentence := arguments.get("sentence"):
                 sentences.add(sentence)
-            distinct.update(arguments[name] for name in ("word", "query") if arguments.get(name))
-        distinct.update(word.strip(MARKS) for sentence in sentences for word in sentence.split())
-        vocabulary = [word for word in distinct if word.isalpha() and len(word) > 1]
+            distinct_words |= {arguments[key] for key in ("word", "query") if arguments.get(key)}
+        distinct_words |= {word.strip(MARKS) for sentence in sentences for word in sentence.split()}
+        vocabulary = [word for word in distinct_words if word.isalpha() and len(word) > 1]
         shortest_first = sorted(sentences, key=lambda sentence: (len(sentence), sentence))
         frames = [tuple(sentence.rstrip(".").split()) for sentence in shortest_first]
         frames = [frame for frame in frames if len(frame) > 2][:FRAMES]
@@ -88,12 +93,12 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
 
 
 class Variation(NamedTuple):
-    """A new argument of a prompt, and its gold answer."""
+    """A new argument of a prompt."""
 
     name: str
     value: str
     answer: str | None
-    """None in tasks with many right answers."""
+    """The new gold answer; None in tasks with many right answers."""
 
 
 def _part_of_sentence(row: Row, draw: random.Random) -> Variation | None:
@@ -129,7 +134,7 @@ def _variation(row: Row, pool: Pool, draw: random.Random) -> Variation | None:
     word = draw.choice(pool.vocabulary)
     if task in LETTERS:
         # Neighbouring letters of some word; a single letter is in upper case.
-        size = draw.choice(PARTS)
+        size = draw.choice(LETTER_COUNTS)
         start = draw.randint(0, max(0, len(word) - size))
         if task in ("starts_with_letter", "ends_with_letter"):
             start = 0 if task == "starts_with_letter" else max(0, len(word) - size)
@@ -190,6 +195,7 @@ def make_dialogues(
         for number in count():
             if made == most or missed == TRIES:
                 break
+            # First take the prompts themselves, then varied ones.
             item = rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
             if item and item["prompt"] in taken:
                 item = vary(item, pool, draw)

@@ -4,8 +4,8 @@ Source of the alphabetical orders: the languages' dictionaries. An accented lett
 separate letter of the alphabet (German ä, Catalan ç, Italian è) is sorted as its base letter.
 Hangul syllables have the order of their code points, as in South Korean dictionaries.
 
-Source of the Basque forms: Moroni, Aula-Blasco, Conia and others (2025), appendix A.3; regular
-declension of common nouns and numbers, which num2words does not have (Hualde and Ortiz de Urbina, A
+Sources of the Basque forms (num2words has no Basque): Moroni, Aula-Blasco, Conia and others
+(2025), appendix A.3; regular declension of common nouns and numbers (Hualde and Ortiz de Urbina, A
 Grammar of Basque, 2003, chapters 3.2 and 3.3); Euskaltzaindia's standard spelling.
 """
 

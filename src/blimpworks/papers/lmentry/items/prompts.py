@@ -1,5 +1,9 @@
 """Make the prompts of Multi-LMentry in one language, and count those by the release's settings.
 
+``build_prompts`` reads a language's annotated words and sentences (resources), its language pack
+and the declarations of all tasks. It writes a row of ``PROMPTS`` for each prompt: a task's
+template, "Which is bigger, {n1} or {n2}?", filled with arguments that ``sampling`` draws.
+
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 to 33 and
 54; the released code for the joining of lists and the names of categories. The release's settings
 are in ``config/lmentry/tasks.yaml`` and in the language packs.
@@ -39,10 +43,10 @@ def row_of(pack: Pack, listed: Sequence[str], name: str, number: int, *, correct
     """Quote words and join them to a list, as template ``number`` of a task does in a language."""
     quoted = [f'"{word}"' for word in listed]
     usual = pack.lists.last
-    last = usual if corrected else pack.lists.slips.get(name, usual)
+    conjunction = usual if corrected else pack.lists.slips.get(name, usual)
     if number == WITH_COMMAS:
-        last = ", "
-    return ", ".join(quoted[:-1]) + last + quoted[-1]
+        conjunction = ", "
+    return ", ".join(quoted[:-1]) + conjunction + quoted[-1]
 
 
 def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corrected: bool) -> str:
@@ -74,7 +78,7 @@ def _settings_number(task: Sampling) -> int | None:
 
 
 def nominal_of(task: Sampling, available: int, kept: int) -> int:
-    """Return the number of a template's prompts by the settings, in proportion to kept ones."""
+    """Return a template's number of prompts by the settings; less if not all are ``kept``."""
     number = _settings_number(task)
     if number is None:
         return kept
@@ -85,14 +89,14 @@ def prompts_of(
     released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
 ) -> Iterator[dict[str, Any]]:
     """Yield rows of PROMPTS: a language's tasks, then its subsets, template by template."""
-    resources = {False: released, True: cleaned(released)}
+    resources_if_clean = {False: released, True: cleaned(released)}
     if options.variant == "corrected" and pack.yes_no_corrected:
         pack = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
     for name in names_of(pack):
         declared = declaration_of(declarations, name, pack.lang, options.variant)
         if not declared.made:
             continue
-        source = Source(resources[declared.clean], pack, declared)
+        source = Source(resources_if_clean[declared.clean], pack, declared)
         numbered = [*enumerate(draw(source, options.seed), start=1)]
         if not numbered:
             raise UserError(
@@ -126,23 +130,22 @@ def build_prompts(
     files: Sequence[Path], pack: Path, declarations: Path, output: Path, options: LmentryOptions
 ) -> dict[str, int]:
     """Write a language's prompts; return the number of prompts, and of tasks and subsets."""
-    task_declarations = read_declarations(declarations)
-    language = read_pack(pack)
-    rows = [*prompts_of(read_resources(files), language, task_declarations, options)]
+    resources, tasks = read_resources(files), read_declarations(declarations)
+    rows = [*prompts_of(resources, read_pack(pack), tasks, options)]
     write_rows(rows, PROMPTS, output)
     return {"prompts": len(rows), "tasks": len({row["phenomenon"] for row in rows})}
 
 
 SETTINGS, RESOURCES = "settings", "resources"
-"""Bases of a number: declarations and pack only, or also the annotated resources."""
+"""Basis of a number of prompts: declarations and pack only, or also the resources."""
 
 
 def count_prompts(
     packs: Sequence[Path], declarations: Path, resources: Sequence[tuple[str, Path]], output: Path
 ) -> dict[str, int]:
-    """Write the numbers of prompts by the settings, by task and language; return counts by basis.
+    """Write each task's number of prompts by the settings; return how many numbers have each basis.
 
-    ``resources``: language and file. Tasks that depend on missing resources are left out.
+    ``resources``: (language, file) pairs. Tasks that depend on missing resources are left out.
     """
     task_declarations = read_declarations(declarations)
     rows: list[dict[str, Any]] = []

@@ -2,10 +2,12 @@
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendix A.3.
 
-Released files have faults: a byte order mark (Galician homophones), a placeholder in place of a
-sentence (German), words with white space or a control character, repeated words and sentences.
-``cleaned`` removes them. Not read: Korean homophones in two encodings, and verbs, which no task
-uses.
+``read_resources`` takes the JSON and CSV files of a language, as the authors release them. Words
+are JSON objects such as {"cat": {"pos": "NOUN"}}; categories and rhymes are named lists of words.
+
+Released files have faults, which ``cleaned`` removes: a placeholder in place of a sentence
+(German); words with white space or a control character; repeated words and sentences. Not read are
+Korean homophones in two encodings, and verbs, which no task uses.
 """
 
 import csv
@@ -22,7 +24,7 @@ WORDS, RHYMES, HOMOPHONES = "lmentry_words.json", "rhyme_groups.json", "homophon
 SENTENCES = "simple_sentences.csv"
 CATEGORIES, NOUNS = "words_by_category.json", "nouns_by_category.json"
 ONE_LIST = "nouns-by-category.json"
-"""The only list of categories in English."""
+"""The only list of categories in English, which takes the place of both."""
 FORMS = ("plurals.json", "verbs_ing.json")
 UNAMBIGUOUS = "phonetically_unambiguous_words.json"
 ALIKE, UNLIKE = ("word", "homophone"), ("easy1", "easy2", "semantic1", "semantic2")
@@ -30,7 +32,7 @@ HOMOPHONE_COLUMNS = (*ALIKE, *UNLIKE)
 PLACEHOLDERS = frozenset({"german sentence"})
 Groups = Mapping[str, Sequence[str]]
 Words = Mapping[str, Mapping[str, Any]]
-"""Words with ``pos`` (part of speech; in English a list of them) and CEFR ``levels`` (English)."""
+"""Annotation of words: ``pos`` (part of speech; in English a list), CEFR ``levels`` (English)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +56,24 @@ class Resources:
 
 def read_resources(files: Sequence[Path]) -> Resources:
     """Read the resources from their files. Raises UserError for a missing or malformed file."""
-    named = {path.name: path for path in files}
-    categories, nouns = (ONE_LIST, ONE_LIST) if ONE_LIST in named else (CATEGORIES, NOUNS)
+    path_of = {path.name: path for path in files}
+    categories, nouns = (ONE_LIST, ONE_LIST) if ONE_LIST in path_of else (CATEGORIES, NOUNS)
     for name in (WORDS, categories, nouns, RHYMES, SENTENCES):
-        if name not in named:
+        if name not in path_of:
             raise UserError(
-                f"{name} is missing among {', '.join(sorted(named)) or 'no files'}; expected a "
+                f"{name} is missing among {', '.join(sorted(path_of)) or 'no files'}; expected a "
                 "language's resources of Multi-LMentry (docs/lmentry.md says how to add them)."
             )
-    forms = [_words(named[name]) for name in FORMS if name in named]
+    forms = [_words(path_of[name]) for name in FORMS if name in path_of]
     return Resources(
-        lexicon=_words(named[WORDS]),
-        categories=_groups(named[categories]),
-        nouns=_groups(named[nouns]),
-        rhymes=_groups(named[RHYMES]),
-        homophones=_rows(named[HOMOPHONES], HOMOPHONE_COLUMNS) if HOMOPHONES in named else [],
-        sentences=[row["sentence"] for row in _rows(named[SENTENCES], ["sentence"])],
+        lexicon=_words(path_of[WORDS]),
+        categories=_groups(path_of[categories]),
+        nouns=_groups(path_of[nouns]),
+        rhymes=_groups(path_of[RHYMES]),
+        homophones=_rows(path_of[HOMOPHONES], HOMOPHONE_COLUMNS) if HOMOPHONES in path_of else [],
+        sentences=[row["sentence"] for row in _rows(path_of[SENTENCES], ["sentence"])],
         forms={word: facts for form in forms for word, facts in form.items()},
-        unambiguous=[*_words(named[UNAMBIGUOUS])] if UNAMBIGUOUS in named else [],
+        unambiguous=[*_words(path_of[UNAMBIGUOUS])] if UNAMBIGUOUS in path_of else [],
     )
 
 
@@ -138,6 +140,7 @@ def cleaned(resources: Resources) -> Resources:
     homophones = []
     for row in resources.homophones:
         pair, unlike = ({name: _tidy(row[name]) for name in names} for names in (ALIKE, UNLIKE))
+        # A distractor must not be one of the two words.
         homophones.append(pair | {name: w for name, w in unlike.items() if w not in pair.values()})
     return replace(
         resources,

@@ -1,7 +1,11 @@
 """Draw the arguments of each task's prompts.
 
-``draw`` takes a language's resources and pack and returns the arguments, one dictionary a prompt.
-Each task has a sampler: it returns a list, or yields draws without end.
+``draw`` takes a language's resources (words, sentences) and pack (settings of the language), and
+returns one dictionary for each prompt, such as
+
+    {"answer": "cat", "distractor": "house", "answer_index": 0, "word1": "cat", "word2": "house"}
+
+Each task has a sampler. It returns a list of all arguments, or yields draws without end.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
 and A.3, and the benchmark's released code: the same order of draws gives the same arguments from
@@ -28,7 +32,7 @@ Arguments = dict[str, Any]
 
 
 class Draw(NamedTuple):
-    """The arguments of a prompt, and the identity by which a repeated draw is left out."""
+    """The arguments of a prompt; a later draw of the same ``identity`` is left out."""
 
     identity: Hashable
     arguments: Arguments
@@ -41,7 +45,7 @@ MOST_FRUITLESS_DRAWS = 20_000
 LIST_LENGTH = 5
 NUMBERS = range(10, 1000)
 FAR = 13
-"""Smallest distance of first letters that are far apart (half of the Latin alphabet)."""
+"""Least distance of two first letters that are far apart: half of the Latin alphabet."""
 
 
 @dataclass(frozen=True)
@@ -65,35 +69,35 @@ class Source:
     @cached_property
     def words(self) -> list[str]:
         """Words of the task's levels and length, in the order of the resource."""
-        words = [word for word in self.annotated if len(word) >= self.task.shortest]
+        long_words = [word for word in self.annotated if len(word) >= self.task.shortest]
         if not self.task.levels:
-            return words
+            return long_words
         levels = {*self.task.levels}
-        return [word for word in words if levels & {*self.annotated[word].get("levels", ())}]
+        return [w for w in long_words if levels & {*self.annotated[w].get("levels", ())}]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
-        """Return the words of categories with enough of them; renamed categories come last."""
+        """Return the words of each category that has enough; renamed categories come last."""
         resources = {"nouns": self.resources.nouns, "categories": self.resources.categories}
         groups = resources.get(self.task.resource, usual)
         new_names = self.task.rename
-        named = {name: members for name, members in groups.items() if name not in new_names}
-        named |= {new_names[name]: groups[name] for name in groups if name in new_names}
-        return {name: words for name, words in named.items() if len(words) >= self.task.fewest}
+        renamed = {name: members for name, members in groups.items() if name not in new_names}
+        renamed |= {new_names[name]: groups[name] for name in groups if name in new_names}
+        fewest = self.task.fewest
+        return {name: members for name, members in renamed.items() if len(members) >= fewest}
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
     """Return the arguments of a choice between two; ``answer_index`` 0 puts the answer first."""
     word1, word2 = (answer, distractor) if answer_index == 0 else (distractor, answer)
-    named = {"answer": answer, "distractor": distractor, "answer_index": answer_index}
-    return named | {"word1": word1, "word2": word2}
+    arguments = {"answer": answer, "distractor": distractor, "answer_index": answer_index}
+    return arguments | {"word1": word1, "word2": word2}
 
 
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
     """Sample words, then drop those of other parts of speech; an answer is a letter."""
     task = source.task
-    chosen = rng.sample(source.words, min(task.size, len(source.words)))
     drawn = []
-    for word in chosen:
+    for word in rng.sample(source.words, min(task.size, len(source.words))):
         pos = source.annotated[word]["pos"]
         if task.pos and pos not in task.pos:
             continue
@@ -105,16 +109,15 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_letters(source: Source, rng: Random) -> list[Arguments]:
-    """Return all letters of the task; those of the release by code point, its order is unknown."""
+    """Return all letters of the task. Those of the release are by code point, not in its order."""
     position = source.task.letters
     listed = source.pack.letters.get(position)
     if listed and source.task.letters_of == "release":
         return [{"letter": letter} for letter in sorted(listed)]
     tests = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}
-    has_letter = tests[position]
     spelled_words = [*map(spell, source.words)]
     letters = (*source.alphabet.letters, *source.pack.also)
-    return [{"letter": c} for c in letters if any(has_letter(word, c) for word in spelled_words)]
+    return [{"letter": c} for c in letters if any(tests[position](w, c) for w in spelled_words)]
 
 
 def draw_numbers(source: Source, rng: Random) -> Draws:
@@ -123,10 +126,10 @@ def draw_numbers(source: Source, rng: Random) -> Draws:
     while True:
         numbers = rng.sample(NUMBERS, 2)
         index = numbers.index(best(numbers))
-        named = pair(numbers[index], numbers[1 - index], index)
-        digits = [len(str(number)) for number in numbers]
-        in_prompt = {"n1": named.pop("word1"), "n2": named.pop("word2"), "num_digits": digits}
-        yield Draw(tuple(numbers), named | in_prompt)
+        arguments = pair(numbers[index], numbers[1 - index], index)
+        arguments |= {"n1": arguments.pop("word1"), "n2": arguments.pop("word2")}
+        arguments["num_digits"] = [len(str(number)) for number in numbers]
+        yield Draw(tuple(numbers), arguments)
 
 
 def _sentences_without_marks(source: Source) -> Iterator[str]:
@@ -201,20 +204,20 @@ def draw_category(source: Source, rng: Random) -> Draws:
     yes, no = source.pack.yes_no or ("", "")
     while True:
         category = rng.choice(names)
-        strangers = rng.choice(task.distractors)
+        n_outside = rng.choice(task.distractors)  # words that are not of the category
         number = rng.choice((LIST_LENGTH,))  # the release draws here too
-        category_words = rng.sample(groups[category], number - strangers)
+        category_words = rng.sample(groups[category], number - n_outside)
         distractors, positions = [], []
-        if strangers:
-            distractors = rng.sample(pools[category], strangers)
-            positions = sorted(rng.sample(range(number), strangers))
+        if n_outside:
+            distractors = rng.sample(pools[category], n_outside)
+            positions = sorted(rng.sample(range(number), n_outside))
         listed_words = [*category_words]
         for position, word in zip(positions, distractors, strict=True):
             listed_words.insert(position, word)
-        holds = strangers == 0 if task.opposite else strangers < number
+        holds = n_outside == 0 if task.opposite else n_outside < number
         arguments = {"category": category, "num_words": number, "words": listed_words}
         arguments |= {"category_words": category_words, "distractors": distractors}
-        arguments |= {"num_distractors": strangers, "distractor_indices": positions}
+        arguments |= {"num_distractors": n_outside, "distractor_indices": positions}
         arguments["answer"] = yes if holds else no
         yield Draw((tuple(category_words), tuple(distractors), tuple(positions)), arguments)
 
@@ -231,7 +234,7 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
     usable_words = source.resources.unambiguous if task.resource == "unambiguous" else source.words
 
     @cache
-    def strangers(name: str, query: str) -> list[str]:
+    def distractors_of(name: str, query: str) -> list[str]:
         rhyming = {*groups[name]}
         if not task.ambiguous:
             rhyming = rhyming.union(*(group for group in groups.values() if query in group))
@@ -258,15 +261,15 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
             yield None
             continue
         answer = rng.choice(answers)
-        distractor_pool = strangers(name, query)
+        distractor_pool = distractors_of(name, query)
         if not distractor_pool:
             yield None
             continue
         distractor, index = rng.choice(distractor_pool), rng.choice((0, 1))
         # For this relation the release takes no two draws that differ in the distractor only.
         middle = () if task.relation == "different" else (distractor,)
-        named = {"query": query, **pair(answer, distractor, index)}
-        yield Draw((query, answer, *middle, index), named)
+        arguments = {"query": query, **pair(answer, distractor, index)}
+        yield Draw((query, answer, *middle, index), arguments)
 
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
@@ -274,24 +277,24 @@ def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
     drawn = []
     for row, name, index in product(source.resources.homophones, UNLIKE, (0, 1)):
         if name in row:
-            named = pair(row["homophone"], row[name], index)
-            drawn.append({"query": row["word"], **named, "distractor_type": name[:-1]})
+            arguments = {"query": row["word"], **pair(row["homophone"], row[name], index)}
+            drawn.append(arguments | {"distractor_type": name[:-1]})  # "easy1" is of type "easy"
     return drawn
 
 
 def draw_order(source: Source, rng: Random) -> Draws:
     """Draw two words, of which the alphabetically first is the answer.
 
-    ``relation``: that of their first letters. As in the release, a relation by distance draws the
-    answer, the distractor, then their order.
+    The task's ``relation`` is that of their first letters: any, far, different, consecutive or the
+    same. As in the release, the order of words with far or consecutive letters is drawn last.
     """
     task, alphabet = source.task, source.alphabet
+    # Words by their first letter, and the letters in the order by which distance is measured.
     letter_of = alphabet.initial if task.initials == "alphabet" else itemgetter(0)
     groups: dict[str, list[str]] = defaultdict(list)
     for word in source.words:
         if letter := letter_of(word):
             groups[letter].append(word)
-    # First letters in order, by which their distance is measured.
     orders = {"alphabet": [*alphabet.initials], "found": [*groups]}
     letters = orders.get(task.initials, [*ascii_lowercase])
     present = [letter for letter in letters if letter in groups]
@@ -331,8 +334,7 @@ def draw_order(source: Source, rng: Random) -> Draws:
         else:
             word, partner = (rng.choice(groups[x]) for x in rng.sample(present, 2))
         holds = min(word, partner, key=key) == word
-        named = pair(word, partner, 0) if holds else pair(partner, word, 1)
-        yield Draw((word, partner), named)
+        yield Draw((word, partner), pair(word, partner, 0) if holds else pair(partner, word, 1))
 
 
 def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
@@ -341,14 +343,13 @@ def _in_random_order(answer: str, distractor: str, rng: Random) -> Draw:
 
 
 def draw_lengths(source: Source, rng: Random) -> Draws:
-    """Draw two words of different lengths, without repeated letters, nor "a" as in the release."""
+    """Draw two words of different lengths. As in the release none is "a" or repeats a letter."""
     task = source.task
     usable = [word for word in source.words if word.lower() != "a"]
     if task.letters_only:
         usable = [word for word in usable if word.isalpha()]
-        usable = [word for word in usable if len({*word.casefold()}) == len(word.casefold())]
-    else:
-        usable = [word for word in usable if len({*word}) == len(word)]
+    fold = str.casefold if task.letters_only else str
+    usable = [word for word in usable if len({*fold(word)}) == len(fold(word))]
     if task.difference is not None:
         yield from _lengths_that_differ(usable, task, rng)  # endless
     best = min if task.opposite else max
@@ -359,19 +360,19 @@ def draw_lengths(source: Source, rng: Random) -> Draws:
             yield None
             continue
         index = lengths.index(best(lengths))
-        named = pair(drawn[index], drawn[1 - index], index)
-        yield Draw(tuple(drawn), named | {"word_lengths": lengths})
+        arguments = pair(drawn[index], drawn[1 - index], index)
+        yield Draw(tuple(drawn), arguments | {"word_lengths": lengths})
 
 
 def _lengths_that_differ(usable: Sequence[str], task: Sampling, rng: Random) -> Draws:
-    """Draw two words whose lengths differ by the task's ``difference`` (least and most letters)."""
+    """Draw two words whose lengths differ by the letters that the task's ``difference`` allows."""
     assert task.difference is not None
+    least, most = task.difference
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in usable:
         by_length[len(word)].append(word)
     lengths = sorted(by_length)
-    least, most = task.difference
-    # Lengths of distractors, by the length of the answer.
+    # Possible lengths of the distractor, for each length of the answer.
     partners: dict[int, list[int]] = {}
     for length in by_length:
         sign = 1 if task.opposite else -1
@@ -379,8 +380,8 @@ def _lengths_that_differ(usable: Sequence[str], task: Sampling, rng: Random) -> 
         if task.opposite and task.lengths == "release" and least > 1:
             # The release's range of longer words ends before the longest.
             partners[length] = [n for n in partners[length] if n != lengths[-1]]
-    # In the release an answer has at least three letters more than the shortest word, or fewer than
-    # the longest.
+    # In the release an answer is at least three letters longer than the shortest word, or shorter
+    # than the longest.
     if task.lengths == "all":
         options = [length for length in lengths if partners[length]]
     elif task.opposite:
@@ -417,7 +418,7 @@ SAMPLERS: dict[str, Callable[[Source, Random], list[Arguments] | Draws]] = {
 def draw(source: Source, seed: int) -> list[Arguments]:
     """Draw the arguments of a task's prompts, in order; the same ``seed`` gives the same ones.
 
-    Of endless draws the first ``size`` different ones are taken, or fewer if no new ones occur.
+    From endless draws it takes the task's ``size`` different ones, or fewer if no new ones occur.
     """
     drawn = SAMPLERS[source.task.sampler](source, Random(seed))
     if isinstance(drawn, list):
@@ -425,9 +426,8 @@ def draw(source: Source, seed: int) -> list[Arguments]:
     different: dict[Hashable, Arguments] = {}
     fruitless = 0
     for candidate in drawn:
-        if candidate is None or candidate.identity in different:
-            fruitless += 1
-        else:
+        fruitless += 1
+        if candidate is not None and candidate.identity not in different:
             different[candidate.identity] = candidate.arguments
             fruitless = 0
         if len(different) == source.task.size or fruitless == MOST_FRUITLESS_DRAWS:

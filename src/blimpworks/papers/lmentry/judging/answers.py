@@ -1,15 +1,15 @@
-"""Normalise answers, and mark the arguments of their prompt in them, so that patterns can match.
+"""Prepare a model's answer for the patterns that judge it: normalise it and mark arguments.
 
-Patterns are compiled once for a task. Answers and patterns mark arguments with characters of
-Unicode's private use area, in one of two ways.
+The arguments are what a prompt was made from, each with a role: in "Which is bigger, 3 or 7?" the
+``answer`` 7 and the ``distractor`` 3. Patterns, such as "{answer} is bigger", are compiled once for
+a task. Answers and patterns therefore have characters of Unicode's private use area for roles:
 
-Corrected rules replace each argument by the character of its role, so that its text is never read
-as syntax.
+    "7 is bigger than 3"
+    corrected rules: mask          A is bigger than D           (A, D: one character for each role)
+    published rules: put_brackets  <A>7</A> is bigger than <D>3</D>
 
-The release inserts a prompt's arguments into its patterns. Published rules therefore put brackets
-around each occurrence of an argument, a pair for each role, and keep the words. Arguments may nest,
-overlap, or be words of a pattern ("the first word is *the*"): every reading of the release's
-patterns remains.
+The authors' release instead inserts arguments into its patterns. Brackets keep the words, so that
+arguments can overlap or be words of a pattern ("the first word is *the*") as in the release.
 """
 
 import re
@@ -31,21 +31,24 @@ LISTED_ROLES = tuple(name for name in ROLE_NAMES if name.startswith("listed"))
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(ROLE_NAMES)}
 """Private-use character of each role.
 
-other: a word of a list that is not the answer; with a case: the declined argument in published
-patterns; rewritten: the argument after the release has exchanged "more" and "less" inside words;
-listed: words of a list, by position.
+other: a word of a list that is not the answer; with a case, as in answer_ergative: the argument
+with a Basque ending; rewritten: the argument after the release has exchanged "more" and "less"
+inside words; listed1 to listed5: the words of a list.
 """
-_CASED = [name for name in ROLE_NAMES if "_" in name and not name.endswith("_rewritten")]
-INFLECTED = {name: tuple(name.split("_")) for name in _CASED}
-"""Argument and case of each declined role."""
-ANY_ROLE = "".join(ROLE.values())
-HIDDEN = chr(0xE000 + len(ROLE_NAMES))
-"""Character in place of a word that looks like an argument but is not one."""
-EITHER = f"[{ROLE['answer']}{ROLE['distractor']}]"
-CLASSES = dict.fromkeys(("word1", "word2", "n1", "n2"), EITHER)
-"""Expressions of roles that stand for either of two arguments."""
+_WITH_CASE = [name for name in ROLE_NAMES if "_" in name and not name.endswith("_rewritten")]
+DECLINED_ROLES = {name: tuple(name.split("_")) for name in _WITH_CASE}
+"""(argument, case) of each declined role, such as answer_ergative: (answer, ergative)."""
+ROLE_CHARACTERS = "".join(ROLE.values())
+PLACEHOLDER = chr(0xE000 + len(ROLE_NAMES))
+"""Character in place of a text that must not be taken for an argument."""
+EITHER_ROLES = dict.fromkeys(
+    ("word1", "word2", "n1", "n2"), f"[{ROLE['answer']}{ROLE['distractor']}]"
+)
+"""Expressions of the roles in patterns that stand for either of two arguments."""
 Arguments = Mapping[str, Any]
-"""A prompt's arguments by name."""
+"""A prompt's arguments by name, such as {"answer": 7, "distractor": 3}."""
+Particles = tuple[str, ...]
+"""Endings of a language that words may have, such as Korean 는."""
 
 
 class Argument(NamedTuple):
@@ -54,30 +57,34 @@ class Argument(NamedTuple):
     text: str
     role: str
     """Private-use character of the argument's role."""
-    syntax: bool = False
-    """Whether the text is an RE2 expression, as in the release."""
-    bare: bool = False
-    """Whether the text may be part of a word."""
+    is_expression: bool = False
+    """Whether the text is a regular expression, as in the release."""
+    inside_words: bool = False
+    """Whether to look for the text also inside longer words."""
 
 
 _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
 
 
-def readings(text: str, role: str) -> Iterator[Argument]:
-    """Yield the texts that match an argument as the release reads it: as a regular expression.
+def read_like_release(text: str, role: str) -> Iterator[Argument]:
+    """Yield the texts to look for, since the release reads an argument as a regular expression.
 
-    A final ``?`` makes a letter optional. Other syntax is yielded as an expression.
+    Brackets only group. A final ``?`` makes a letter optional: "a word?" gives "a word" and "a
+    wor". A text with other syntax is yielded as an expression.
     """
     plain = text.replace("(", "").replace(")", "")
     forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
     if _SYNTAX.search(forms[0]):
-        yield Argument(text, role, syntax=True)
+        yield Argument(text, role, is_expression=True)
     else:
         yield from (Argument(form, role) for form in forms)
 
 
-def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
-    """Return the end of the whole word at ``start``, particle included; -1 without one."""
+def find_word_end(text: str, start: int, end: int, particles: Particles) -> int:
+    """Return where the word ends that has ``text[start:end]`` as all its letters, or as its stem.
+
+    After a stem comes one of ``particles``. Returns -1 if the text is part of another word.
+    """
     if start and text[start].isalnum() and text[start - 1].isalnum():
         return -1
     if end == len(text) or not text[end].isalnum() or not text[end - 1].isalnum():
@@ -85,49 +92,47 @@ def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
     if end - start < 2 and text[start:end].isascii():
         return -1  # a single letter has no particle: Basque "da" is not "d" with a particle
     for particle in particles:
-        past = end + len(particle)
-        if text.startswith(particle, end) and (past == len(text) or not text[past].isalnum()):
-            return past
+        if text.startswith(particle, end):
+            word_end = end + len(particle)
+            if word_end == len(text) or not text[word_end].isalnum():
+                return word_end
     return -1
 
 
-def find_word(text: str, word: str, particles: tuple[str, ...] = ()) -> bool:
+def has_word(text: str, word: str, particles: Particles = ()) -> bool:
     """Return whether ``text`` contains ``word`` as a whole word."""
     start = text.find(word)
     while start >= 0:
-        if bounded(text, start, start + len(word), particles) >= 0:
+        if find_word_end(text, start, start + len(word), particles) >= 0:
             return True
         start = text.find(word, start + 1)
     return False
 
 
-def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str, ...] = ()) -> str:
-    """Replace each occurrence of an argument, and the marks around it, by its role.
+def replace_word(text: str, argument: Argument, marks: str, particles: Particles = ()) -> str:
+    """Replace each occurrence of an argument, and ``marks`` around it, by its role's character.
 
-    Occurrences are whole words, but for a sentence. Particles stay.
+    A sentence is replaced anywhere, other arguments as whole words only. ``particles`` stay.
     """
     word, role = argument.text, argument.role
-    start = text.find(word)
-    if start < 0:
-        return text
-    fragments, done = [], 0
+    fragments, copied_to, start = [], 0, text.find(word)
     while start >= 0:
         end = start + len(word)
-        if role != ROLE["sentence"] and bounded(text, start, end, particles) < 0:
+        if role != ROLE["sentence"] and find_word_end(text, start, end, particles) < 0:
             start = text.find(word, start + 1)
             continue
-        while start > done and text[start - 1] in marks:
+        while start > copied_to and text[start - 1] in marks:
             start -= 1
         while end < len(text) and text[end] in marks:
             end += 1
-        fragments += [text[done:start], role]
-        done, start = end, text.find(word, end)
-    return "".join([*fragments, text[done:]])
+        fragments += [text[copied_to:start], role]
+        copied_to, start = end, text.find(word, end)
+    return "".join([*fragments, text[copied_to:]])
 
 
-def mask(text: str, named: Iterable[Argument], marks: str, particles: tuple[str, ...] = ()) -> str:
-    """Replace arguments by their roles, in the given order."""
-    for argument in named:
+def mask(text: str, to_find: Iterable[Argument], marks: str, particles: Particles = ()) -> str:
+    """Replace arguments, one after the other, by the characters of their roles."""
+    for argument in to_find:
         # No pattern is about the other words of a list, so they need no particles.
         allowed = () if argument.role == ROLE["other"] else particles
         text = replace_word(text, argument, marks, allowed)
@@ -137,17 +142,17 @@ def mask(text: str, named: Iterable[Argument], marks: str, particles: tuple[str,
 _FIRST = 0xE100
 CLOSE = {role: chr(_FIRST + number) for number, role in enumerate(ROLE.values())}
 OPEN = {role: chr(_FIRST + len(ROLE_NAMES) + number) for number, role in enumerate(ROLE.values())}
-"""Brackets (CLOSE and OPEN) by a role's character; sorted, closing brackets come first."""
+"""Brackets for each role's character. A closing bracket sorts before any opening one."""
 BRACKETS = f"{CLOSE[ROLE[ROLE_NAMES[0]]]}-{OPEN[ROLE[ROLE_NAMES[-1]]]}"
-PASSED = f"[{BRACKETS}]*"
-"""Expression of any brackets, which patterns allow everywhere."""
-SPACE = rf"(?:[^a-z0-9{BRACKETS}]{PASSED})"
-"""Expression of the release's space between words."""
-_UNBOUNDED = {ROLE[name] for name in ("sentence", *LISTED_ROLES)}
+ANY_BRACKETS = f"[{BRACKETS}]*"
+"""Expression of brackets, which patterns allow after each character."""
+SPACE = rf"(?:[^a-z0-9{BRACKETS}]{ANY_BRACKETS})"
+"""Expression of what the release takes for a space between words: all but ASCII letters, digits."""
+_INSIDE_WORDS = {ROLE[name] for name in ("sentence", *LISTED_ROLES)}
 
 
 @lru_cache(maxsize=1024)
-def _compiled(expression: str) -> Any:
+def _compile(expression: str) -> Any:
     # None for a text that is no valid expression, for which the release would fail.
     try:
         return re2.compile(expression)
@@ -155,75 +160,75 @@ def _compiled(expression: str) -> Any:
         return None
 
 
-def places(
-    text: str, argument: Argument, particles: tuple[str, ...] = (), *, anywhere: bool = False
+def find_spans(
+    text: str, argument: Argument, particles: Particles = (), *, anywhere: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Yield the spans of an argument's occurrences.
+    """Yield the (start, end) of each occurrence of an argument.
 
-    They are whole words, except for sentences, words of lists, ``bare`` arguments and ``anywhere``.
+    Sentences and words of lists are also found inside longer words, and so are all arguments with
+    ``anywhere``; others are whole words, with or without a particle.
     """
-    bare = anywhere or argument.bare or argument.role in _UNBOUNDED
-    if argument.syntax:
-        compiled = _compiled(argument.text)
-        spans = [match.span() for match in (compiled.finditer(text) if compiled else ())]
+    inside_words = anywhere or argument.inside_words or argument.role in _INSIDE_WORDS
+    if argument.is_expression:
+        compiled = _compile(argument.text)
+        spans = [match.span() for match in compiled.finditer(text)] if compiled else []
     else:
         spans, start = [], text.find(argument.text)
         while start >= 0:
             end = start + len(argument.text)
             spans.append((start, end))
-            start = text.find(argument.text, max(end, start + 1) if bare else start + 1)
+            start = text.find(argument.text, max(end, start + 1) if inside_words else start + 1)
     for start, end in spans:
-        # Either end is a boundary: a letter or digit on one side only.
-        edges = (
+        # A word boundary has a letter or digit on one side only.
+        at_boundaries = all(
             (at > 0 and text[at - 1].isalnum()) != (at < len(text) and text[at].isalnum())
             for at in (start, end)
         )
-        if bare or all(edges) or (particles and bounded(text, start, end, particles) >= 0):
+        has_particle = bool(particles) and find_word_end(text, start, end, particles) >= 0
+        if inside_words or at_boundaries or has_particle:
             yield start, end
 
 
-def bracketed(
-    text: str, named: Iterable[Argument], particles: tuple[str, ...] = (), *, anywhere: bool = False
+def put_brackets(
+    text: str, to_find: Iterable[Argument], particles: Particles = (), *, anywhere: bool = False
 ) -> str:
     """Put brackets around each occurrence of each argument; ``particles`` stay outside.
 
-    If two texts of one role begin at the same place, the first argument counts.
+    If two texts of one role begin at the same position, the first in ``to_find`` counts.
     """
-    edges: dict[tuple[int, str], int] = {}
+    end_of: dict[tuple[int, str], int] = {}
     empty: list[tuple[int, str]] = []
-    for argument in named:
+    for argument in to_find:
         opening = OPEN[argument.role]
-        for start, end in places(text, argument, particles, anywhere=anywhere):
+        for start, end in find_spans(text, argument, particles, anywhere=anywhere):
             if start < end:
-                edges.setdefault((start, opening), end)
-            elif (start, opening) not in edges:
+                end_of.setdefault((start, opening), end)
+            elif (start, opening) not in end_of:
                 empty.append((start, opening + CLOSE[argument.role]))
-    if not edges and not empty:
-        return text
-    closing = [(end, chr(ord(opening) - len(ROLE_NAMES))) for (_, opening), end in edges.items()]
-    fragments, done = [], 0
-    for position, bracket in sorted([*edges, *closing, *empty]):
-        fragments += [text[done:position], bracket]
-        done = position
-    return "".join([*fragments, text[done:]])
+    closing = [(end, chr(ord(opening) - len(ROLE_NAMES))) for (_, opening), end in end_of.items()]
+    fragments, copied_to = [], 0
+    for position, bracket in sorted([*end_of, *closing, *empty]):
+        fragments += [text[copied_to:position], bracket]
+        copied_to = position
+    return "".join([*fragments, text[copied_to:]])
 
 
-def between(role: str) -> str:
-    """Return the expression of a role's argument between its brackets."""
+def between_brackets(role: str) -> str:
+    """Return the expression of any text between a role's brackets."""
     return f"{OPEN[role]}[^{CLOSE[role]}]*{CLOSE[role]}"
 
 
 PUBLISHED_MARKS = "\"'.,"
 CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
-_SPACES = re.compile(" +")
+_SPACES = re.compile("  +")
 _BLANK = re.compile(r"\s+")
 _MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"
-# Characters of roles are removed from answers, which may contain them.
-_PRIVATE = "".join((ANY_ROLE, *CLOSE.values(), *OPEN.values()))
+# A model may write characters of roles, which are removed.
+_PRIVATE = "".join((ROLE_CHARACTERS, *CLOSE.values(), *OPEN.values()))
 _NO_ROLES = str.maketrans(dict.fromkeys(_PRIVATE, " "))
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
-_PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {HIDDEN: " "}) | _NO_ROLES | _STRAIGHT
-_ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{HIDDEN}]")
+_PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {PLACEHOLDER: " "}) | _NO_ROLES | _STRAIGHT
+_ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{PLACEHOLDER}]")
 _FRENCH = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {x}", x) for x in "!?:;"))
 ASCII_WORD = re.compile(r"\b[a-z]+\b")
 ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")
@@ -232,32 +237,28 @@ WORD = re.compile(r"[^\W_]+(?:[-'’·][^\W_]+)*")
 LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
-def published_form(text: str) -> str:
-    """Normalise as the release does: lower case, single spaces, a space for each underscore."""
+def normalise_published(text: str) -> str:
+    """Normalise as the release does: lower case, single spaces, spaces for underscores."""
     if not text.isascii():
         text = text.translate(_NO_ROLES)
-    text = text.strip().lower()
-    if "  " in text:
-        text = _SPACES.sub(" ", text)
-    return text.replace("_", " ")
+    return _SPACES.sub(" ", text.strip().lower()).replace("_", " ")
 
 
-def corrected_form(text: str) -> str:
-    """Normalise to NFC, lower case and straight marks, without markup and French spaces."""
-    if not text.isascii() and not unicodedata.is_normalized("NFC", text):
-        text = unicodedata.normalize("NFC", text)
+def normalise_corrected(text: str) -> str:
+    """Normalise to NFC, lower case and straight marks, without markup and spaces as in "oui !"."""
+    text = unicodedata.normalize("NFC", text)
     if not _ODD_TEXT.search(text):
         return text.strip().lower()
     lines = text.translate(_PLAIN).lower().splitlines()
-    kept = (_BLANK.sub(" ", line).strip() for line in lines)
-    plain = "\n".join(line for line in kept if line)
+    trimmed = (_BLANK.sub(" ", line).strip() for line in lines)
+    plain = "\n".join(line for line in trimmed if line)
     for french, usual in _FRENCH:
         plain = plain.replace(french, usual)
     return plain
 
 
-def plain_letters(accents: str) -> dict[int, str]:
-    """Return a table for ``str.translate`` that removes the accents of some letters."""
+def accent_table(accents: str) -> dict[int, str]:
+    """Return a table for ``str.translate`` that removes the accents of the letters ``accents``."""
     return {ord(accented): unicodedata.normalize("NFD", accented)[0] for accented in accents}
 
 
@@ -265,71 +266,72 @@ def plain_letters(accents: str) -> dict[int, str]:
 _LONGER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++")
 _NOT_DIGIT = re.compile(r"\D")
 _FOLLOWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
-ANSWERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
-OTHERWISE = str.maketrans(ANSWERS, ROLE["distractor"] + 2 * ROLE["answer"])
-"""Table for ``str.translate`` that exchanges the gold answer with the other arguments."""
+ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
+EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE["answer"])
+"""Table that makes the gold answer the distractor, and all other arguments the gold answer."""
 
 
-def whole_numbers(text: str) -> str:
-    """Replace the digits of numbers such as -321, 321.5 and 321,000, which are not 321, by x."""
+def mask_longer_numbers(text: str) -> str:
+    """Replace digits by x in numbers such as -321, 321.5 and 321,000, so that 321 is not found."""
     return _LONGER.sub(lambda match: _NOT_DIGIT.sub("x", match[0]), text)
 
 
-def followers(patterns: Iterable[str]) -> frozenset[str]:
-    """Return the words that directly follow the answer in patterns."""
+def words_after_answer(patterns: Iterable[str]) -> frozenset[str]:
+    """Return the words that directly follow ``{answer}`` in patterns."""
     return frozenset(word for pattern in patterns for word in _FOLLOWER.findall(pattern))
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """Return the expression of alternative texts; it never matches without any."""
+    """Return the expression that matches any of some texts; without texts it never matches."""
     return "|".join(map(re.escape, texts)) or "(?!)"
 
 
 @lru_cache(maxsize=4096)
-def article_uses(form: str, follow: frozenset[str]) -> re.Pattern[str]:
-    """Return the pattern of ``form`` as an article, for a gold answer such as "a".
+def article_pattern(form: str, follow: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern that matches the gold answer ``form``, such as "a", used as an article.
 
-    An article stands inside a clause, without quotation marks, before a word not in ``follow``.
+    An article is inside a clause, without quotation marks, before a word that is not in ``follow``.
     """
-    after = rf"(?= [\"{ANY_ROLE}]| (?!(?:{any_of(sorted(follow))})\b)\w)"
-    return re.compile(rf"(?<=[\w{ANY_ROLE}] )" + re.escape(form) + after)
+    after = rf"(?= [\"{ROLE_CHARACTERS}]| (?!(?:{any_of(sorted(follow))})\b)\w)"
+    return re.compile(rf"(?<=[\w{ROLE_CHARACTERS}] )" + re.escape(form) + after)
 
 
-LEAST = 12
+SHORTEST_ECHO = 12
 """Characters of the shortest text that counts as a repetition of the prompt."""
-LEAST_CUT = 3
+FEWEST_CUT_WORDS = 3
 """Fewest words of a second occurrence that the answer's end cuts off."""
-LABEL = 40
-"""Characters of the longest label before a repetition, with marks."""
-_ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")
-_PHRASE = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")
-_BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
+LONGEST_LABEL = 40
+"""Characters of the longest label before a repetition ("Question: "), with marks."""
+_ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")  # between sentences
+_PHRASE = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")  # three words or more
+_BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")  # Your question: "
 _BEHIND = re.compile(r"[\"'?!:.…\])]*")
-_OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+)\b")
+_OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+)\b")  # (Write) (a word)
 _STATED = re.compile(r"\.(?![\"'])")
-_LABEL = re.compile(r"[^\W_]+ ?:|[\W_]+")
+_LABEL = re.compile(r"[^\W_]+ ?:|[\W_]+")  # a line that has only "Answer:", or only marks
 
 
 class Sentence(NamedTuple):
     """A sentence of a prompt in lower case."""
 
     hint: str
-    """Three or more words without marks between them, which every repetition contains."""
+    """Three or more successive words without marks, a quick test: a repetition contains them."""
     text: str
-    question: bool
+    is_question: bool
 
 
 def read_prompt(
     prompt: str, arguments: Arguments, *, writing: bool
 ) -> tuple[list[Sentence], re.Match[str] | None]:
-    """Return a prompt's sentences and, if it asks to write something, its first three words.
+    """Return a prompt's sentences, and with ``writing`` also the match of its first three words.
 
-    ``writing``: whether the prompt asks for words that it does not contain.
+    ``writing``: whether the prompt asks to write a sentence or word. The sentence that a prompt is
+    about (argument ``sentence``) is not divided.
     """
-    text, quoted = corrected_form(prompt), str(arguments.get("sentence", ""))
+    text, quoted = normalise_corrected(prompt), str(arguments.get("sentence", ""))
     if quoted:
-        quoted = corrected_form(quoted)
-        text = text.replace(quoted, HIDDEN)
+        quoted = normalise_corrected(quoted)
+        text = text.replace(quoted, PLACEHOLDER)
     return [*_sentences(text, quoted)], _OPENING.match(text) if writing else None
 
 
@@ -348,60 +350,62 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
         clause = sentence.find("¿")
         if clause > 0:
             yield from _sentences(sentence[clause:], quoted)
-        quoted_sentence = sentence.replace(HIDDEN, quoted)
-        if len(quoted_sentence) >= LEAST:
+        quoted_sentence = sentence.replace(PLACEHOLDER, quoted)
+        if len(quoted_sentence) >= SHORTEST_ECHO:
             hint = _PHRASE.search(sentence)
-            question = sentence.rstrip('" ').endswith("?")
-            yield Sentence(hint[0] if hint else "", quoted_sentence, question)
+            is_question = sentence.rstrip('" ').endswith("?")
+            yield Sentence(hint[0] if hint else "", quoted_sentence, is_question)
 
 
 def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str] | None) -> str:
-    """Remove repetitions of the prompt from an answer: sentences with labels, and instructions.
+    """Remove repetitions of the prompt from an answer.
 
-    A question's words stay if a full stop follows: in some languages they are then a statement.
+    ``sentences`` and ``opening``: those of ``read_prompt``. Removes labels of repetitions
+    ("Question: ") and the instruction ("Write a word that ...") too. A question's words stay if a
+    full stop follows: in some languages they are then a statement.
     """
     hinted = [sentence for sentence in sentences if sentence.hint in answer]
     spans = [match.span() for match in WORD.finditer(answer)] if hinted else []
     text = f" {' '.join(answer[start:end] for start, end in spans)} "
-    echoes = [
-        (*span, sentence.question) for sentence in hinted for span in _repetitions(text, sentence)
-    ]
-    remaining_texts, done = [], 0
-    for first, last, question in sorted(echoes):
+    echoes = []
+    for sentence in hinted:
+        echoes += [(*span, sentence.is_question) for span in _find_repetitions(text, sentence)]
+    remaining_texts, read_to = [], 0
+    for first, last, is_question in sorted(echoes):
         start, end = spans[first][0], spans[last][1]
-        if start < done or (question and _STATED.match(answer, end)):
+        if start < read_to or (is_question and _STATED.match(answer, end)):
             continue
         # Limited, so that no run of marks is read again and again: hostile answers are long.
-        before = _BEFORE.search(answer, max(done, start - LABEL), start)
-        remaining_texts.append(answer[done : before.start() if before else start])
-        behind = _BEHIND.match(answer, end)
-        done = behind.end() if behind else end
-    if done:
-        lines = (line.strip() for line in "\n".join([*remaining_texts, answer[done:]]).split("\n"))
+        label = _BEFORE.search(answer, max(read_to, start - LONGEST_LABEL), start)
+        remaining_texts.append(answer[read_to : label.start() if label else start])
+        marks = _BEHIND.match(answer, end)
+        read_to = marks.end() if marks else end
+    if read_to:
+        lines = map(str.strip, "\n".join([*remaining_texts, answer[read_to:]]).split("\n"))
         answer = "\n".join(line for line in lines if line and not _LABEL.fullmatch(line))
     if opening and opening[2] in answer:
         return _instruction(opening[1], opening[2]).sub("", answer).strip()
     return answer
 
 
-def _repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """Yield the first and last word of each occurrence of a sentence, as indices.
+def _find_repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """Yield the indices of the first and last word of each occurrence of a sentence in an answer.
 
-    The end of the text may cut off the last one.
+    ``text``: the answer's words, with spaces around each. Its end may cut off the last occurrence.
     """
     sentence_words = WORD.findall(sentence.text)
     joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)
-    number = done = count = 0
+    first = counted_to = occurrences = 0
     start = text.find(joined)
     if start < 0:
         return
     while start >= 0:
-        number += text.count(" ", done, start)
-        yield number, number + size - 1
-        count += 1
-        done, start = start, text.find(joined, start + len(joined) - 1)
+        first += text.count(" ", counted_to, start)
+        yield first, first + size - 1
+        occurrences += 1
+        counted_to, start = start, text.find(joined, start + len(joined) - 1)
     total, end = text.count(" ") - 1, text.split()[1 - size :]
-    for length in range(len(end), 0 if count > 1 else LEAST_CUT - 1, -1):
+    for length in range(len(end), 0 if occurrences > 1 else FEWEST_CUT_WORDS - 1, -1):
         *before, last = sentence_words[:length]
         if end[-length:-1] == before and last.startswith(end[-1]):
             yield total - length, total - 1

@@ -1,10 +1,14 @@
-"""Judge answers that name a word, letter or number, and answers that say yes or no.
+"""Judge answers that name a word, letter or number, of which one is right.
 
-A judge compiles the language pack's patterns of a task; ``ask`` takes a prompt's arguments and
-returns the function that judges answers to it. ``_published`` follows the authors' scorer step by
-step, mistakes included; ``_corrected`` judges as the task asks.
+``judge.Judge`` makes a ``ChoiceJudge`` for each task and variant of the rules, which compiles the
+answer patterns of a language pack. Its method ``ask`` takes what a prompt was made from:
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 and 16.
+    {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
+
+and returns a function that judges answers: "cat has less letters" is a right answer, by a pattern.
+``_published`` follows the authors' scorer and its mistakes; ``_corrected`` judges as the task asks.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
 
 import re
@@ -17,30 +21,21 @@ from num2words import num2words
 
 from blimpworks.papers.lmentry.items.languages import SPELLED, Case, decline
 from blimpworks.papers.lmentry.judging import answers, compiling
-from blimpworks.papers.lmentry.judging.answers import (
-    LETTER_OR_DIGIT,
-    ROLE,
-    Argument,
-    Arguments,
-    mask,
-)
-from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, Substitutes, literal
+from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
+from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Compiled, Substitutes
 from blimpworks.papers.lmentry.judging.declared import (
     RULES_OF,
     TWINS,
     AnswerPatterns,
     Ask,
     Changed,
-    Family,
     Verdict,
     task_patterns,
 )
-from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
-ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
-MARKS = compiling.MARKS["corrected"]
-COUNTED = ("more_letters", "less_letters")
-"""Tasks in which answers may state the difference of two words' lengths."""
+ANSWER, OTHER = ROLE["answer"], ROLE["other"]
+LENGTH_TASKS = ("more_letters", "less_letters")
+"""Tasks in which answers may state the difference of two words' lengths ("2 letters more")."""
 _WORD_CASES: dict[str, Case] = {
     "ergative": "ergative",
     "comitative": "comitative_singular",
@@ -50,14 +45,14 @@ _CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
     "absolutive": ("absolutive_singular", "absolutive_plural"),
     "comitative": ("comitative_singular", "comitative_plural"),
 }
-"""Cases of categories that words relate to, and of categories that words belong to."""
+"""Cases for a category that words relate to (art), and for one that words belong to (animals)."""
 
 
 @lru_cache(maxsize=4096)
 def number_forms(number: int, language: str | None) -> tuple[str, ...]:
     """Return a number in digits, and in lower-case words with and without hyphens.
 
-    ``language``: that of num2words or ``SPELLED``; None for digits only.
+    ``language``: code of num2words, or a key of ``SPELLED``; None for digits only.
     """
     digits = str(number)
     if language is None:
@@ -67,80 +62,84 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((digits, spelled_number, spelled_number.replace("-", " "))))
 
 
-def arguments_of(arguments: Arguments, variant: str) -> list[Argument]:
-    """Return the arguments to look for in answers to a prompt without numbers."""
+def texts_to_find(arguments: Arguments, variant: str) -> list[Argument]:
+    """Return the texts to find in answers to a prompt without numbers, with their roles."""
     published = variant == "published"
-    lower = str.lower if published else answers.corrected_form
-    named: list[Argument] = []
+    normalise = str.lower if published else answers.normalise_corrected
+    to_find: list[Argument] = []
     for name in ("answer", "distractor", "query", "word", "category", "sentence"):
         if arguments.get(name):
-            text, role = lower(str(arguments[name])), ROLE[name]
-            named += answers.readings(text, role) if published else [Argument(text, role)]
+            text, role = normalise(str(arguments[name])), ROLE[name]
+            readings = answers.read_like_release(text, role)
+            to_find += readings if published else [Argument(text, role)]
     # Words of a list except the answer; the published rules take all of them, in order.
-    listed = arguments.get("distractors", arguments.get("words", ()))
-    word_roles = [ROLE["other"]] * len(listed)
+    listed_words = arguments.get("distractors", arguments.get("words", ()))
+    word_roles = [OTHER] * len(listed_words)
     if published:
         if "category" in arguments and "answer_index" in arguments:
             index = int(arguments["answer_index"])
-            listed = [*listed[:index], arguments["answer"], *listed[index:]]
+            listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
         word_roles = [ROLE[name] for name in answers.LISTED_ROLES]
-    pairs = zip(listed, word_roles, strict=False)
-    named += (Argument(lower(str(word)), role) for word, role in pairs)
+    for word, role in zip(listed_words, word_roles, strict=False):
+        to_find.append(Argument(normalise(str(word)), role))
     # In the release a word such as "a?" is an expression that matches an empty text.
-    return [argument for argument in named if argument.text or published]
+    return [argument for argument in to_find if argument.text or published]
 
 
-def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
-    """Return the declined arguments (Basque).
+def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
+    """Return the arguments of a Basque prompt with the endings that the release's patterns need.
 
     The prompt's form of a category shows whether words belong to it or relate to it.
     """
-    inflections: list[Argument] = []
-    for role, (name, case) in answers.INFLECTED.items():
+    declined: list[Argument] = []
+    for role, (name, case) in answers.DECLINED_ROLES.items():
         text = str(arguments.get(name, "")).lower()
         if not text:
             continue
         if name == "category":
-            abstract, usual = _CATEGORY_CASES[case]
-            named = decline(str(arguments[name]), "absolutive_singular")
-            chosen = abstract if f'"{named}"' in prompt else usual
+            case_if_related, case_if_member = _CATEGORY_CASES[case]
+            category = decline(str(arguments[name]), "absolutive_singular")
+            needed = case_if_related if f'"{category}"' in prompt else case_if_member
         else:
-            chosen = _WORD_CASES[case]
-        inflections += answers.readings(decline(text, chosen), ROLE[role])
-    return inflections
+            needed = _WORD_CASES[case]
+        declined += answers.read_like_release(decline(text, needed), ROLE[role])
+    return declined
 
 
-def exchanged(named: list[Argument], rewrites: dict[str, str]) -> tuple[Changed, list[Argument]]:
-    """Replace texts in arguments as the release does in converse sentences ("more" by "less").
+def rewrite_arguments(
+    to_find: list[Argument], rewrites: dict[str, str]
+) -> tuple[Changed, list[Argument]]:
+    """Replace texts in answers and distractors, as the release does for converse sentences.
 
-    Return role and text of each replacement, and the arguments after it.
+    ``rewrites``: new for old text, such as "less" for "more", which also changes "moreover".
+    Returns the (role, old text) of each replacement, and the changed arguments.
     """
     changed: dict[tuple[str, str], None] = {}
     rewritten: list[Argument] = []
-    forms = ((old, form) for old, new in rewrites.items() for form in new.strip("()").split("|"))
-    for (old, form), role in product(forms, ("answer", "distractor")):
-        for argument in named:
-            if argument.role == ROLE[role] and old in argument.text:
-                changed[role, old] = None
-                text = argument.text.replace(old, form)
-                rewritten.append(Argument(text, ROLE[f"{role}_rewritten"]))
+    for old, alternatives in rewrites.items():
+        for new, role in product(alternatives.strip("()").split("|"), ("answer", "distractor")):
+            for argument in to_find:
+                if argument.role == ROLE[role] and old in argument.text:
+                    changed[role, old] = None
+                    text = argument.text.replace(old, new)
+                    rewritten.append(Argument(text, ROLE[f"{role}_rewritten"]))
     return tuple(changed), rewritten
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Data of a prompt, for the judgement of answers to it."""
+    """Facts of one prompt that the judge of its answers needs."""
 
-    named: Sequence[Argument]
-    """Arguments, in the order of search."""
-    forms: list[str]
-    """Forms of the gold answer; the first as in the prompt."""
-    hidden: bool
-    """True if the release misses the gold answer because of its capitals."""
+    to_find: Sequence[Argument]
+    """Texts to find in answers, in the order of search."""
+    gold_forms: list[str]
+    """Spellings and declined forms of the gold answer; the first as in the prompt."""
+    misses_capitals: bool
+    """Whether the release misses the gold answer, since it puts only answers in lower case."""
     sentence: str
     patterns: Compiled
     article: str
-    """The gold answer if it may also be an article, else empty."""
+    """The gold answer if it may also be an article ("a"), else empty."""
     difference: int
     """Difference of two words' lengths if answers may state it, else 1."""
 
@@ -152,12 +151,12 @@ class ChoiceJudge:
         """Compile the patterns. Raises UserError for a faulty one."""
         published = variant == "published"
         self._rules, self._variant, self._particles = RULES_OF[task], variant, declared.particles
-        self._numbers = "number" in self._rules.role_types.values()
+        self._asks_number = "number" in self._rules.role_types.values()
         self._asks_letter = self._rules.role_types.get("answer") == "letter" and not published
-        self._states_difference = task in COUNTED
-        self._without_accents = answers.plain_letters(declared.accents)
-        # What the release does otherwise: search inside words, replace texts, spell numbers.
-        self._anywhere = published and task in declared.published_unbounded
+        self._without_accents = answers.accent_table(declared.accents)
+        # What the release does otherwise: find arguments inside words, replace texts in them, spell
+        # numbers in another language.
+        self._inside_words = published and task in declared.published_unbounded
         self._rewrites: dict[str, str] = {}
         for family in declared.families:
             self._rewrites |= family.rewrites.get(task, {})
@@ -168,8 +167,9 @@ class ChoiceJudge:
             numerals = "|".join(declared.numerals).split("|")
             wrong_numerals = tuple(word for word in wrong_numerals if word not in numerals)
 
+        # Patterns depend on little of a prompt, so that few sets are compiled.
         @lru_cache(maxsize=512)
-        def compiled(
+        def compile_patterns(
             difference: int, substitutes: Substitutes, changed: Changed, *, brackets: bool
         ) -> Compiled:
             spelled = None
@@ -180,298 +180,169 @@ class ChoiceJudge:
                 declared, task, variant, counts, substitutes, changed, brackets=brackets
             )
 
-        self._compiled = compiled
-        usual = compiled(1, (), (), brackets=published)
-        self._words = usual.words
-        self._articles = self._words | frozenset(declared.single if self._asks_letter else "")
+        self._compile = compile_patterns
+        usual = compile_patterns(1, (), (), brackets=published)
+        self._pattern_words = usual.words
+        one_letter_words = declared.single if self._asks_letter else ""
+        self._possible_articles = usual.words.union(one_letter_words)
         exact = task_patterns(declared, task, variant).exact
-        inflected_roles = {ROLE[name] for name in answers.INFLECTED if f"{{{name}}}" in exact}
-        self._gold_roles = {ANSWER, *inflected_roles}
+        declined_roles = {ROLE[name] for name in answers.DECLINED_ROLES if f"{{{name}}}" in exact}
+        self._gold_roles = {ANSWER, *declined_roles}
         reasons = declared.corrected.reasons
-        # The start of a reason, or of a remark in brackets or after a dash.
+        # The start of a reason (", because"), or of a remark in brackets or after a dash.
         self._reason = re.compile(rf" ?[(–—]| - |[,;]?\s(?:{answers.any_of(reasons)})\b")
-        # Two arguments joined by "or".
-        role, joined = f"[{answers.ANSWERS}]", answers.any_of(declared.corrected.either)
+        # Two arguments joined by "or": "cat or the house".
+        role, joined = f"[{answers.ANSWER_CHARACTERS}]", answers.any_of(declared.corrected.either)
         self._either = re.compile(rf"{role}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{role}")
         # Words that may follow the gold answer, which is no article then.
-        self._follow = usual.followers | {declared.conjunction, *reasons}
+        self._not_after_articles = usual.words_after_answer | {declared.conjunction, *reasons}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         gold, published = str(arguments["answer"]), self._variant == "published"
-        if self._numbers:
-            named = []
+        if self._asks_number:
+            to_find = []
             for name in ("answer", "distractor"):
                 number_texts = number_forms(int(arguments[name]), self._language)
-                named += [Argument(form, ROLE[name]) for form in number_texts]
+                to_find += [Argument(form, ROLE[name]) for form in number_texts]
         else:
-            named = arguments_of(arguments, self._variant)
+            to_find = texts_to_find(arguments, self._variant)
+
         substitutes: Substitutes = ()
         changed: Changed = ()
         if published:
-            if self._anywhere:
-                named += inflected(arguments, prompt)
-            changed, rewritten = exchanged(named, self._rewrites)
-            named += rewritten
+            if self._inside_words:
+                to_find += decline_arguments(arguments, prompt)
+            changed, rewritten = rewrite_arguments(to_find, self._rewrites)
+            to_find += rewritten
             if arguments.get("distractor") == arguments.get("query", ""):
                 changed = (*changed, TWINS)
         else:
-            named, substitutes = self._for_masking(named, gold)
-        forms = [argument.text for argument in named if argument.role in self._gold_roles]
+            to_find, substitutes = self._order_for_masking(to_find, gold)
+
+        gold_forms = [argument.text for argument in to_find if argument.role in self._gold_roles]
         article, difference = "", 1
-        if not published and not self._numbers:
-            article = next((form for form in forms if form in self._articles), "")
-        if self._states_difference:
+        if not published and not self._asks_number:
+            article = next((form for form in gold_forms if form in self._possible_articles), "")
+        if self._rules.task in LENGTH_TASKS:
             difference = abs(len(gold) - len(str(arguments["distractor"])))
         question = Question(
-            named=named,
-            forms=forms,
-            hidden=self._rules.absent != "any" and gold != gold.lower(),
+            to_find=to_find,
+            gold_forms=gold_forms,
+            misses_capitals=self._rules.absent != "any" and gold != gold.lower(),
             sentence=str(arguments.get("sentence", "")).lower(),
-            patterns=self._compiled(difference, substitutes, changed, brackets=published),
+            patterns=self._compile(difference, substitutes, changed, brackets=published),
             article=article,
             difference=difference,
         )
         return partial(self._published if published else self._corrected, question)
 
-    def _for_masking(self, named: list[Argument], gold: str) -> tuple[list[Argument], Substitutes]:
+    def _order_for_masking(
+        self, to_find: list[Argument], gold: str
+    ) -> tuple[list[Argument], Substitutes]:
         """Return arguments with distinct texts, the longest first, and their ``Substitutes``."""
         # Equal texts have the first one's role.
-        role_of = {argument.text: argument.role for argument in reversed(named)}
+        role_of = {argument.text: argument.role for argument in reversed(to_find)}
         texts = sorted(role_of, key=lambda text: (-len(text), text))
         ordered = [Argument(text, role_of[text]) for text in texts]
         if self._asks_letter:
             ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
         # Masking also replaces words of patterns, such as the first word "the".
-        words = [(text, role) for text, role, *_ in ordered if text in self._words]
-        twins = [(a.role, role_of[a.text]) for a in named if a.role != role_of[a.text]]
-        return ordered, tuple(dict.fromkeys((*words, *twins)))
+        replaced = [(a.text, a.role) for a in ordered if a.text in self._pattern_words]
+        twins = [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
+        return ordered, tuple(dict.fromkeys((*replaced, *twins)))
 
     def _published(self, question: Question, text: str) -> Verdict:
-        """Judge by the tests of the authors' scorer, in their order."""
-        answer, forms, rules = answers.published_form(text), question.forms, self._rules
+        answer, rules = answers.normalise_published(text), self._rules
         if rules.absent:
-            golds = [argument for argument in question.named if argument.role == ANSWER]
-            present = any(any(answers.places(answer, gold)) for gold in golds)
-            if question.hidden or not present:
+            golds = [argument for argument in question.to_find if argument.role == ANSWER]
+            has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
+            if question.misses_capitals or not has_gold:
                 return Verdict(False, True, "absent")
-        bare = "".join(c for c in answer if c.isalnum() or c in " _")
-        if rules.echo and bare == question.sentence:
+        without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
+        if rules.echo and without_marks == question.sentence:
             return Verdict(False, True, "echo")
+        # The answer is one word, and not the gold answer. The release ignores words of other
+        # scripts, and repetitions of a word with digits.
         tokens = answers.ASCII_TOKEN.findall(answer)
-        # The release ignores words of other scripts, and repetitions of a word with digits.
         candidates = answers.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
         # Here only the digits of a number count, and a gold answer with capitals never does.
-        gold_forms = [form for form in forms if form.isdigit()] if self._numbers else forms
-        is_gold = candidates == gold_forms[:1] and not question.hidden
+        gold_forms = question.gold_forms
+        if self._asks_number:
+            gold_forms = [form for form in gold_forms if form.isdigit()]
+        is_gold = candidates == gold_forms[:1] and not question.misses_capitals
         if rules.lone and len(candidates) == 1 and not is_gold:
             return Verdict(False, True, "lone")
-        marked = answers.bracketed(answer, question.named, anywhere=self._anywhere)
+
+        marked = answers.put_brackets(answer, question.to_find, anywhere=self._inside_words)
         if verdict := question.patterns.whole(marked):
             return verdict
         if not tokens:
-            spoken = LETTER_OR_DIGIT.search(answer) is not None
-            return Verdict(spoken, spoken, "vacuous" if spoken else "empty")
-        if not question.hidden and all(token in forms for token in tokens):
+            has_text = LETTER_OR_DIGIT.search(answer) is not None
+            return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
+        if not question.misses_capitals and all(token in question.gold_forms for token in tokens):
             return Verdict(True, True, "repeated")
-        return question.patterns.inside(marked) or NOTHING
+        return question.patterns.inside(marked) or UNDECIDED
 
     def _corrected(self, question: Question, answer: str) -> Verdict:
         """Judge by the patterns: of all of the answer, of a line or clause, or inside it."""
         # Patterns have no quotation marks around an answer; those around its words are optional.
         answer = answer.strip('"')
-        if self._numbers:
-            answer = answers.whole_numbers(answer)
-        masked = self._masked(question, answer)
-        if verdict := _line(masked, question.patterns):
+        if self._asks_number:
+            answer = answers.mask_longer_numbers(answer)
+        masked = self._mask(question, answer)
+        if verdict := _judge_line(masked, question.patterns):
             return verdict
+        # The first or last line, or the text before a reason or a remark.
         lines, rule = masked.split("\n"), "line"
         if len(lines) > 1:
             pieces = [lines[0], lines[-1]]
         else:
-            # The text before a reason or a remark.
             reason = self._reason.search(masked)
             pieces, rule = [masked[: reason.start()]] if reason else [], "begins"
         for piece in pieces:
-            if verdict := _line(piece, question.patterns):
+            if verdict := _judge_line(piece, question.patterns):
                 return Verdict(verdict.correct, False, rule, verdict.pattern)
-        # An answer that also states another answer is wrong.
+        # A sentence inside the answer. An answer that also states another answer is wrong.
         inside, text = question.patterns.inside, self._either.sub(" ", masked.replace("\n", " "))
         verdict = inside(text)
-        if verdict and inside(text.translate(answers.OTHERWISE)):
+        if verdict and inside(text.translate(answers.EXCHANGE_ANSWER)):
             return Verdict(False, False, "both", verdict.pattern)
-        texts = (argument.text for argument in question.named)
-        if not verdict and self._words & compiling.words_of(texts):
+        texts = (argument.text for argument in question.to_find)
+        if not verdict and self._pattern_words & compiling.words_of(texts):
             # Arguments are words of a pattern: in "L'última lletra és l" the first l is no answer.
-            marked = answers.bracketed(answer, question.named, self._particles)
-            verdict = self._compiled(question.difference, (), (), brackets=True).whole(marked)
+            marked = answers.put_brackets(answer, question.to_find, self._particles)
+            verdict = self._compile(question.difference, (), (), brackets=True).whole(marked)
         if verdict:
             return verdict
+
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
-        # The answer may also be part of another argument, such as a sentence.
-        forms = question.forms
-        if ANSWER in masked or any(answers.find_word(answer, x, self._particles) for x in forms):
-            return NOTHING
-        alone = len(answers.WORD.findall(answer)) == 1
-        return Verdict(False, True, "lone" if alone else "absent")
+        # The gold answer may also be part of another argument, such as a sentence.
+        has_gold = any(answers.has_word(answer, x, self._particles) for x in question.gold_forms)
+        if ANSWER in masked or has_gold:
+            return UNDECIDED
+        is_one_word = len(answers.WORD.findall(answer)) == 1
+        return Verdict(False, True, "lone" if is_one_word else "absent")
 
-    def _masked(self, question: Question, answer: str) -> str:
+    def _mask(self, question: Question, answer: str) -> str:
         """Replace arguments by roles, except articles that are spelt like the gold answer."""
-        form, named = question.article, question.named
-        if not form:
-            return mask(answer, named, MARKS, self._particles)
-        longer = [argument for argument in named if len(argument.text) > len(form)]
-        shorter = [argument for argument in named if len(argument.text) <= len(form)]
-        masked = mask(answer, longer, MARKS, self._particles)
-        masked = answers.article_uses(form, self._follow).sub(answers.HIDDEN, masked)
-        return mask(masked, shorter, MARKS, self._particles).replace(answers.HIDDEN, form)
+        article, to_find = question.article, question.to_find
+        mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
+        if not article:
+            return mask(answer, to_find)
+        longer = [argument for argument in to_find if len(argument.text) > len(article)]
+        shorter = [argument for argument in to_find if len(argument.text) <= len(article)]
+        articles = answers.article_pattern(article, self._not_after_articles)
+        masked = mask(articles.sub(answers.PLACEHOLDER, mask(answer, longer)), shorter)
+        return masked.replace(answers.PLACEHOLDER, article)
 
 
-def _line(masked: str, patterns: Compiled) -> Verdict | None:
+def _judge_line(masked: str, patterns: Compiled) -> Verdict | None:
     """Judge a line with characters of roles in place of arguments; None if nothing decides."""
     verdict = patterns.whole(masked)
     if verdict or ANSWER not in masked:
         return verdict
     remainder = masked.replace(ANSWER, "")
-    if LETTER_OR_DIGIT.search(remainder) or any(role in remainder for role in answers.ANY_ROLE):
+    if LETTER_OR_DIGIT.search(remainder) or {*remainder} & {*answers.ROLE_CHARACTERS}:
         return None
     return Verdict(True, True, "repeated")
-
-
-_CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
-"""Yes or no as the last clause of a line: "in this case, no"."""
-_CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
-"""Roles for the names of one category: a role for each, since two names may begin at one place."""
-
-
-def category_forms(category: str, prompt: str) -> tuple[str, ...]:
-    """Return the release's forms of a Basque category in answers.
-
-    Words relate to an abstract category, whose prompts have the first of these forms.
-    """
-    either = category.replace(" eta ", " edo ").lower()
-    stem = decline(either, "comitative_singular")
-    having = ("zerikusia duten", "lotura duten", "erlazioa duten")
-    being = ("lotuta dauden", "erlazionatuta dauden")
-    related = tuple(f"{stem} {relation} hitzak" for relation in (*having, *being))
-    return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)
-
-
-class YesNoJudge:
-    """Judge of a task whose answer is yes or no, in one language."""
-
-    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Compile the patterns. Raises UserError for a faulty one."""
-        self._task, self._variant = task, variant
-        categories = declared.published_categories if task != ANY_WORDS else {}
-        self._category_names = {name.lower(): names for name, names in categories.items()}
-        self._has_cases, self._particles = bool(declared.endings), declared.particles
-        yes, no, published = declared.yes_words, declared.no_words, variant == "published"
-        if published:
-            yes_no = declared.published_yes_no or (yes[0], no[0])
-            yes, no = yes_no[:1], yes_no[1:]
-        self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
-        self._yes_no_arguments: dict[bool, list[Argument]] = {}
-        for gold, forms in self._forms.items():
-            named = [Argument(form, ANSWER) for form in forms]
-            named += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
-            # The longest first, so that no form is read as the beginning of another.
-            self._yes_no_arguments[gold] = sorted(named, key=lambda a: -len(a.text))
-        joins = [declared.conjunction, *declared.corrected.either]
-        joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
-        either = "|".join(re.escape(forms[0].lower()) for forms in (yes, no))
-        self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
-        self._patterns = {}
-        for gold, forms in self._forms.items():
-            bare = {}
-            if published:
-                # The release puts yes or no into its sentences without articles or marks.
-                bare["answer"] = literal(forms[0], answers.PASSED)
-                bare["category"] = "|".join(map(answers.between, _CATEGORY_ROLES))
-            self._patterns[gold] = Compiled(declared, task, variant, bare, brackets=published)
-        self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
-        self._statements: dict[bool, Compiled] = {}
-        statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
-        if published:
-            statements = {}
-        for affirmed, by_task in statements.items():
-            family = Family(tasks=(task,), accept=by_task.get(task, ()))
-            alone = declared.model_copy(update={"shared": (), "families": (family,)})
-            self._statements[affirmed] = Compiled(alone, task, variant, {}, brackets=False)
-
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
-        category = str(arguments.get("category", "")).lower()
-        gold = is_yes(self._task, arguments)
-        if self._variant == "corrected":
-            listed = (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
-            return partial(self._corrected, gold, [Argument(category, ROLE["category"]), *listed])
-        # The release looks for each name of a category, also inside longer words.
-        names = (*self._category_names.get(category, ()), category)
-        if category and self._has_cases:
-            names = category_forms(category, prompt)
-        named = []
-        for name, role in zip(names, _CATEGORY_ROLES, strict=False):
-            readings = answers.readings(name, role) if name else ()
-            named += [argument._replace(bare=True) for argument in readings]
-        return partial(self._published, gold, named)
-
-    def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
-        """Judge by the tests of the authors' scorer, in their order."""
-        answer = answers.published_form(text)
-        right, wrong = self._forms[gold][0], self._forms[not gold][0]
-        if re.fullmatch(re.escape(wrong) + END["published"], answer):
-            return Verdict(correct=False, certain=True, rule="opposite")
-        if not LETTER_OR_DIGIT.search(answer):
-            return Verdict(correct=False, certain=False, rule="empty")
-        if re.fullmatch(re.escape(right) + END["published"], answer):
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
-        if not answers.ASCII_TOKEN.search(answer):
-            return Verdict(correct=True, certain=True, rule="vacuous")
-        if all(token == right for token in answers.ASCII_TOKEN.findall(answer)):
-            return Verdict(correct=True, certain=True, rule="repeated")
-        begins = answer.startswith(right) and answers.find_word(answer[: len(right) + 1], right)
-        return self._by_pattern(gold, answers.bracketed(answer, category), begins)
-
-    def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
-        if verdict := self._patterns[gold].whole(masked):
-            return verdict
-        if begins:
-            return Verdict(correct=True, certain=False, rule="begins", pattern="{answer}")
-        return self._patterns[gold].inside(masked) or NOTHING
-
-    def _corrected(self, gold: bool, named: Sequence[Argument], answer: str) -> Verdict:
-        """Judge by yes or no at the start, by the patterns, or by a statement without either."""
-        if not LETTER_OR_DIGIT.search(answer):
-            return Verdict(correct=False, certain=True, rule="empty")
-        category = named[:1] if named[0].text else []
-        arguments = [*category, *self._yes_no_arguments[gold]]
-        # The category and yes or no are replaced by the characters of their roles.
-        masked = mask(answer, arguments, answers.CORRECTED_MARKS).strip()
-        has_more = LETTER_OR_DIGIT.search(masked) is not None
-        if masked.startswith(DISTRACTOR):
-            return Verdict(correct=False, certain=not has_more, rule="opposite")
-        if masked.startswith(ANSWER) and not has_more and DISTRACTOR not in masked:
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
-        if self._both.match(answer):
-            return Verdict(correct=False, certain=False, rule="both")
-        verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
-        if verdict != NOTHING:
-            return verdict
-        # Yes or no at the end of a line.
-        clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
-        if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
-            right = clauses[-1] == ANSWER
-            pattern = "{answer}" if right else None
-            return Verdict(correct=right, certain=False, rule="line", pattern=pattern)
-        # A statement without yes or no. Repeated words of the prompt's list are removed first.
-        listed = (argument for argument in named if argument.text)
-        text = answer.replace("\n", " ")
-        text = mask(text, listed, answers.CORRECTED_MARKS, self._particles)
-        text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
-        for affirmed, patterns in self._statements.items():
-            if stated := patterns.whole(text) or patterns.inside(text):
-                rule = stated.rule if affirmed == gold else "opposite"
-                return stated._replace(correct=affirmed == gold, rule=rule)
-        return NOTHING

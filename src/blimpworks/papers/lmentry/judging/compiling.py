@@ -1,8 +1,15 @@
 """Compile the answer patterns of a language pack to sets of RE2 expressions.
 
-``Compiled`` takes the pack's patterns of a task ("the answer is {answer}"); its matchers return the
-verdict on an answer whose arguments are marked by ``answers``. Each ``{role}`` of a pattern becomes
-the expression of an argument. RE2 matches a set in time linear in the answer.
+``Compiled`` takes the patterns of a task, such as "{answer} has less letters". Its two matchers
+return the verdict on an answer in which ``answers`` has marked the prompt's arguments: by the
+character of the role in place of the argument, or by brackets around it. Each ``{role}`` of a
+pattern becomes the expression of a marked argument:
+
+    marked answer         expression of the pattern
+    A has less letters    A has less letters        (A: the character of the role ``answer``)
+    <A>cat</A> has ...    <A>[^</A>]*</A> has ...   (brackets may also follow any character)
+
+RE2 matches a set of expressions in a time that is linear in the length of the answer.
 """
 
 import re
@@ -13,7 +20,7 @@ import re2
 
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging import answers
-from blimpworks.papers.lmentry.judging.answers import BRACKETS, PASSED, ROLE, SPACE, between
+from blimpworks.papers.lmentry.judging.answers import ANY_BRACKETS, BRACKETS, ROLE, SPACE
 from blimpworks.papers.lmentry.judging.declared import (
     RULES_OF,
     AnswerPatterns,
@@ -24,20 +31,22 @@ from blimpworks.papers.lmentry.judging.declared import (
 
 _ROLE = re.compile(r"\{(\w*)\}")
 _LITERAL = r"[^\W\d_]+"
+# Tokens of a pattern: a {role}, an escape such as \s, syntax, a word (not before "?"), a character.
 _TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}(?!\?)|.", re.DOTALL)
 _WORD = re.compile(_LITERAL)
 END = {"published": r"\.?", "corrected": r"[.!。]*"}
+"""Expression of marks that may follow a full answer, for each variant of the rules."""
 MARKS = {"published": answers.PUBLISHED_MARKS, "corrected": answers.CORRECTED_MARKS}
-NOTHING = Verdict(False, False, "none")
+UNDECIDED = Verdict(False, False, "none")
 Roles = Mapping[str, str]
-"""Expressions by role, and by keys that are no roles: ``AFTER_EACH``, and ``=text`` for a text of
-patterns that has a substitute."""
+"""Expression of each role. Other keys are ``AFTER_EACH``, and ``=text`` for ``Substitutes``."""
 AFTER_EACH = "~"
-"""Key of the expression that may follow each character."""
+"""Key of the expression that may follow each character of a pattern."""
 Substitutes = Sequence[tuple[str, str]]
-"""Texts of patterns (words, or roles), each with the role that answers may have in its place."""
+"""(text, role) pairs: a text of patterns that is spelt like an argument, so that answers have the
+argument's role in its place. The text is a word, or the character of another role."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
-GAP = r"[^\pL\pN]"
+NO_WORD_CHARACTER = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
 """Meaning of a full stop in a pattern: the release's, and the intended one."""
 NEVER = r"[^\x00-\x{10FFFF}]"
@@ -50,37 +59,37 @@ class Pattern(NamedTuple):
     source: str
     expression: str
     rule: str = "pattern"
-    """Rule of verdicts by the pattern."""
+    """Name of the rule that decides when the pattern matches."""
 
 
-def introduced(article: str, expression: str, roles: Roles | None = None) -> str:
-    """Return a role's expression with its introduction, a pattern with ``{}`` for the role."""
+def add_article(article: str, expression: str, roles: Roles | None = None) -> str:
+    """Return a role's expression after its article, a pattern such as "(the word )?{}"."""
     return "(?:" + _translate(article, {**(roles or {}), "": expression}) + ")"
 
 
 def words_of(patterns: Iterable[str]) -> frozenset[str]:
-    """Return the words in patterns, without roles."""
+    """Return the words in some patterns, without the names of roles."""
     texts = " ".join(_ROLE.sub(" ", pattern) for pattern in patterns)
     return frozenset(_WORD.findall(texts))
 
 
 def role_expressions(
-    task: str, texts: Roles, articles: dict[str, str], endings: dict[str, str] | None, keyed: Roles
+    task: str, texts: Roles, articles: dict[str, str], endings: dict[str, str] | None, extra: Roles
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
-    ``texts``: expressions of the roles without articles. ``articles``: by type of role.
-    ``endings``: patterns of case endings; None if ``texts`` has the declined arguments.
-    ``keyed``: expressions by keys that are no roles.
+    ``texts``: expressions without articles. ``articles``: by the role's type (word, letter, number,
+    sentence). ``endings``: pattern for each case; None if ``texts`` has the declined arguments.
+    ``extra``: the entries of ``Roles`` that are no roles.
     """
     role_types = RULES_OF[task].role_types
     expressions = {
-        name: introduced(articles.get(role_types.get(name, "word"), "{}"), text, keyed)
+        name: add_article(articles.get(role_types.get(name, "word"), "{}"), text, extra)
         for name, text in texts.items()
     }
     if endings is not None:
-        for name, (base, case) in answers.INFLECTED.items():
-            expressions[name] = expressions[base] + _translate(f"({endings.get(case, '')})", keyed)
+        for name, (base, case) in answers.DECLINED_ROLES.items():
+            expressions[name] = expressions[base] + _translate(f"({endings.get(case, '')})", extra)
     return expressions
 
 
@@ -90,12 +99,12 @@ def counts_of(
     written: Sequence[str] | None = None,
     wrong: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Return expressions of numbers by role: right and wrong differences of two words' lengths.
+    """Return the expressions of four roles: right and wrong differences of two words' lengths.
 
     n: the right ``difference``; w: the same in words; m: any other number; d: another number in
-    digits. ``numerals``: words for the numbers from one, alternatives separated by ``|``.
-    ``written``: other words for the difference, which make all ``numerals`` wrong. ``wrong``: words
-    that are never right.
+    digits. ``numerals``: words for the numbers from one; alternatives are separated by ``|``.
+    ``written``: words for the difference instead of those in ``numerals``, which are then all
+    wrong. ``wrong``: further words that are wrong.
     """
     right_words: Sequence[str] = ()
     if written is not None:
@@ -106,7 +115,8 @@ def counts_of(
     wrong_words = [*(word for word in numeral_words if word not in right_words), *wrong]
     right = [re2.escape(word) for word in right_words]
     wrong_forms = [re2.escape(word) for word in wrong_words]
-    # All other numbers in digits, by the first digit that differs, or by their length.
+    # All other numbers in digits: for 12 those that differ in the first or second digit ([^\D1]\d*,
+    # 1[^\D2]\d*), the shorter one (1), and longer ones (12\d+).
     digits = str(difference)
     longer = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
     shorter = [digits[:i] for i in range(1, len(digits))]
@@ -120,12 +130,12 @@ def counts_of(
 
 
 def _translate(pattern: str, roles: Roles) -> str:
-    """Return the RE2 expression of a pattern."""
-    fragments, passed = [], roles.get(AFTER_EACH, "")
+    """Return the RE2 expression of a pattern, in which all roles are known."""
+    fragments, after_each = [], roles.get(AFTER_EACH, "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
         if token == r"\s":
-            fragments.append(rf"[\s{BRACKETS}]+" if passed else " ")
+            fragments.append(rf"[\s{BRACKETS}]+" if after_each else " ")
         elif token == r"\w":
             fragments.append(rf"[\pL\pN{BRACKETS}]+")
         elif role:
@@ -134,15 +144,15 @@ def _translate(pattern: str, roles: Roles) -> str:
             fragments.append("(?:" if token == "(" else token)
         else:
             plain = token.removeprefix("\\")
-            fragments.append(roles.get(f"={plain}") or literal(plain, passed))
+            fragments.append(roles.get(f"={plain}") or literal(plain, after_each))
     return "".join(fragments)
 
 
-def literal(text: str, passed: str) -> str:
-    """Return the expression of a text, with the expression ``passed`` after each character."""
-    if not passed:
+def literal(text: str, after_each: str) -> str:
+    """Return the expression of a text, with the expression ``after_each`` after each character."""
+    if not after_each:
         return str(re2.escape(text))
-    return "".join(f"(?:{re2.escape(character)}{passed})" for character in text)
+    return "".join(f"(?:{re2.escape(character)}{after_each})" for character in text)
 
 
 def expression_of(pattern: str, roles: Roles) -> str:
@@ -167,28 +177,29 @@ def expression_of(pattern: str, roles: Roles) -> str:
 
 
 Matcher = Callable[[str], Verdict | None]
-"""Function that returns a verdict by the first pattern that matches a text, or None."""
+"""Function that returns the verdict by the first pattern that matches an answer, or None."""
 
 
-def matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") -> Matcher:
-    """Compile patterns that match a ``full`` answer, followed by ``end``, or a part of an answer.
+def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") -> Matcher:
+    """Compile patterns to one function.
 
-    Verdicts by a part are uncertain.
+    With ``full`` a pattern, and ``end`` after it, must match the whole answer. Otherwise it may
+    match inside the answer, and the verdict is uncertain.
     """
     options = re2.Options()
-    options.max_mem = 1 << 26
-    compiled = (re2.Set.FullMatchSet if full else re2.Set.SearchSet)(options)
-    listed = list(patterns)
-    for pattern in listed:
-        compiled.Add(f"(?:{pattern.expression}){end}" if full else pattern.expression)
-    if listed:
-        compiled.Compile()
+    options.max_mem = 1 << 26  # 64 MiB
+    expressions = (re2.Set.FullMatchSet if full else re2.Set.SearchSet)(options)
+    ordered = list(patterns)
+    for pattern in ordered:
+        expressions.Add(f"(?:{pattern.expression}){end}" if full else pattern.expression)
+    if ordered:
+        expressions.Compile()
 
     def verdict(text: str) -> Verdict | None:
-        matches = compiled.Match(text) if listed else None
+        matches = expressions.Match(text) if ordered else None
         if not matches:
             return None
-        pattern = listed[min(matches)]
+        pattern = ordered[min(matches)]
         rule = pattern.rule if full else "inside"
         return Verdict(rule != "reject", full, rule, pattern.source)
 
@@ -196,7 +207,7 @@ def matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") -> Ma
 
 
 class Compiled:
-    """The compiled patterns of a task."""
+    """Matchers of a task's patterns: ``whole`` for full answers, ``inside`` for parts of them."""
 
     def __init__(
         self,
@@ -211,118 +222,122 @@ class Compiled:
     ) -> None:
         """Compile the patterns. Raises UserError for a faulty one.
 
-        ``expressions``: of other roles, such as the numbers of ``counts_of``. ``substitutes``: for
-        answers without brackets. ``changed``: for published patterns. ``brackets``: answers have
-        brackets around arguments; otherwise characters of roles in their place.
+        ``expressions``: those of roles that are no arguments, such as the numbers of ``counts_of``.
+        ``brackets``: whether brackets mark the arguments in answers. ``substitutes`` are for
+        answers without brackets, ``changed`` is for published patterns.
         """
         rules, published = RULES_OF[task], variant == "published"
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
         patterns = task_patterns(declared, task, variant, changed)
-        sentences = [sentence for f in patterns.accept for sentence in (f.pattern, *f.after)]
-        self.followers = answers.followers([*patterns.exact, *patterns.reject, *sentences])
-        sentences += [sentence for framed in patterns.accept for sentence in framed.before]
-        articles = (*declared.article.values(), declared.conjunction)
-        self.words = words_of((*patterns.exact, *patterns.reject, *sentences, *articles))
+        texts = [*patterns.exact, *patterns.reject]
+        texts += [text for framed in patterns.accept for text in (framed.pattern, *framed.after)]
+        self.words_after_answer = answers.words_after_answer(texts)
+        texts += [text for framed in patterns.accept for text in framed.before]
+        self.words = words_of([*texts, *declared.article.values(), declared.conjunction])
         if brackets:
-            roles = _bracketed(declared, task, variant, expressions)
+            roles = _roles_in_brackets(declared, task, variant, expressions)
         else:
-            usual = {**_masked(declared, task, substitutes), **expressions}
+            usual = {**_masked_roles(declared, task, substitutes), **expressions}
             roles = RoleExpressions(usual, usual, usual)
+        # The first pattern that matches decides: wrong answers, then exact answers, then sentences.
         full_answers = []
         for pattern in patterns.reject:
             # An answer with a wrong difference is wrong, whatever follows.
-            differs = "{m}" in pattern or "{d}" in pattern
-            of_pattern = roles.wrong_differences if differs else roles.sentences
-            compiled = compiled_pattern(pattern, of_pattern, "reject")
-            expression = compiled.expression + (r"(?s:.*)" if differs else "")
-            full_answers.append(compiled._replace(expression=expression))
+            if "{m}" in pattern or "{d}" in pattern:
+                compiled = compile_pattern(pattern, roles.wrong_differences, "reject")
+                compiled = compiled._replace(expression=compiled.expression + r"(?s:.*)")
+            else:
+                compiled = compile_pattern(pattern, roles.sentences, "reject")
+            full_answers.append(compiled)
         exact = ["{answer}", *patterns.exact]
         if published:
             # An exact answer of the release that is also a sentence is compiled as a sentence only.
             accepted = {framed.pattern for framed in patterns.accept}
             exact = [pattern for pattern in exact if pattern not in accepted]
         for pattern in exact:
-            full_answers.append(compiled_pattern(pattern, roles.exact_answers, "whole"))
+            full_answers.append(compile_pattern(pattern, roles.exact_answers, "whole"))
         accept = []
         for framed in patterns.accept:
-            compiled = compiled_pattern(framed.pattern, roles.sentences)
-            before = [compiled_pattern(text, roles.sentences).expression for text in framed.before]
-            after = [compiled_pattern(text, roles.sentences).expression for text in framed.after]
+            compiled = compile_pattern(framed.pattern, roles.sentences)
+            before = [compile_pattern(text, roles.sentences).expression for text in framed.before]
+            after = [compile_pattern(text, roles.sentences).expression for text in framed.after]
             start, end = "|".join(before), "|".join(after)
             expression = f"(?:{start})?(?:{compiled.expression})(?:{end})?"
             accept.append(compiled._replace(expression=expression))
-        # ``whole`` judges a full answer, ``inside`` an answer that contains a sentence.
-        self.whole = matcher([*full_answers, *accept], full=True, end=END[variant])
-        self.inside = matcher(accept if rules.inside else [], full=False)
+        self.whole = make_matcher([*full_answers, *accept], full=True, end=END[variant])
+        self.inside = make_matcher(accept if rules.inside else [], full=False)
 
 
-def compiled_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
+def compile_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
     """Return a pattern with its expression. Raises UserError for a faulty one."""
     return Pattern(pattern, roles.get(AFTER_EACH, "") + expression_of(pattern, roles), rule)
 
 
-def _masked(declared: AnswerPatterns, task: str, substitutes: Substitutes) -> Roles:
+def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes) -> Roles:
     """Return the expression of each role, for answers with roles in place of arguments.
 
-    A role may then replace a word of a pattern ("the first word is *the*"), or another role with
-    the same text.
+    A role may then replace a word of a pattern ("the first word is *the*"), or an equal argument.
     """
     either = {text: f"(?:{re2.escape(text)}|{role})" for text, role in substitutes}
-    roles = (ROLE | answers.CLASSES).items()
+    roles = (ROLE | answers.EITHER_ROLES).items()
     texts = {name: either.get(text, text) for name, text in roles if name != "other"}
-    joined = either.get(declared.conjunction, re.escape(declared.conjunction))
-    keyed = {f"={text}": expression for text, expression in either.items()}
-    listed = f"[{ROLE['answer']}{ROLE['other']}]"
+    conjunction = either.get(declared.conjunction, re.escape(declared.conjunction))
+    extra = {f"={text}": expression for text, expression in either.items()}
+    word, gap = f"[{ROLE['answer']}{ROLE['other']}]", NO_WORD_CHARACTER
     return {
-        **role_expressions(task, texts, declared.article, declared.endings, keyed),
-        "words": f"{GAP}*(?:{listed}{GAP}*(?:{joined}{GAP}+)?)+",
+        **role_expressions(task, texts, declared.article, declared.endings, extra),
+        "words": f"{gap}*(?:{word}{gap}*(?:{conjunction}{gap}+)?)+",
         "any": ANY_CHARACTER["corrected"],
-        **keyed,
+        **extra,
     }
 
 
 class RoleExpressions(NamedTuple):
-    """Expressions of roles by what a pattern is for."""
+    """The expressions of roles in sentences, in exact answers and in wrong differences."""
 
     sentences: Roles
     exact_answers: Roles
     wrong_differences: Roles
 
 
-def _bracketed(declared: AnswerPatterns, task: str, variant: str, bare: Roles) -> RoleExpressions:
+def _roles_in_brackets(
+    declared: AnswerPatterns, task: str, variant: str, other_roles: Roles
+) -> RoleExpressions:
     """Return the expressions of roles, for answers with brackets around arguments.
 
-    ``bare``: those of roles without articles and marks, such as numbers.
+    ``other_roles``: expressions of roles without articles and marks, such as numbers.
     """
-    published, keyed = variant == "published", {AFTER_EACH: PASSED}
-    argument_of = {name: between(role) for name, role in ROLE.items()}
-    conjunction = f"(?:{_translate(declared.conjunction, keyed)}{SPACE}+)?"
+    published, extra = variant == "published", {AFTER_EACH: ANY_BRACKETS}
+    argument_of = {name: answers.between_brackets(role) for name, role in ROLE.items()}
+    # Roles without articles and marks: ``words`` is a list of words, ``any`` is any character.
+    conjunction = f"(?:{_translate(declared.conjunction, extra)}{SPACE}+)?"
     if published:
         # The release expects the words of a list in their order.
-        *firsts, last = [f"{argument_of[name]}{PASSED}{SPACE}+" for name in answers.LISTED_ROLES]
-        words = "".join([f"{PASSED}{SPACE}*", *firsts, conjunction, last])
+        listed = [argument_of[name] for name in answers.LISTED_ROLES]
+        *firsts, last = [f"{argument}{ANY_BRACKETS}{SPACE}+" for argument in listed]
+        word_list = "".join([f"{ANY_BRACKETS}{SPACE}*", *firsts, conjunction, last])
     else:
         word = f"(?:{argument_of['answer']}|{argument_of['other']})"
-        words = f"{PASSED}{SPACE}*(?:{word}{PASSED}{SPACE}+{conjunction})+"
-    without_marks = {"words": words, "any": ANY_CHARACTER[variant] + PASSED, **keyed}
-    for name, expression in bare.items():
-        spaced = expression.replace("\\ ", f"{PASSED}\\ {PASSED}")
-        without_marks[name] = f"(?:{spaced}){PASSED}"
+        word_list = f"{ANY_BRACKETS}{SPACE}*(?:{word}{ANY_BRACKETS}{SPACE}+{conjunction})+"
+    without_marks = {"words": word_list, "any": ANY_CHARACTER[variant] + ANY_BRACKETS, **extra}
+    for name, expression in other_roles.items():
+        spaced = expression.replace("\\ ", f"{ANY_BRACKETS}\\ {ANY_BRACKETS}")
+        without_marks[name] = f"(?:{spaced}){ANY_BRACKETS}"
     del argument_of["other"]  # no pattern names it
     either = f"(?:{argument_of['answer']}|{argument_of['distractor']})"
-    argument_of |= dict.fromkeys(answers.CLASSES, either)
+    argument_of |= dict.fromkeys(answers.EITHER_ROLES, either)
 
     def with_marks(marks: str, articles: dict[str, str]) -> Roles:
         """Add an expression of marks on both sides of each argument, and its article."""
         texts = {}
         for name, argument in argument_of.items():
             # Declined arguments have no marks, except a category in the absolutive.
-            declined = name in answers.INFLECTED and name != "category_absolutive"
-            edge = PASSED if declined else marks
+            is_declined = name in answers.DECLINED_ROLES and name != "category_absolutive"
+            edge = ANY_BRACKETS if is_declined else marks
             texts[name] = f"{edge}{argument}{edge}"
         endings = None if published else declared.endings
-        return role_expressions(task, texts, articles, endings, keyed) | without_marks
+        return role_expressions(task, texts, articles, endings, extra) | without_marks
 
     articles = declared.article
     exact_answers = with_marks(f"[{MARKS[variant]}{BRACKETS}]*", articles)
@@ -332,9 +347,9 @@ def _bracketed(declared: AnswerPatterns, task: str, variant: str, bare: Roles) -
     around = f"[{marks}{BRACKETS}]*"
     if task in declared.published_unbounded:
         articles = {}
-        around = f"{PASSED}[{marks}]?{PASSED}" if marks else PASSED
-    # The release looks for wrong differences in the lower-case answer, where no article with a
-    # capital is.
-    uncased = {k: article for k, article in articles.items() if article.upper() == article}
+        around = f"{ANY_BRACKETS}[{marks}]?{ANY_BRACKETS}" if marks else ANY_BRACKETS
+    # The release looks for wrong differences in the lower-case answer, which never has its articles
+    # with a capital. So only articles in scripts without case count.
+    uncased = {name: article for name, article in articles.items() if article.upper() == article}
     sentences, wrong_differences = with_marks(around, articles), with_marks(around, uncased)
     return RoleExpressions(sentences, exact_answers, wrong_differences)

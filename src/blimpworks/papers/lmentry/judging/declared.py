@@ -1,10 +1,17 @@
 """Define verdicts, the rules of tasks, and the answer patterns of a language pack.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
+A pattern is a right or wrong answer in lower case, with the prompt's arguments as roles in braces:
 
-A pattern is text in lower case with roles in braces (``{answer}``), groups ``(a|b)``, and ``?``
-after an optional part. There is no repetition. ``<slot>`` stands for the words that distinguish a
-task from its opposite. Marks around a role ("'., and others) are always optional and not written.
+    tasks: [more_letters, less_letters]
+    slots: {more: [more, less]}                   # the word for <more> in either task
+    swap: [answer, distractor]
+    accept: ["{answer} has <more> letters( than {distractor})?"]
+
+It may have groups ``(a|b)``, and ``?`` after what is optional, but no repetition. Marks around a
+role ("'., and others) are always optional and not written. With ``swap`` its converse is accepted
+too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
 """
 
 import re
@@ -15,7 +22,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.papers.lmentry.judging.answers import INFLECTED
+from blimpworks.papers.lmentry.judging.answers import DECLINED_ROLES
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.strict import Strict
 
@@ -25,13 +32,14 @@ class Verdict(NamedTuple):
 
     correct: bool
     certain: bool
+    """Whether the verdict is beyond doubt, as for an answer that is only the right word."""
     rule: str
     """Rule that decided; docs/lmentry.md explains each."""
     pattern: str | None = None
 
 
 Ask = Callable[[str], Verdict]
-"""Function that judges an answer to one prompt, without its reasoning."""
+"""Function that judges an answer to one prompt; the answer is given without its reasoning."""
 
 
 class TaskRules(Strict):
@@ -89,7 +97,7 @@ class Family(Strict):
     never: tuple[str, ...] = ()
     """Slots of patterns that the release intends to exchange in this way, but does not."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
-    """The release's replacements by task, in order, which make the converse of a pattern.
+    """The release's replacements for each task, in order, which make the converse of a pattern.
 
     They also change arguments ("además" becomes "ademenos"), unless they are in brackets."""
     converse: bool = False
@@ -227,25 +235,25 @@ class AnswerPatterns(Strict):
         _check_tasks(self.published_scorers)
         return self
 
-    def of(self, variant: str) -> Self:
-        """Return the patterns for verdicts of a variant, published or corrected."""
+    def for_variant(self, variant: str) -> Self:
+        """Return the patterns with the words of a variant, published or corrected."""
         if variant != "published":
             more = self.corrected
             both = {"shared": self.shared + more.shared, "article": self.article | more.article}
             return self.model_copy(update=both)
         return self.model_copy(update=self.published.model_dump(exclude_none=True))
 
-    def scoring(self, task: str, variant: str) -> "AnswerPatterns":
-        """Return the patterns for verdicts on ``task``, of another language if the release does."""
+    def for_task(self, task: str, variant: str) -> "AnswerPatterns":
+        """Return the patterns that judge a task: another language's if the release uses them."""
         lender = self.published_scorers.get(task) if variant == "published" else None
-        return (self.lent[lender] if lender else self).of(variant)
+        return (self.lent[lender] if lender else self).for_variant(variant)
 
 
 _ROLE = re.compile(r"\{(\w+)\}")
 UNSHARED = ("rhyming_word", "homophones")
 """Tasks for which the release does not accept the shared sentences."""
 Changed = Sequence[tuple[str, str]]
-"""Roles of arguments that the release changes, and the text that it replaces in them."""
+"""(role, text) pairs: arguments that the release changes, and the text that it replaces in them."""
 TWINS = ("distractor", "query")
 """Entry of ``Changed`` for a distractor that is the same word as the query."""
 
@@ -259,7 +267,7 @@ class Framed(NamedTuple):
 
 
 class TaskPatterns(NamedTuple):
-    """Patterns of one task, with filled slots and converses; roles are in braces."""
+    """The patterns of one task, with filled slots and with converses."""
 
     exact: tuple[str, ...]
     accept: tuple[Framed, ...]
@@ -267,17 +275,17 @@ class TaskPatterns(NamedTuple):
 
 
 def exchange(pattern: str, roles: Sequence[str]) -> str:
-    """Exchange two roles in ``pattern``, also declined ones."""
-    converse = dict(zip(roles, reversed(roles), strict=True))
-    for name, (base, case) in INFLECTED.items():
+    """Exchange two roles in ``pattern``, also with case endings (``{answer_ergative}``)."""
+    new_name = dict(zip(roles, reversed(roles), strict=True))
+    for name, (base, case) in DECLINED_ROLES.items():
         if base in roles:
-            converse[name] = f"{converse[base]}_{case}"
-    return _ROLE.sub(lambda match: "{" + converse.get(match[1], match[1]) + "}", pattern)
+            new_name[name] = f"{new_name[base]}_{case}"
+    return _ROLE.sub(lambda match: "{" + new_name.get(match[1], match[1]) + "}", pattern)
 
 
-def fill(pattern: str, family: Family, number: int) -> str:
-    """Fill the slots with words for task ``number`` of the family."""
-    return _SLOT.sub(lambda match: family.slots[match[1]][number], pattern)
+def fill(pattern: str, family: Family, task_index: int) -> str:
+    """Fill the slots with the words for a task, given its index in ``family.tasks``."""
+    return _SLOT.sub(lambda match: family.slots[match[1]][task_index], pattern)
 
 
 def task_patterns(
@@ -285,35 +293,36 @@ def task_patterns(
 ) -> TaskPatterns:
     """Return the patterns of ``task`` from all families, in a variant (published or corrected).
 
-    ``changed``: arguments that the release changes, for published patterns. Corrected patterns also
-    reject the contrary of every accepted sentence.
+    ``changed``: for published patterns. Corrected patterns also reject the opposite of every
+    accepted sentence with ``swap``.
     """
-    families = [(f, f.tasks.index(task)) for f in declared.families if task in f.tasks]
+    published = variant == "published"
     exact: list[str] = []
     accept: list[Framed] = []
     reject: list[str] = []
     frames: list[tuple[Patterns, Patterns]] = []
-    for family, number in families:
+    for family in (family for family in declared.families if task in family.tasks):
+        task_index = family.tasks.index(task)
         for pattern in family.exact:
-            filled = fill(pattern, family, number)
+            filled = fill(pattern, family, task_index)
             exact.append(filled)
             if family.same:
                 twin = exchange(filled, family.same)
                 # The release replaces texts, so that a distractor equal to the query is replaced.
                 exact.append(twin.replace("{distractor}", "{answer}") if TWINS in changed else twin)
-        before = tuple(fill(pattern, family, number) for pattern in family.before)
-        after = tuple(fill(pattern, family, number) for pattern in family.after)
+
+        before = tuple(fill(pattern, family, task_index) for pattern in family.before)
+        after = tuple(fill(pattern, family, task_index) for pattern in family.after)
         frames.append((before, after))
-        accepted = _accepted(family, number, variant, changed)
-        accept += (Framed(pattern, before, after) for pattern in accepted)
-        published = variant == "published"
-        further = family.published_reject if published else family.corrected_reject
-        reject += (fill(pattern, family, number) for pattern in family.reject + further)
+        for sentence in _sentences(family, task_index, variant, changed):
+            accept.append(Framed(sentence, before, after))
+        wrong = family.published_reject if published else family.corrected_reject
+        reject += (fill(pattern, family, task_index) for pattern in family.reject + wrong)
         if not published and family.swap:
             for pattern in family.accept + family.corrected:
                 if _SLOT.search(pattern):
-                    reject.append(fill(exchange(pattern, family.swap), family, number))
-                    reject.append(fill(pattern, family, 1 - number))
+                    reject.append(fill(exchange(pattern, family.swap), family, task_index))
+                    reject.append(fill(pattern, family, 1 - task_index))
     if variant == "corrected" or task not in UNSHARED:
         before, after = frames[0] if frames else ((), ())
         accept += (Framed(pattern, before, after) for pattern in declared.shared)
@@ -322,17 +331,18 @@ def task_patterns(
     )
 
 
-def _accepted(family: Family, number: int, variant: str, changed: Changed) -> Iterator[str]:
+def _sentences(family: Family, task_index: int, variant: str, changed: Changed) -> Iterator[str]:
+    """Yield the right sentences of one family for a task, each with its converses."""
     published, swap = variant == "published", family.swap or ()
     if changed and family.converse:
         return
-    if changed and family.tasks[number] in family.rewrites:
+    if changed and family.tasks[task_index] in family.rewrites:
         sentences = family.accept + family.published
-        rewritten = [fill(pattern, family, number) for pattern in sentences]
+        rewritten = [fill(pattern, family, task_index) for pattern in sentences]
         # Converses by the release's replacements, which also change arguments.
-        for old, new in family.rewrites[family.tasks[number]].items():
+        for old, new in family.rewrites[family.tasks[task_index]].items():
             text = old.strip("()")
-            roles = [f"{{{role}}}" for role, exchanged in changed if exchanged == old]
+            roles = [f"{{{role}}}" for role, replaced in changed if replaced == old]
             for pattern in tuple(rewritten):
                 if text in pattern or any(role in pattern for role in roles):
                     converse = exchange(pattern, swap).replace(text, new)
@@ -342,11 +352,11 @@ def _accepted(family: Family, number: int, variant: str, changed: Changed) -> It
         yield from rewritten
         return
     for pattern in family.accept + (family.published if published else family.corrected):
-        filled = fill(pattern, family, number)
+        filled = fill(pattern, family, task_index)
         yield filled
         slots = {*_SLOT.findall(pattern)}
         if slots and swap and not (published and slots & {*family.never}):
             # The converse means the same in the words of the opposite task.
-            yield fill(exchange(pattern, swap), family, 1 - number)
+            yield fill(exchange(pattern, swap), family, 1 - task_index)
         if family.same:
             yield exchange(filled, family.same)

@@ -1,7 +1,8 @@
-"""Judge answers by published and corrected rules (Moroni and others 2025, section 3.3).
+"""Judge a model's answers by two variants of rules (Moroni and others 2025, section 3.3).
 
-``judge_answers`` reads a language's prompts, a model's answers and the language pack; it writes two
-judgements for each answer, one by each variant of the rules.
+``judge_answers`` reads the prompts of a language, a model's answers and the language pack. It
+writes a table with two rows for each prompt: the verdict by the authors' rules, mistakes included
+(``published``), and by rules that judge what the task asks (``corrected``).
 """
 
 import json
@@ -20,17 +21,11 @@ from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.answers import (
-    LEAST,
-    LETTER_OR_DIGIT,
-    Arguments,
-    corrected_form,
-    read_prompt,
-    without_prompt,
-)
-from blimpworks.papers.lmentry.judging.choice import ChoiceJudge, YesNoJudge
+from blimpworks.papers.lmentry.judging import answers
+from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
+from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
 
 TaskJudge = ChoiceJudge | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
@@ -44,72 +39,78 @@ _JUDGES: dict[str, type[TaskJudge]] = {
 
 
 class Judge:
-    """Judge of answers in one language by one variant of the rules."""
+    """The judge of answers in one language by one variant of the rules."""
 
     def __init__(self, declared: AnswerPatterns, variant: str, *, prompts: str = PUBLISHED) -> None:
-        """Create the judge, without patterns yet; ``prompts``: variant of the answered prompts."""
+        """Create the judge. ``prompts``: their variant; published ones may ask for another task."""
         self._declared, self._variant = declared, variant
-        self._asks = declared.asks if variant == "corrected" and prompts == "published" else {}
+        self._asked = declared.asks if variant == "corrected" and prompts == "published" else {}
         self._judges: dict[str, TaskJudge] = {}
 
-    def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt. Raises UserError."""
-        core = task_of(phenomenon)
-        task = self._asks.get(f"{core}.{template}", core)
+    def ask(self, phenomenon: str, template: int, arguments: answers.Arguments, prompt: str) -> Ask:
+        """Return the function that judges answers to a prompt of a task or subset (phenomenon)."""
+        task = task_of(phenomenon)
+        task = self._asked.get(f"{task}.{template}", task)
         if task not in RULES_OF:
             raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}.")
         if task not in self._judges:
+            # Compile the task's patterns when it first occurs.
             judge_class = _JUDGES[RULES_OF[task].judge]
-            declared = self._declared.scoring(task, self._variant)
+            declared = self._declared.for_task(task, self._variant)
             self._judges[task] = judge_class(declared, task, self._variant)
         ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
-        if len(prompt) < LEAST:
-            return lambda text: ask(corrected_form(text))
+        # Corrected rules do not count what an answer only repeats of its prompt.
+        if len(prompt) < answers.SHORTEST_ECHO:
+            return lambda text: ask(answers.normalise_corrected(text))
         writing = RULES_OF[task].judge in ("sentence", "edge", "spelling")
-        read = cache(lambda: read_prompt(prompt, arguments, writing=writing))
+        read = cache(lambda: answers.read_prompt(prompt, arguments, writing=writing))
 
-        def beside_prompt(text: str) -> Verdict:
-            answer = corrected_form(text)
-            if len(answer) < LEAST:
+        def judge_without_prompt(text: str) -> Verdict:
+            answer = answers.normalise_corrected(text)
+            if len(answer) < answers.SHORTEST_ECHO:
                 return ask(answer)
-            remainder = without_prompt(answer, *read())
-            if remainder is not answer and not LETTER_OR_DIGIT.search(remainder):
+            remainder = answers.without_prompt(answer, *read())
+            if remainder is not answer and not answers.LETTER_OR_DIGIT.search(remainder):
                 return Verdict(False, True, "echo")
             return ask(remainder)
 
-        return beside_prompt
+        return judge_without_prompt
 
 
 log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
-"""Methods, and the mark of reasoning (first or last) after which each reads the answer."""
+"""End of reasoning (``</think>``) that precedes the answer by each method, if there are several."""
 MORE = {"nominal": tables.INT, "certain": tables.BOOL, "rule": tables.LABEL}
 MORE |= {"pattern": tables.STRING, "cut": tables.BOOL, "echo": tables.BOOL}
-"""Additional columns of judgements. cut: whether the limit of tokens ended the answer, null if
-unknown; echo: whether the answer only repeats its prompt."""
+"""Columns that these judgements have in addition. nominal: number of prompts of the template by the
+settings; certain, rule, pattern: as in ``Verdict``; cut: whether the limit of tokens ended the
+answer, null if unknown; echo: whether the answer only repeats its prompt."""
 _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
 _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
 _ANSWER_COLUMNS = ["text", "opened", "finish"]
+# An answer that ends with a full stop, or with a quotation mark.
 _ENDED = re.compile(r"[.!?。…][\s\"'”’»」』)*]*$|[\"”»」』]\s*$")
 BATCH = 4096
 """Number of prompts judged at a time, since Python objects take far more memory than a table."""
 
 
-def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.Table:
-    """Return one row per prompt and method, with nulls for prompts without an answer."""
+def _judge_batch(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.Table:
+    """Return one row for each prompt and method, with nulls for prompts without an answer."""
     types = dict(tables.JUDGEMENTS.columns) | MORE
     rows = []
     for prompt in prompts:
         arguments, finish = json.loads(prompt["arguments"]), prompt["finish"]
         verdicts: dict[str, Verdict] = {}
-        for method, judge in judges.items() if prompt["text"] is not None else ():
+        judges_of_answer = judges if prompt["text"] is not None else {}
+        for method, judge in judges_of_answer.items():
             answer = strip_reasoning(prompt["text"], METHODS[method], opened=prompt["opened"])
             ask = judge.ask(prompt["phenomenon"], prompt["template"], arguments, prompt["prompt"])
             verdicts[method] = ask(answer)
             if method == CORRECTED and finish == "length" and not _ENDED.search(answer):
+                # The model would have written more.
                 verdicts[method] = verdicts[method]._replace(certain=False)
         copied = {name: prompt[name] for name in _COPIED}
         copied["cut"] = None if finish is None else finish == "length"
@@ -122,25 +123,23 @@ def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.T
     return pa.Table.from_pylist(rows, schema=pa.schema(types.items()))
 
 
-def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: Path) -> int:
+def judge_answers(items: Path, responses: Path, pack: Path, prompts: str, output: Path) -> int:
     """Write verdicts on a model's answers in one language, by published and corrected rules.
 
-    ``prompts``: variant of the prompts. Each answer has one row per method, with the deciding rule
-    and pattern. Unanswered prompts have rows without a verdict; their number is returned.
-
-    Raises UserError for a pack without answer patterns or with a faulty one, and for a prompt
-    without a row among the answers.
+    ``items``: table of the prompts; ``prompts``: their variant; ``responses``: table of answers.
+    Returns the number of prompts without an answer, which have rows without a verdict. Raises
+    UserError for missing or faulty patterns, and for a prompt without a row of ``responses``.
     """
     declared = read_pack(pack).answers
     if declared is None:
         raise UserError(f"{pack}: key 'answers' is missing; add patterns of right answers.")
     table = tables.read_table(tables.PROMPTS, items, _PROMPT)
-    written = tables.read_table(tables.ANSWERS, answers, ["item_id", *_ANSWER_COLUMNS])
+    written = tables.read_table(tables.ANSWERS, responses, ["item_id", *_ANSWER_COLUMNS])
     rows = pc.index_in(table["item_id"], value_set=written["item_id"])
     if rows.null_count:
         missing = table["item_id"].filter(pc.is_null(rows))
         raise UserError(
-            f"{answers} has no row for {len(missing)} prompts, such as {missing[0]}; "
+            f"{responses} has no row for {len(missing)} prompts, such as {missing[0]}; "
             "collect the answers again."
         )
     for name in _ANSWER_COLUMNS:
@@ -148,7 +147,7 @@ def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: 
     judges = {method: Judge(declared, method, prompts=prompts) for method in METHODS}
     try:
         batches = [
-            _judged(judges, table.slice(start, BATCH).to_pylist())
+            _judge_batch(judges, table.slice(start, BATCH).to_pylist())
             for start in range(0, max(len(table), 1), BATCH)
         ]
     except UserError as error:

@@ -1,7 +1,8 @@
-"""Judge written answers: sentences with or without a word, or with it at an end; words by letter.
+"""Judge answers for which the model writes a sentence with a word, or a word with a letter.
 
-A judge takes the answer patterns of a language pack; ``ask`` takes a prompt's arguments and returns
-the function that judges answers to it, by the authors' rules (published) or the task's (corrected).
+``judge.Judge`` makes one judge for each task. Its method ``ask`` takes what a prompt was made from
+({"word": "cat"} or {"letter": "t"}) and returns the function that judges answers: by the authors'
+rules, mistakes included (``_published``), or by the definition of the task (``_corrected``).
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 27 to 30.
 """
@@ -23,11 +24,13 @@ from blimpworks.papers.lmentry.tasks import LETTERS
 
 WORD_ROLE = answers.ROLE["word"]
 MARKS = r"[\"'.,]*"
+"""Expression of marks that may surround a word."""
 BREAK = rf"[^a-z0-9{WORD_ROLE}]"
 """The release's space between words."""
-LONGER_WORD = rf"[\pL\pN](?:{answers.PASSED}[\pL\pN])+"
-_LABEL = re.compile(r"[^\W_]{1,2}:")
-_LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
+LONGER_WORD = rf"[\pL\pN](?:{answers.ANY_BRACKETS}[\pL\pN])+"
+"""Expression of a word of two or more letters, with any brackets inside."""
+_LABEL = re.compile(r"[^\W_]{1,2}:")  # "A:"
+_LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")  # "Here it is:"
 
 
 def without_lead(answer: str) -> str:
@@ -41,54 +44,52 @@ _GROUPING = str.maketrans("", "", "()")
 """Table that removes brackets: the release reads a word as an expression, where they only group."""
 
 
-def has_bounded(text: str, word: str) -> bool:
+def has_word_like_release(text: str, word: str) -> bool:
     """Return whether ``text`` has ``word`` between word boundaries, as the release defines them.
 
     A mark, such as the tilde of "~까지", has a boundary only next to a letter or digit.
     """
     if word[:1].isalnum() and word[-1:].isalnum():
-        return answers.find_word(text, word)
+        return answers.has_word(text, word)
     return re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
 class SentenceJudge:
-    """Judge of the tasks to write a sentence with a word, or without it."""
+    """The judge of one of the tasks to write a sentence with a word, or without it."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Create the judge of one of the two tasks, in one language."""
         self._containing, self._variant = task == "sentence_containing", variant
         self._particles = declared.particles
-        # The release also accepts the introduction of a sentence without a sentence. It looks for a
-        # capital in lower-case answers, so only introductions in scripts without case are found.
+        # The release also accepts an introduction ("the sentence is") without a sentence. It looks
+        # for one with a capital in lower-case answers, so in scripts with case it never finds one.
         article = declared.article.get("sentence", "{}")
         has_case = article.upper() != article
-        sentence = compiling.introduced(article, compiling.NEVER)
-        self._introduction = re2.compile(compiling.NEVER if has_case else sentence)
+        introduction = compiling.add_article(article, compiling.NEVER)
+        self._introduction = re2.compile(compiling.NEVER if has_case else introduction)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
-            return partial(self._with if self._containing else self._without, word)
-        return partial(self._corrected, answers.corrected_form(word))
+            judge = self._published_with_word if self._containing else self._published_without_word
+            return partial(judge, word)
+        return partial(self._corrected, answers.normalise_corrected(word))
 
-    def _with(self, word: str, text: str) -> Verdict:
+    def _published_with_word(self, word: str, text: str) -> Verdict:
         """Judge as published: a line has the word and more, or the text says "the sentence"."""
-        word = word.translate(_GROUPING)
-        answer = answers.published_form(text)
+        word, answer = word.translate(_GROUPING), answers.normalise_published(text)
         lines = answer.split("\n")
-        present = any(has_bounded(line, word) and len(line) > len(word) for line in lines)
-        present = present or self._introduction.search(answer) is not None
-        return Verdict(present, True, "made" if present else "absent")
+        made = any(has_word_like_release(line, word) and len(line) > len(word) for line in lines)
+        made = made or self._introduction.search(answer) is not None
+        return Verdict(made, True, "made" if made else "absent")
 
-    def _without(self, word: str, text: str) -> Verdict:
+    def _published_without_word(self, word: str, text: str) -> Verdict:
         """Judge as published: the word is absent, and there are two words of ASCII letters."""
-        answer = answers.published_form(text)
-        if has_bounded(answer, word.translate(_GROUPING)):
+        answer = answers.normalise_published(text)
+        if has_word_like_release(answer, word.translate(_GROUPING)):
             return Verdict(False, True, "present")
-        number = len(answers.ASCII_WORD.findall(answer))
-        if number < 2:
-            return Verdict(False, number == 0, "short" if number else "empty")
+        n_words = len(answers.ASCII_WORD.findall(answer))
+        if n_words < 2:
+            return Verdict(False, n_words == 0, "short" if n_words else "empty")
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, answer: str) -> Verdict:
@@ -98,49 +99,50 @@ class SentenceJudge:
         sentence = answer
         if self._containing:
             lines = without_lead(answer).split("\n")
-            lines = [line for line in lines if answers.find_word(line, word, self._particles)]
+            lines = [line for line in lines if answers.has_word(line, word, self._particles)]
             if not lines:
                 return Verdict(False, True, "absent")
             enough = any(len(answers.WORD.findall(line)) > 1 for line in lines)
             return Verdict(enough, True, "made" if enough else "short")
-        if answers.find_word(answer, word, self._particles):
+        if answers.has_word(answer, word, self._particles):
             # An introduction may name the word that the sentence must not have.
             sentence = without_lead(answer)
-            if sentence == answer or answers.find_word(sentence, word, self._particles):
+            if sentence == answer or answers.has_word(sentence, word, self._particles):
                 return Verdict(False, True, "present")
         enough = len(answers.WORD.findall(sentence)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
 
 
 class EdgeJudge:
-    """Judge of the tasks to write a sentence that starts or ends with a word."""
+    """The judge of one of the tasks to write a sentence that starts or ends with a word."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile the patterns, which have the role ``{text}`` for the written sentence."""
-        self._first, self._variant = task == "starts_with_word", variant
+        self._at_start, self._variant = task == "starts_with_word", variant
         self._anywhere = declared.published_anywhere
         self._particles = declared.particles
+        # Compile the expression of a sentence: the word in question and another word, which has
+        # two or more letters or is one of the language's words of one letter.
         one_letter_words = declared.published_single.get(task, declared.single)
         valid_words = [f"[{one_letter_words}]"] if one_letter_words else []
         expressions: dict[str, str] = {}
         if variant == "published":
-            role, gap = answers.between(WORD_ROLE), answers.SPACE
-            expressions[compiling.AFTER_EACH] = answers.PASSED
+            role, gap = answers.between_brackets(WORD_ROLE), answers.SPACE
+            expressions[compiling.AFTER_EACH] = answers.ANY_BRACKETS
         else:
             role, gap = WORD_ROLE, BREAK
             valid_words.append(WORD_ROLE)
         marks = MARKS.replace("]", f"{answers.BRACKETS}]")
-        word = compiling.introduced(
-            declared.article.get("word", "{}"), f"{marks}{role}{marks}", expressions
-        )
-        valid = f"{answers.PASSED}(?:{'|'.join([*valid_words, LONGER_WORD])})"
-        if self._first:
-            text = f"{answers.PASSED}{gap}*{word}{gap}+{valid}[^\n]*"
+        article = declared.article.get("word", "{}")
+        word = compiling.add_article(article, f"{marks}{role}{marks}", expressions)
+        valid = f"{answers.ANY_BRACKETS}(?:{'|'.join([*valid_words, LONGER_WORD])})"
+        if self._at_start:
+            text = f"{answers.ANY_BRACKETS}{gap}*{word}{gap}+{valid}[^\n]*"
         else:
-            text = f"[^\n]*{valid}{answers.PASSED}{gap}+{word}{gap}*"
+            text = f"[^\n]*{valid}{answers.ANY_BRACKETS}{gap}+{word}{gap}*"
         self._sentence = re2.compile(text)
-        passed = expressions.get(compiling.AFTER_EACH, "")
-        expressions["any"] = compiling.ANY_CHARACTER[variant] + passed
+        after_each = expressions.get(compiling.AFTER_EACH, "")
+        expressions["any"] = compiling.ANY_CHARACTER[variant] + after_each
         if variant == "published":
             # In the patterns of all tasks ("the answer is {answer}") the sentence is the answer.
             with_answer = {**expressions, "answer": text}
@@ -148,33 +150,33 @@ class EdgeJudge:
             text = "(?:" + "|".join([text, *shared]) + ")"
         expressions |= {"text": text, "word": word}
         accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
-        patterns = [compiling.compiled_pattern(framed.pattern, expressions) for framed in accepted]
-        self._patterns = compiling.matcher(patterns, full=True, end=r"\.?" if self._first else "")
-        end = "" if self._first or declared.published_anywhere else "$"
+        patterns = [compiling.compile_pattern(framed.pattern, expressions) for framed in accepted]
+        after_answer = r"\.?" if self._at_start else ""
+        self._patterns = compiling.make_matcher(patterns, full=True, end=after_answer)
+        end = "" if self._at_start or declared.published_anywhere else "$"
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
-        self._inside = compiling.matcher(inside, full=False)
+        self._inside = compiling.make_matcher(inside, full=False)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
-            return partial(self._published, [*answers.readings(word, WORD_ROLE)])
-        return partial(self._corrected, answers.corrected_form(word))
+            return partial(self._published, [*answers.read_like_release(word, WORD_ROLE)])
+        return partial(self._corrected, answers.normalise_corrected(word))
 
-    def _published(self, argument: Sequence[answers.Argument], text: str) -> Verdict:
-        answer = answers.published_form(text)
-        if not any(any(answers.places(answer, form)) for form in argument):
+    def _published(self, to_find: Sequence[answers.Argument], text: str) -> Verdict:
+        answer = answers.normalise_published(text)
+        if not any(any(answers.find_spans(answer, reading)) for reading in to_find):
             return Verdict(False, True, "absent")
-        marked = answers.bracketed(answer, argument, anywhere=self._anywhere)
+        marked = answers.put_brackets(answer, to_find, anywhere=self._anywhere)
         if self._sentence.fullmatch(marked):
             return Verdict(True, True, "made")
         if not answers.ASCII_TOKEN.search(answer):
             return Verdict(True, True, "vacuous")
-        return self._patterns(marked) or self._inside(marked) or compiling.NOTHING
+        return self._patterns(marked) or self._inside(marked) or compiling.UNDECIDED
 
     def _corrected(self, word: str, answer: str) -> Verdict:
         """Accept a line, or its part after a colon, with the word at the right end."""
-        if not answers.find_word(answer, word, self._particles):
+        if not answers.has_word(answer, word, self._particles):
             return Verdict(False, True, "absent")
         argument, lines = answers.Argument(word, WORD_ROLE), answer.split("\n")
         # A label, such as "A:", is not a word of a sentence.
@@ -182,30 +184,28 @@ class EdgeJudge:
         answer_lines += (line.partition(":")[2] for line in lines if ":" in line)
         for answer_line in answer_lines:
             masked = answers.replace_word(answer_line, argument, "", self._particles)
-            if self._first:
-                before, role, after = masked.partition(WORD_ROLE)
-            else:
-                before, role, after = masked.rpartition(WORD_ROLE)
+            divide = masked.partition if self._at_start else masked.rpartition
+            before, role, after = divide(WORD_ROLE)
             for particle in self._particles:
                 stem = after.removeprefix(particle)
                 if stem != after and not stem[:1].isalnum():
                     after = stem
                     break
-            outside, inside = (before, after) if self._first else (after, before)
-            # There must be another word, and none beyond the word in question, which is masked.
-            other_word, outer_word = LETTER_OR_DIGIT.search(inside), LETTER_OR_DIGIT.search(outside)
-            if role and other_word and not outer_word:
+            outside, inside = (before, after) if self._at_start else (after, before)
+            # There must be another word, and none beyond the word in question.
+            if role and LETTER_OR_DIGIT.search(inside) and not LETTER_OR_DIGIT.search(outside):
                 return Verdict(True, answer_line == answer, "made")
         verdict = self._patterns(answers.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
 
 
 ANY = r"[\pL\pN_]"
+"""Expression of any character of words."""
 _ANSWER_ROLES = ("{word}", "{answer}")
 ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}
 """Index of the letter in tasks on a letter at an end."""
 _MARK = r"[\"'.,]"
-_INSIDE = str.maketrans(dict.fromkeys("-'’·"))
+_INSIDE = str.maketrans(dict.fromkeys("-'’·"))  # removes marks that may be inside words
 _WITH_SUFFIX = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 
 
@@ -220,7 +220,10 @@ def pattern_in_letters(pattern: str) -> str:
 
 
 def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
-    """Return the expression of words that the release accepts; ``twice`` is for German."""
+    """Return the expression of words that the release accepts in a task on a letter.
+
+    ``one_letter_words``: letters that are words; ``twice``: the word must have the letter twice.
+    """
     character = re2.escape(letter)
     is_word = letter in one_letter_words
     if task == "starts_with_letter":
@@ -240,8 +243,8 @@ def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) ->
     return f"{ANY}*{character}{ANY}*" if is_word else longer  # of t: "at", not "t"
 
 
-def _bounded(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
-    """Require word boundaries at those ends of a pattern that are ``roles`` (default: any role)."""
+def _add_boundaries(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
+    """Require word boundaries at those ends of a pattern that are ``roles``, by default any."""
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
     ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
     end = r"(?:$|[^\pL\pN_])" if ends else ""
@@ -251,45 +254,44 @@ def _bounded(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
 class LetterPatterns(NamedTuple):
     """The compiled patterns of answers about one letter."""
 
-    bare: Any
-    """Expression of right words, without marks."""
+    word_without_marks: Any
     word: Any
-    """Expression of answers that are a right word."""
+    """Expression of a right word as a full answer, perhaps with marks and an article."""
     sentences: compiling.Matcher
-    """Matcher of full answers."""
+    """Matcher of full answers that are sentences."""
     inside: compiling.Matcher
-    """Matcher of parts of answers."""
+    """Matcher of sentences inside answers."""
 
     def verdict(self, answer: str) -> Verdict:
         """Return the verdict of the first pattern that matches."""
         if self.word.fullmatch(answer):
             return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
-        return self.sentences(answer) or self.inside(answer) or compiling.NOTHING
+        return self.sentences(answer) or self.inside(answer) or compiling.UNDECIDED
 
 
 class SpellingJudge:
-    """Judge of the tasks to write a word with a letter, in one language."""
+    """The judge of one of the tasks to write a word with a letter, in one language."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Create the judge; a letter's patterns are compiled when an answer needs them."""
         self._declared, self._task, self._variant = declared, task, variant
-        self._patterns = lru_cache(maxsize=None)(self._compiled)
-        self._without = task == "word_not_containing"
+        self._patterns_of = lru_cache(maxsize=None)(self._compile)
+        self._without_letter = task == "word_not_containing"
         self._copulas = re.compile(rf"(?:{answers.any_of(declared.copulas)})(?![^\W_])")
-        plain = answers.plain_letters(declared.accents)
+        plain = answers.accent_table(declared.accents)
         self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
 
-    def _compiled(self, letter: str) -> LetterPatterns:
+    def _compile(self, letter: str) -> LetterPatterns:
         """Compile the patterns of one letter. Raises UserError for a faulty one."""
         declared, task, corrected = self._declared, self._task, self._variant == "corrected"
         spell = pattern_in_letters if corrected and is_jamo(letter) else str
 
         def with_article(name: str, text: str, repeat: str = "*") -> str:
-            # Marks may surround the word or letter; ``repeat``: number of marks after it.
+            # Marks may surround the word or letter; ``repeat`` says how many follow it.
             article = spell(declared.article.get(name, "{}"))
-            return compiling.introduced(article, f"{_MARK}*{text}{_MARK}{repeat}")
+            return compiling.add_article(article, f"{_MARK}*{text}{_MARK}{repeat}")
 
-        if corrected and self._without:
+        if corrected and self._without_letter:
             right = rf"[^\PL{letter}]{{2,}}"
         else:
             published_words = {} if corrected else declared.published_single
@@ -309,7 +311,7 @@ class SpellingJudge:
             # The release requires a mark between a word or letter and a suffix.
             expressions["word_"] = expressions["answer_"] = with_article("word", right, "+")
             expressions["letter_"] = with_article("letter", character, "+")
-        if self._without:
+        if self._without_letter:
             declared = declared.model_copy(update={"shared": ()})
         sentences, inside = [], []
         for accepted in task_patterns(declared, task, self._variant).accept:
@@ -322,21 +324,20 @@ class SpellingJudge:
             pattern = compiling.Pattern(accepted.pattern, expression)
             sentences.append(pattern)
             if corrected:
-                inside.append(self._at_clause_edge(pattern))
+                inside.append(self._bound_at_clause(pattern))
             elif marks is None:
-                inside.append(_bounded(pattern))
+                inside.append(_add_boundaries(pattern))
             else:
-                # The release requires no boundaries at this task's word, and at the letter only if
-                # the task has no marks.
-                inside.append(pattern if marks else _bounded(pattern, "{letter}"))
+                # The release requires boundaries at the letter only, and only without marks.
+                inside.append(pattern if marks else _add_boundaries(pattern, "{letter}"))
         return LetterPatterns(
             re2.compile(right),
             re2.compile(rf"{word}\.?"),
-            compiling.matcher(sentences, full=True),
-            compiling.matcher(inside, full=False),
+            compiling.make_matcher(sentences, full=True),
+            compiling.make_matcher(inside, full=False),
         )
 
-    def _at_clause_edge(self, pattern: compiling.Pattern) -> compiling.Pattern:
+    def _bound_at_clause(self, pattern: compiling.Pattern) -> compiling.Pattern:
         """Require the answer at a clause's edge, unlike "that" in "a word that fits"."""
         start = end = ""
         if pattern.source.startswith(_ANSWER_ROLES):
@@ -346,19 +347,18 @@ class SpellingJudge:
             end = rf"(?:$| *[^\pL\pN_ ]{reasons})"
         if start or end:
             return pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
-        return _bounded(pattern)
+        return _add_boundaries(pattern)
 
     def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt."""
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
-            return partial(self._published, letter, answers.published_form(prompt))
+            return partial(self._published, letter, answers.normalise_published(prompt))
         spell = in_letters if is_jamo(letter) else self._without_accents
-        return partial(self._corrected, letter, spell, answers.corrected_form(prompt))
+        return partial(self._corrected, letter, spell, answers.normalise_corrected(prompt))
 
     def _published(self, letter: str, prompt: str, text: str) -> Verdict:
-        answer = answers.published_form(text)
-        if self._without:
+        answer = answers.normalise_published(text)
+        if self._without_letter:
             if _echoes(answer, prompt, letter):
                 return Verdict(correct=False, certain=True, rule="echo")
             if not re2.search(r"[^\pL\pN_]", answer) and letter in answer:
@@ -369,12 +369,12 @@ class SpellingJudge:
                 return Verdict(correct=False, certain=True, rule="absent")
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=False, rule="empty")
-        patterns = self._patterns(letter)
-        if not self._without and not patterns.word.fullmatch(answer):
+        patterns = self._patterns_of(letter)
+        if not self._without_letter and not patterns.word.fullmatch(answer):
             if not answers.ASCII_TOKEN.search(answer):
                 return Verdict(correct=True, certain=True, rule="vacuous")
             tokens = answers.ASCII_TOKEN.findall(answer)
-            if all(patterns.bare.fullmatch(token) for token in tokens):
+            if all(patterns.word_without_marks.fullmatch(token) for token in tokens):
                 return Verdict(correct=True, certain=True, rule="repeated")
         return patterns.verdict(answer)
 
@@ -390,26 +390,26 @@ class SpellingJudge:
         answer_words = answers.WORD.findall(answer)
         distinct = set(answer_words)
         if len(distinct) == 1:
-            right = self._right(answer_words[0], letter, spell)
+            right = self._is_right(answer_words[0], letter, spell)
             rule, pattern = ("whole", "{word}") if right else ("absent", None)
             return Verdict(correct=right, certain=True, rule=rule, pattern=pattern)
         # Every sentence has words without the letter, so only babble is certainly wrong.
-        if self._without:
+        if self._without_letter:
             is_wrong = any(map(_is_babble, distinct))
         else:
-            is_wrong = not any(self._right(word, letter, spell) for word in distinct)
+            is_wrong = not any(self._is_right(word, letter, spell) for word in distinct)
         if is_wrong:
             return Verdict(correct=False, certain=True, rule="absent")
         # The first line, or the text after a colon, may be one word; otherwise patterns decide.
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
             line_words = answers.WORD.findall(line)
             if len(line_words) == 1 and line != answer:
-                right = self._right(line_words[0], letter, spell)
+                right = self._is_right(line_words[0], letter, spell)
                 return Verdict(correct=right, certain=False, rule="line")
         spelled = in_letters(answer) if spell is in_letters else answer
-        return self._patterns(letter).verdict(spelled)
+        return self._patterns_of(letter).verdict(spelled)
 
-    def _right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
+    def _is_right(self, word: str, letter: str, spell: Callable[[str], str]) -> bool:
         spelled = spell(word)
         fits = LETTERS[self._task](spelled, letter)
         long = len(spelled) > 1 or word in self._declared.single
@@ -422,6 +422,7 @@ def _is_babble(word: str) -> bool:
 
 
 def _echoes(answer: str, prompt: str, letter: str) -> bool:
+    # The answer is the prompt, also with another letter in quotation marks.
     before, quoted, after = prompt.partition(f'"{letter}"')
     if not quoted:
         return answer == prompt
