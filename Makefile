@@ -63,6 +63,7 @@ lint-style:
 	snakefmt --check Snakefile workflow
 	snakemake --lint --configfile config/demo/config.yaml
 	lint-imports --no-cache
+	python -m pytest -q -n 0 tests/test_words.py
 
 format: .venv/.dev
 	ruff check --fix $(PACKAGE)

@@ -37,14 +37,14 @@ SECONDS = 300
 
 
 def _table(headings: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     cells = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in rows]
     lines = [f"| {' | '.join(row)} |" for row in (headings, ["---"] * len(headings), *cells)]
     return "\n".join(lines)
 
 
 def _command(words: tuple[str, ...], command: TyperCommand) -> str:
-    """A command: what it does, its example, its arguments and options."""
+    """Return a section on a command: purpose, example, arguments and options."""
     rows = []
     for each in command.params:
         names = ", ".join(f"`{name}`" for name in each.opts) if each.name != "help" else ""
@@ -59,7 +59,7 @@ def _command(words: tuple[str, ...], command: TyperCommand) -> str:
 
 
 def commands() -> str:
-    """The page of commands for people, by heading, and the names of the others."""
+    """Return the page of commands for people by heading, with the names of the others."""
     app = typer.main.get_command(command_line())
     assert isinstance(app, TyperGroup)
     declared = [*declared_commands().values()]
@@ -79,7 +79,7 @@ def commands() -> str:
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """The kind of a value in a JSON Schema, in words."""
+    """Return the type of a value in a JSON Schema, in words."""
     if "$ref" in schema:
         return f"section {schema['$ref'].rpartition('/')[2]}"
     if "enum" in schema:
@@ -94,7 +94,7 @@ def _kind(schema: dict[str, Any]) -> str:
 
 
 def _section(name: str, schema: dict[str, Any]) -> Iterator[str]:
-    """The keys of one object of a schema."""
+    """Return a table of the keys of one object of a schema."""
     if "properties" in schema:
         yield f"### {name}\n\n{schema.get('description', '')}\n"
         rows = [
@@ -110,7 +110,7 @@ def _section(name: str, schema: dict[str, Any]) -> Iterator[str]:
 
 
 def settings() -> str:
-    """The page of settings, from the schemas."""
+    """Return the page of settings, made from the schemas."""
     parts = ["# Settings\n"]
     for path in sorted((REPOSITORY / "workflow/schemas").glob("*.schema.json")):
         name = path.name.partition(".")[0]
@@ -123,7 +123,7 @@ def settings() -> str:
 
 
 def interface() -> str:
-    """The page of the interface for notebooks, from the docstrings."""
+    """Return the page of the interface for notebooks, made from the docstrings."""
     parts = ["# Python\n", "```python\nimport blimpworks\n```\n"]
     for name in sorted(set(blimpworks.__all__) - {"__version__"}):
         kind = "autoclass" if isinstance(getattr(blimpworks, name), type) else "autofunction"

@@ -58,7 +58,7 @@ class ItemPair(NamedTuple):
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
-class Slot(NamedTuple):
+class ParadigmSlot(NamedTuple):
     """A slot for one pair of a paradigm, and the lists that the pair is on."""
 
     paradigm: str
@@ -88,10 +88,10 @@ class Assignment:
         unused = {paradigm: _shuffled(unused[paradigm], random) for paradigm in order}
         # Each pair is on the next ``per_pair`` lists; the first list follows the last.
         paradigms = [name for name in order for _ in unused[name][: options.per_paradigm]]
-        self.slots: list[Slot] = []
+        self.slots: list[ParadigmSlot] = []
         for index, paradigm in enumerate(paradigms):
             turns = range(index * per_pair, (index + 1) * per_pair)
-            self.slots.append(Slot(paradigm, tuple(turn % participants for turn in turns)))
+            self.slots.append(ParadigmSlot(paradigm, tuple(turn % participants for turn in turns)))
         # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
         # for others of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []

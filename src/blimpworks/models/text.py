@@ -134,7 +134,7 @@ def plain_sentences(text: Path, *, tokenised: bool = False) -> Iterator[str]:
                 yield detokenise_wikitext(sentence)
 
 
-class Row(NamedTuple):
+class TreebankLine(NamedTuple):
     """One line of a treebank: a word (id 2), a multiword token (2-3) or an empty node (2.1)."""
 
     sentence: int
@@ -145,7 +145,7 @@ class Row(NamedTuple):
     space_after: bool
 
 
-def _sentence_text(rows: Iterable[Row]) -> str:
+def _sentence_text(rows: Iterable[TreebankLine]) -> str:
     """Return the text of a sentence: multiword tokens replace their words, empty nodes go."""
     pieces: list[str] = []
     last_covered = 0
@@ -160,11 +160,11 @@ def _sentence_text(rows: Iterable[Row]) -> str:
     return clean("".join(pieces))
 
 
-def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[Row]]]:
+def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[TreebankLine]]]:
     """Yield the number and the rows of each sentence of a table of tokens."""
-    table = read_table(TOKENS, tokens, [*Row._fields])
-    columns = (table[name].to_pylist() for name in Row._fields)
-    return groupby(map(Row._make, zip(*columns, strict=True)), attrgetter("sentence"))
+    table = read_table(TOKENS, tokens, [*TreebankLine._fields])
+    columns = (table[name].to_pylist() for name in TreebankLine._fields)
+    return groupby(map(TreebankLine._make, zip(*columns, strict=True)), attrgetter("sentence"))
 
 
 def treebank_sentences(tokens: Path) -> dict[int, str]:

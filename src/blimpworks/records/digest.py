@@ -249,7 +249,7 @@ def _direct(symbol: Symbol) -> NormalForm:
 
 
 def _number_reachable(*entries: str) -> dict[Symbol, int]:
-    """Number all definitions that the entry points reach, in the order of mention."""
+    """Enumerate all definitions that the entry points reach, in the order of mention."""
     waiting: list[Symbol] = []
     for entry in reversed(entries):
         module, _, name = entry.partition(":")

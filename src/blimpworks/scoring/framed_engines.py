@@ -205,7 +205,7 @@ class MaskedEngine(FramedEngine):
 
     @once
     def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
-        """Base and head of the model, or the model and None; and the number of ids of logits."""
+        """Return base and head of the model, or the model and None, and the width of logits."""
         model = self._loaded.model
         ids = torch.arange(8, device=self._device)[None]
         model_inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
@@ -336,7 +336,7 @@ class Seq2seqEngine(FramedEngine):
 
     @once
     def _parts(self) -> _Parts:
-        """Encoder, decoder and head. Raises UserError if no start of decoding is configured."""
+        """Return encoder, decoder and head. Raises UserError without a start of decoding."""
         model = self._loaded.model
         start = getattr(model.config, "decoder_start_token_id", None)
         if start is None:

@@ -60,7 +60,7 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 
 
 def bins_of(values: pd.Series, most: int) -> pd.Series:
-    """Number the bin of each value from 0; at most ``most`` bins lie between quantiles.
+    """Return the number of each value's bin, from 0; at most ``most`` bins lie between quantiles.
 
     Equal values share a bin.
     """

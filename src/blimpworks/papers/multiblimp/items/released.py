@@ -151,14 +151,16 @@ class ReleasedPair(Released):
         raise ValueError("wrong_sen is not sen with swap_head in place of the word after prefix")
 
 
-EXPECTED = "a released file of MultiBLiMP: a pair in each row, its columns between tabs and quoted"
-REMEDY = "Retrieve or export the file again."
+EXPECTED_FILE = (
+    "a released file of MultiBLiMP: a pair in each row, its columns between tabs and quoted"
+)
+FILE_REMEDY = "Retrieve or export the file again."
 
 
 def read_rows(path: Path, lang: str) -> Iterator[tuple[int, ReleasedPair]]:
     """Yield (number of the first line, pair) of a file. Raises UserError for a malformed pair."""
     line = 2
-    with reading(path, EXPECTED, REMEDY):
+    with reading(path, EXPECTED_FILE, FILE_REMEDY):
         try:
             for last, cells in table_rows(path, [*ReleasedPair.model_fields], delimiter="\t"):
                 row = ReleasedPair.model_validate(cells)
@@ -250,7 +252,7 @@ def build_released_items(
     if pairs is not None and len(rows) != pairs:
         raise UserError(
             f"{file} has {len(rows)} pairs; expected the {pairs} of the paper's Table 5 (paper_n "
-            f"in the table of languages). {REMEDY}"
+            f"in the table of languages). {FILE_REMEDY}"
         )
     kept = [row for row in rows if row["phenomenon"] in options.phenomena]
     log.info("%s: %d released pairs, %d of them kept", file, len(rows), len(kept))
