@@ -26,7 +26,7 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
 from blimpworks.evaluation.card import model_table
 from blimpworks.evaluation.checkpoints import checkpoints_of, draw_curves, training_of
-from blimpworks.evaluation.session import Evaluation, bring
+from blimpworks.evaluation.session import Evaluation, copy_into
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suite_numbers import _acquisition as acquired
 from blimpworks.evaluation.suites import FOLDER, Acquisition, Suite, read_suite
@@ -419,11 +419,11 @@ def test_changed_files_are_taken_over_whatever_their_time_and_equal_ones_stay(tm
         (source / "a.jsonl").write_text(text)
     (old / "b.jsonl").write_text("gone")
     os.utime(new / "a.jsonl", (0, 0))
-    bring([*old.iterdir()], folder)
+    copy_into([*old.iterdir()], folder)
     before = (folder / "a.jsonl").stat().st_mtime_ns
-    bring([*old.iterdir()], folder)
+    copy_into([*old.iterdir()], folder)
     assert (folder / "a.jsonl").stat().st_mtime_ns == before
-    bring([*new.iterdir()], folder)
+    copy_into([*new.iterdir()], folder)
     assert [path.name for path in folder.iterdir()] == ["a.jsonl"]
     assert (folder / "a.jsonl").read_text() == "second"
     assert (folder / "a.jsonl").stat().st_mtime_ns >= before

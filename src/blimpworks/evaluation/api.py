@@ -18,7 +18,7 @@ from blimpworks.evaluation.request import (
     write_campaign,
 )
 from blimpworks.evaluation.run import claimed, run_quietly, snakemake_command
-from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, checked
+from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, check_settings
 from blimpworks.records.job import REPOSITORY
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, TableSchema, read_table
 
@@ -137,7 +137,7 @@ def load_items(
     evaluation.choose_data()
     folder = Path(f"{FOLDER}/items/{evaluation.data}/{benchmark}")
     settings = evaluation.settings(str(folder))
-    if lang not in checked(settings).item_languages(benchmark):
+    if lang not in check_settings(settings).item_languages(benchmark):
         raise UserError(
             f"{benchmark} has no items in {lang}; name a language that it has: `blimpworks "
             "evaluate --list` shows them."

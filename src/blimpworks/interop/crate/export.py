@@ -28,22 +28,8 @@ from blimpworks.exhibits.formulas import (
 )
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import write_text
+from blimpworks.interop.crate import tables
 from blimpworks.interop.crate.graph import WORKFLOW, write_graph
-from blimpworks.interop.crate.tables import (
-    Copied,
-    CratePlan,
-    ExportOptions,
-    all_cells,
-    authors_of,
-    copy_tables,
-    dictionary,
-    find_exhibits,
-    new_directory,
-    require_unaltered,
-    results_of,
-    tables_behind,
-    write_csv,
-)
 from blimpworks.interop.datasets import write_croissant
 from blimpworks.records.job import REPOSITORY
 
@@ -52,8 +38,11 @@ REPRODUCTION = ("published.csv", "measured.csv")
 
 
 def plan_crate(
-    results: Path, campaign_file: Path, options: ExportOptions, run: Callable[[list[str]], object]
-) -> CratePlan:
+    results: Path,
+    campaign_file: Path,
+    options: tables.ExportOptions,
+    run: Callable[[list[str]], object],
+) -> tables.CratePlan:
     """Choose the contents of a crate, verify all files behind them, and make exhibits again.
 
     ``run``: function that runs a command line of this package in this process. Raises UserError
@@ -61,25 +50,25 @@ def plan_crate(
     also when they differ from their records, or from what their jobs make again.
     """
     campaign = load_campaign(campaign_file)
-    results = results_of(campaign, campaign_file, results)
-    exhibits = find_exhibits(results, options.exhibits)
+    results = tables.results_of(campaign, campaign_file, results)
+    exhibits = tables.find_exhibits(results, options.exhibits)
     comparisons = [results / "reproduction" / name for name in REPRODUCTION]
     comparisons = [path for path in comparisons if path.is_file() and not options.exhibits]
     jobs = jobs_behind([*(exhibit.cells for exhibit in exhibits), *comparisons])
-    require_unaltered(jobs, results, run)
-    behind = tables_behind(exhibits, options.tables, jobs)
+    tables.require_unaltered(jobs, results, run)
+    behind = tables.tables_behind(exhibits, options.tables, jobs)
     table_kinds = set(behind["source"])
     if unknown := [table_kind for table_kind in options.tables if table_kind not in table_kinds]:
         raise UserError(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
             f"{', '.join(sorted(table_kinds))}, and scores."
         )
-    return CratePlan(
+    return tables.CratePlan(
         results,
         campaign,
         campaign_file,
         jobs,
-        authors_of(options),
+        tables.authors_of(options),
         options.gzip,
         exhibits,
         comparisons,
@@ -87,7 +76,7 @@ def plan_crate(
     )
 
 
-def write_crate(plan: CratePlan, output: Path) -> str:
+def write_crate(plan: tables.CratePlan, output: Path) -> str:
     """Write a crate to ``output``; return a summary. Raises UserError as ``new_directory`` does."""
     jobs = plan.jobs
     exhibit_files = [
@@ -104,14 +93,14 @@ def write_crate(plan: CratePlan, output: Path) -> str:
     workflow = [REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules]
     if absent := [path for path in workflow if not path.is_file()]:
         raise UserError(f"{absent[0]} does not exist; export from a checkout of the repository.")
-    with new_directory(output) as root:
+    with tables.new_directory(output) as root:
         workflow_files = {path: path.relative_to(REPOSITORY) for path in workflow}
         for path, target in (finished | workflow_files).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, root / target)
         write_text(root / campaign, plan.relative(plan.campaign_file.read_text(encoding="utf-8")))
         finished[plan.campaign_file] = campaign
-        copies = copy_tables(plan.behind, root, packed=plan.gzip)
+        copies = tables.copy_tables(plan.behind, root, packed=plan.gzip)
         paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
         pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
         modules = [
@@ -119,7 +108,7 @@ def write_crate(plan: CratePlan, output: Path) -> str:
             for record in jobs.by_output.values()
             for module, sha256 in record["sources"].items()
         ]
-        cells = all_cells(plan.exhibits)
+        cells = tables.all_cells(plan.exhibits)
         written = {
             "cells": cells,
             # Files of the crate with the rows that the cells of an exhibit select from.
@@ -132,8 +121,8 @@ def write_crate(plan: CratePlan, output: Path) -> str:
         columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
         for copy in copies:
             columns.setdefault(copy.table_kind, {}).update(dict.fromkeys(copy.columns))
-        for name, frame in {**written, "dictionary": dictionary(columns)}.items():
-            write_csv(frame, root / f"{name}.csv")
+        for name, frame in {**written, "dictionary": tables.dictionary(columns)}.items():
+            tables.write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
             write_croissant(folder, plan, [*plan.licences])
         write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
@@ -196,7 +185,9 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     return best, EXPRESSIONS[best["formula"]]
 
 
-def readme(root: Path, plan: CratePlan, cells: pd.DataFrame, copies: Iterable[Copied]) -> str:
+def readme(
+    root: Path, plan: tables.CratePlan, cells: pd.DataFrame, copies: Iterable[tables.Copied]
+) -> str:
     """Return the README of a crate, with the computation of one number as an example."""
     cell, expression = example(cells)
     first = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
