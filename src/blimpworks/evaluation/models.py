@@ -49,7 +49,6 @@ class ResolvedModel:
     """A model that the user names, with facts from its files."""
 
     argument: str
-
     row: ModelRow
     """Its row in a table of models."""
     components: tuple[str, ...]
@@ -180,9 +179,6 @@ def _from_facts(
     )
 
 
-# Directories and files
-
-
 def _has_model(folder: Path) -> bool:
     names = (FILE_NAME, "config.json", "adapter_config.json")
     return any((folder / name).exists() for name in names)
@@ -204,8 +200,7 @@ def _facts_of_languages(
 ) -> ModelFacts:
     """Return the facts of a model with a checkpoint for each language: those of the largest one.
 
-    ``settings`` are further arguments of ``facts_of``. Raises UserError when checkpoints differ in
-    more than their language.
+    ``settings`` are further arguments of ``facts_of``. Raises UserError when checkpoints differ.
     """
     facts_by_lang = {folder.name: facts_of(folder, *settings) for folder in folders}
     first = folders[0].name
@@ -324,9 +319,6 @@ def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedMode
     )
     changes = {"scope": "multilingual", "languages": ",".join(requested), "note": note}
     return replace(model, row=row.model_copy(update=changes), notes=(*model.notes, note))
-
-
-# Names of the catalogue and of the hub
 
 
 def _resolve_hub_id(
