@@ -55,7 +55,7 @@ class BenchmarkFacts(TypedDict):
     methods: dict[str, list[str]]
     """Judging methods of each model, the main method first."""
     mcnemar: str
-    """``published`` or ``corrected``: the paper's form of McNemar's test, or the exact one."""
+    """Form of McNemar's test: ``published`` (as in the paper) or ``corrected`` (exact if few)."""
     chance: float | None
     """Accuracy of guessing; None where unknown."""
     own_items: bool
