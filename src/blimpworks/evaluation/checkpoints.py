@@ -85,22 +85,17 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
 
     ``labels`` are the checkpoints' names, keyed by model. Dashed lines are printed numbers.
     """
-    from blimpworks.exhibits.style import (
-        COLUMN_INCHES,
-        GREY,
-        PALETTE,
-        SMALL,
-        house_style,
-        new_figure,
-    )
+    from blimpworks.exhibits import style
 
     # An age of acquisition is one number of the whole run, so it has no curve.
     rows = [row for row in suite["rows"] if row["measure"] != "acquisition"] or suite["rows"]
     columns = min(MOST_PANELS, math.ceil(len(rows) ** 0.5))
     lines = math.ceil(len(rows) / columns)
     cells: list[Cell] = []
-    with house_style():
-        figure = new_figure(0.75 * COLUMN_INCHES * columns, 0.62 * COLUMN_INCHES * lines)
+    with style.house_style():
+        figure = style.new_figure(
+            0.75 * style.COLUMN_INCHES * columns, 0.62 * style.COLUMN_INCHES * lines
+        )
         grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
         for panel, row in zip(grid.flat, rows, strict=False):
             scale = 100 if row["measure"] in ("accuracy", "variance") else 1
@@ -117,13 +112,13 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
                 )
             if points:
                 lengths, values, lows, highs = zip(*sorted(points), strict=True)
-                panel.fill_between(lengths, lows, highs, color=PALETTE[0], alpha=0.2, lw=0)
-                panel.plot(lengths, values, "o-", color=PALETTE[0], ms=3, lw=1.2)
+                panel.fill_between(lengths, lows, highs, color=style.PALETTE[0], alpha=0.2, lw=0)
+                panel.plot(lengths, values, "o-", color=style.PALETTE[0], ms=3, lw=1.2)
             for name, printed in row["printed"].items():
-                panel.axhline(printed, color=GREY, lw=0.8, ls="--")
+                panel.axhline(printed, color=style.GREY, lw=0.8, ls="--")
                 panel.annotate(
                     name, (0, printed), (2, 1), xycoords=("axes fraction", "data"),
-                    textcoords="offset points", size=SMALL, color=GREY,
+                    textcoords="offset points", size=style.SMALL, color=style.GREY,
                 )  # fmt: skip
             if not points:
                 panel.text(

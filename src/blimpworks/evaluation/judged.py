@@ -230,18 +230,10 @@ def paired_tests(tables: Tables) -> list[Record]:
         for row in compare(correct == 1, was_run & (correct != skipped_verdict), exact_below):
             a, b, n = row["a"], row["b"], int(row["n"])
             if a < b:
-                test = {
-                    "lang": lang,
-                    "a": models[a],
-                    "b": models[b],
-                    "n": n,
-                    "skipped": int((was_run[:, a] & was_run[:, b]).sum()) - n,
-                    "only_a": int(row["only_a"]),
-                    "only_b": int(row["only_b"]),
-                    "p": row["p"],
-                    "adjusted": row["p"],
-                }
-                tests.append(test)
+                skipped = int((was_run[:, a] & was_run[:, b]).sum()) - n
+                test = {"lang": lang, "a": models[a], "b": models[b], "n": n, "skipped": skipped}
+                test |= {name: int(row[name]) for name in ("only_a", "only_b")}
+                tests.append(test | {"p": row["p"], "adjusted": row["p"]})
     # If two models have one language in common, their test over all languages would be the same.
     languages = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
     return [t for t in tests if t["lang"] != ALL or languages[t["a"], t["b"]] > 1]

@@ -1,4 +1,9 @@
-"""Write a crate: choose, verify and copy its files, and write its README and formulas."""
+"""Export results as a crate: choose and verify its files, copy them, and write its documents.
+
+A crate is a directory in the format Workflow Run RO-Crate. ``plan_crate`` chooses the contents, and
+``write_crate`` writes them: exhibits (tables and figures), all their cells (numbers), the tables
+behind these, the formulas as code, a README, and a graph of all files and jobs as JSON-LD.
+"""
 
 import ast
 import inspect
@@ -17,15 +22,7 @@ from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
 from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formulas import (
-    ACCURACY,
-    COUNT,
-    TOTAL,
-    UNWEIGHTED,
-    VALUES,
-    Formula,
-    formula_of,
-)
+from blimpworks.exhibits import formulas
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import write_text
 from blimpworks.interop.crate import tables
@@ -45,9 +42,8 @@ def plan_crate(
 ) -> tables.CratePlan:
     """Choose the contents of a crate, verify all files behind them, and make exhibits again.
 
-    ``run``: function that runs a command line of this package in this process. Raises UserError
-    when the results are missing, are not the campaign's, or lack a requested exhibit. Raises it
-    also when they differ from their records, or from what their jobs make again.
+    ``run`` runs a command line of this package in this process. Raises UserError when results are
+    missing, are of another campaign, lack a requested exhibit, or are not as their jobs recorded.
     """
     campaign = load_campaign(campaign_file)
     results = tables.results_of(campaign, campaign_file, results)
@@ -79,15 +75,14 @@ def plan_crate(
 def write_crate(plan: tables.CratePlan, output: Path) -> str:
     """Write a crate to ``output``; return a summary. Raises UserError as ``new_directory`` does."""
     jobs = plan.jobs
-    exhibit_files = [
-        path
-        for exhibit in plan.exhibits
-        for entry in jobs.makers[jobs.key(exhibit.cells)]["outputs"]
-        if (path := Path(entry["path"])).parent == exhibit.cells.parent and path != exhibit.cells
-    ]
-    finished = {
-        path: path.relative_to(plan.results) for path in [*exhibit_files, *plan.comparisons]
-    }
+    # Files that are copied as they are, with their paths in the crate.
+    unchanged: dict[Path, Path] = {}
+    for exhibit in plan.exhibits:
+        for entry in jobs.makers[jobs.key(exhibit.cells)]["outputs"]:
+            path = Path(entry["path"])
+            if path.parent == exhibit.cells.parent and path != exhibit.cells:
+                unchanged[path] = path.relative_to(plan.results)
+    unchanged |= {path: path.relative_to(plan.results) for path in plan.comparisons}
     campaign = Path("config", plan.campaign_file.name)
     rules = sorted((REPOSITORY / "workflow/rules").rglob("*.smk"))
     workflow = [REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules]
@@ -95,11 +90,12 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         raise UserError(f"{absent[0]} does not exist; export from a checkout of the repository.")
     with tables.new_directory(output) as root:
         workflow_files = {path: path.relative_to(REPOSITORY) for path in workflow}
-        for path, target in (finished | workflow_files).items():
+        for path, target in (unchanged | workflow_files).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, root / target)
         write_text(root / campaign, plan.relative(plan.campaign_file.read_text(encoding="utf-8")))
-        finished[plan.campaign_file] = campaign
+        unchanged[plan.campaign_file] = campaign
+
         copies = tables.copy_tables(plan.behind, root, packed=plan.gzip)
         paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
         pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
@@ -121,6 +117,7 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
         for copy in copies:
             columns.setdefault(copy.table_kind, {}).update(dict.fromkeys(copy.columns))
+
         for name, frame in {**written, "dictionary": tables.dictionary(columns)}.items():
             tables.write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
@@ -129,22 +126,20 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
         csv = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
         changed = {copy.path: copy.original for copy in copies if copy.original not in csv}
-        entities = write_graph(root, plan, settings=campaign, paths=csv | finished, copies=changed)
+        entities = write_graph(root, plan, settings=campaign, paths=csv | unchanged, copies=changed)
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
     return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
 
 
 EXPRESSIONS = {
-    ACCURACY.sentence: '100 * rows["correct"].mean()',
-    UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
-    TOTAL.sentence: 'rows["n"].sum()',
-    COUNT.sentence: "len(rows)",
-    VALUES.sentence: 'rows["value"].sum()',
+    formulas.ACCURACY.sentence: '100 * rows["correct"].mean()',
+    formulas.UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
+    formulas.TOTAL.sentence: 'rows["n"].sum()',
+    formulas.COUNT.sentence: "len(rows)",
+    formulas.VALUES.sentence: 'rows["value"].sum()',
 }
-"""Formulas in pandas for the README's example, in order of preference."""
-
-
+"""Python expressions by formula, for the README's example, in order of preference."""
 CONTENTS = {
     "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
     "selects the rows it is computed from",
@@ -168,7 +163,7 @@ CONTENTS = {
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
-    """Return a cell, preferably a measured one of a table, and its formula in pandas."""
+    """Return a cell for the README, preferably a simple one of a table, and its expression."""
     order = [*EXPRESSIONS]
     with_formula = cells[cells["formula"].isin(order)].to_dict("records")
     if not with_formula:
@@ -190,15 +185,18 @@ def readme(
 ) -> str:
     """Return the README of a crate, with the computation of one number as an example."""
     cell, expression = example(cells)
-    first = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
-    gone = [path for path in plan.files if not path.is_file()]
+    first_paths = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
+    missing_files = [path for path in plan.files if not path.is_file()]
     missing = (
-        f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
-        "when the crate was made: their content is known by its SHA-256 alone."
-        if gone
-        else "Every file behind these numbers was hashed again when the crate was made, and is "
+        "Every file behind these numbers was hashed again when the crate was made, and is "
         "what the record of its job says."
     )
+    if missing_files:
+        missing = (
+            f"{len(missing_files)} of the files behind these numbers (such as "
+            f"`{missing_files[0]}`) no longer existed when the crate was made: their content is "
+            "known by its SHA-256 alone."
+        )
     exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
     template = Template(Path(__file__).with_name("README.template.md").read_text(encoding="utf-8"))
     contents = [
@@ -214,7 +212,9 @@ def readme(
         version=__version__,
         contents="\n".join(contents),
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
-        tables="\n".join(f"- {name}, such as `{path}`" for name, path in sorted(first.items())),
+        tables="\n".join(
+            f"- {kind}, such as `{path}`" for kind, path in sorted(first_paths.items())
+        ),
         **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
         row=json.dumps(cell["row"], ensure_ascii=False),
         column=json.dumps(cell["column"], ensure_ascii=False),
@@ -224,25 +224,30 @@ def readme(
     )
 
 
+# Formulas as code
+
 LITERAL_TYPES = (str, int, float, tuple, list, dict, frozenset)
 """Types of constants that are written as their value."""
 
 
-def _ours(value: Any) -> bool:
+def _is_ours(value: Any) -> bool:
     return callable(value) and str(getattr(value, "__module__", "")).startswith("blimpworks.")
 
 
-def _applied(formula: Formula) -> Callable[..., Any]:
+def _function_of(formula: formulas.Formula) -> Callable[..., Any]:
     return partial(formula.function, **formula.arguments) if formula.arguments else formula.function
 
 
 def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield the code of a formula, function, partial, class or object, with code that it uses."""
+    """Yield the source of a formula, function, partial, class or object, after that of its parts.
+
+    ``seen`` has the ids of objects that need not be written again.
+    """
     if id(value) in seen:
         return
     seen.add(id(value))
-    if isinstance(value, Formula):
-        yield from _code_of(_applied(value), seen)
+    if isinstance(value, formulas.Formula):
+        yield from _code_of(_function_of(value), seen)
     elif isinstance(value, partial):
         for argument in (*value.args, *value.keywords.values()):
             yield from _code_of(argument, seen)
@@ -252,20 +257,20 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
             mentioned = value.__globals__.get(name)
             if isinstance(mentioned, LITERAL_TYPES):
                 yield f"{name} = {mentioned!r}\n"
-            elif _ours(mentioned):
+            elif _is_ours(mentioned):
                 yield from _code_of(mentioned, seen)
         if value.__name__ != "<lambda>":
             text = inspect.getsource(value)
             [node] = ast.parse(text).body
             yield "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
-    elif inspect.isclass(value) or _ours(type(value)):
+    elif inspect.isclass(value) or _is_ours(type(value)):
         yield inspect.getsource(value if inspect.isclass(value) else type(value))
 
 
 def _expression(value: Any) -> str:
-    """Return the Python expression of a formula, function, partial or constant."""
-    if isinstance(value, Formula):
-        return _expression(_applied(value))
+    """Return the Python expression for a formula, function, partial or constant."""
+    if isinstance(value, formulas.Formula):
+        return _expression(_function_of(value))
     if isinstance(value, partial):
         arguments = [_expression(value.func), *map(_expression, value.args)]
         arguments += [f"{name}={_expression(v)}" for name, v in value.keywords.items()]
@@ -282,7 +287,7 @@ def _expression(value: Any) -> str:
 
 def formula_code(name: str) -> str:
     """Return the code of a formula and of what it uses. Raises UserError for an unknown one."""
-    formula = formula_of(name)
+    formula = formulas.formula_of(name)
     definitions = dict.fromkeys(_code_of(formula, set()))
     return "\n\n".join([*definitions, f"formula = {_expression(formula)}\n"])
 
