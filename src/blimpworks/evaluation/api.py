@@ -1,4 +1,8 @@
-"""Run evaluations and load items and results as pandas tables, for notebooks."""
+"""The Python interface, for notebooks: run evaluations, and load items and results with pandas.
+
+results = blimpworks.evaluate("gpt2", benchmarks=["blimp"], out="evaluations/gpt2")
+results.accuracies
+"""
 
 import re
 import subprocess
@@ -33,14 +37,17 @@ class Results:
     """The tables of an evaluation."""
 
     accuracies: "pd.DataFrame"
-    """``accuracy`` with ``low`` and ``high`` (95 %) from 0 to 1, ``n`` and ``ties``.
+    """A row for each model, language, phenomenon and paradigm; ``all`` means all of them together.
 
-    Rows with phenomenon or paradigm ``all`` are over all of them.
+    ``accuracy`` with ``low`` and ``high`` (95 %) is from 0 to 1, over ``n`` items with ``ties``.
     """
     items: "pd.DataFrame"
     """A row for each model and item, with the log-probabilities of sentences in nats."""
     judgements: "pd.DataFrame"
-    """``margin``, ``correct`` and ``tie``; ``item_id`` is that of ``items``, or their ``item``."""
+    """Whether models are right: ``correct``, ``margin`` and ``tie``, by ``item_id``.
+
+    For items of several conditions, ``item_id`` is the ``item`` of the table ``items``.
+    """
     directory: Path
     """The evaluation's directory, with ``campaign.yaml`` and the report card."""
 
@@ -70,9 +77,9 @@ def evaluate(
         elif value is not None and value is not False:
             is_list = isinstance(value, Sequence) and not isinstance(value, str)
             command += [option, ",".join(map(str, value)) if is_list else str(value)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        messages = re.split(r"^blimpworks: ", done.stderr, maxsplit=1, flags=re.MULTILINE)
+    process = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if process.returncode:
+        messages = re.split(r"^blimpworks: ", process.stderr, maxsplit=1, flags=re.MULTILINE)
         raise UserError(messages[-1].strip())
     return load_results(out)
 
