@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
-from blimpworks.evaluation.request import (
-    CAMPAIGN_FILE,
-    layout_of,
-    parse_benchmarks,
-    parse_languages,
-    write_campaign,
-)
+from blimpworks.evaluation import request
 from blimpworks.evaluation.run import claimed, run_quietly, snakemake_command
 from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, check_settings
 from blimpworks.records.job import REPOSITORY
@@ -44,10 +38,7 @@ class Results:
     items: "pd.DataFrame"
     """A row for each model and item, with the log-probabilities of sentences in nats."""
     judgements: "pd.DataFrame"
-    """Whether models are right: ``correct``, ``margin`` and ``tie``, by ``item_id``.
-
-    For items of several conditions, ``item_id`` is the ``item`` of the table ``items``.
-    """
+    """``correct``, ``margin`` and ``tie``, by the ``item_id`` or the ``item`` of ``items``."""
     directory: Path
     """The evaluation's directory, with ``campaign.yaml`` and the report card."""
 
@@ -94,13 +85,13 @@ def load_results(directory: str | Path) -> Results:
     import pandas as pd
 
     folder = Path(directory)
-    if not (folder / CAMPAIGN_FILE).exists():
+    if not (folder / request.CAMPAIGN_FILE).exists():
         raise UserError(
-            f"{folder} has no {CAMPAIGN_FILE}; expected the directory of an evaluation, as "
+            f"{folder} has no {request.CAMPAIGN_FILE}; expected the directory of an evaluation, as "
             "`blimpworks evaluate --out` makes it."
         )
-    campaign = load_campaign(folder / CAMPAIGN_FILE)
-    layout = layout_of(campaign)
+    campaign = load_campaign(folder / request.CAMPAIGN_FILE)
+    layout = request.layout_of(campaign)
     items: list[pd.DataFrame] = []
     judgements: list[pd.DataFrame] = []
     for benchmark in campaign.benchmarks:
@@ -136,8 +127,8 @@ def load_items(
     Returns a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
     has no items in the language.
     """
-    [benchmark] = parse_benchmarks(benchmark)
-    [lang] = parse_languages(language)
+    [benchmark] = request.parse_benchmarks(benchmark)
+    [lang] = request.parse_languages(language)
     evaluation = Evaluation(
         data, [benchmark], [lang], mirror=None if mirror is None else Path(mirror).resolve()
     )
@@ -150,8 +141,8 @@ def load_items(
             "evaluate --list` shows them."
         )
     path = str(folder / f"results/items/{benchmark}/{lang}.parquet")
-    command = snakemake_command(REPOSITORY / folder / CAMPAIGN_FILE, targets=[path])
+    command = snakemake_command(REPOSITORY / folder / request.CAMPAIGN_FILE, targets=[path])
     with claimed(REPOSITORY / folder):
-        write_campaign(settings, REPOSITORY / folder / CAMPAIGN_FILE)
+        request.write_campaign(settings, REPOSITORY / folder / request.CAMPAIGN_FILE)
         run_quietly(command)
     return _read(ITEMS, path)

@@ -147,10 +147,7 @@ def _model(facts: Record) -> Model:
 
 
 def _sensitivity(tables: Tables, model: str) -> list[Record]:
-    """Return a model's accuracies with different tokens before the first one.
-
-    The first row of a language has the evaluation's own first token (keys: card.Benchmark).
-    """
+    """Return a model's accuracies with each first token, the evaluation's own first."""
     rows: list[Record] = []
     for lang in tables.benchmark["sensitivity"][model]:
         path = sensitivity_table(tables.facts["results"], tables.name, lang, model)
@@ -237,10 +234,7 @@ def _suite(
 
 
 def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
-    """Return the data of a report card; ``files`` are paths that it lists. Raises UserError.
-
-    An evaluation is a campaign: a YAML file that names benchmarks and models.
-    """
+    """Return the data of a report card that lists ``files``. Raises UserError without models."""
     if not facts["benchmarks"]:
         raise UserError(
             f"{facts['configfile']}: no model is run on a benchmark, so there is nothing to "

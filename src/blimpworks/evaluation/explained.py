@@ -20,16 +20,7 @@ from blimpworks.audit.explain import Explanation, explain_cell
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import (
-    MEAN,
-    OUTPUTS,
-    Benchmark,
-    Facts,
-    Record,
-    Row,
-    model_table,
-    read_card,
-)
+from blimpworks.evaluation.card import MEAN, OUTPUTS, Benchmark, Facts, Row, model_table, read_card
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
 from blimpworks.files import sidecar_path
 from blimpworks.items import ALL
@@ -54,7 +45,7 @@ class Number:
     """Name of the row: benchmark (if there are several), language, phenomenon."""
     column: str
     """Label of the model."""
-    accuracy: Record | None
+    accuracy: dict[str, Any] | None
     """The accuracy with its interval and counts; None if every item was skipped."""
     counted: str
     """Phrase with the number of items, skipped items and reasons."""

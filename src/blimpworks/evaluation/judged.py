@@ -128,11 +128,7 @@ class Tables:
 
 
 def _too_long(outputs: Path) -> str:
-    """Return the reason for the status ``too_long``, with the model's limit if it is known.
-
-    Scores are collected from shards (files with some of the sentences), which a ``manifest.json``
-    lists together with the model's limit.
-    """
+    """Return the reason for ``too_long``, with the limit that the scores' manifest states."""
     for entry in (made_by(outputs) or {}).get("inputs", []):
         recorded = Path(entry["path"])
         if recorded.name == "manifest.json":
@@ -325,10 +321,7 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
 
 
 def wrong_answers(tables: Tables, model: str) -> list[Record]:
-    """Return a random sample of wrong answers (keys: ``Benchmark.wrong``).
-
-    Answers have no margin. Items are in the order of their ids' digests, so each run chooses alike.
-    """
+    """Return wrong answers (keys: ``Benchmark.wrong``), chosen by digests as if at random."""
     rows = tables.judged(model)
     wrong = rows[rows["correct"] == 0]
     digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]

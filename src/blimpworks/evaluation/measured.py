@@ -233,10 +233,7 @@ def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Mea
 
 
 def _ranking(lang: str, compared: Means, tables: Tables, notes: Sequence[str] = ()) -> Record:
-    """Rank models by accuracy (keys: ``Benchmark.rankings``).
-
-    Accuracies are compared to a tenth of a percent, the precision of most papers.
-    """
+    """Rank models by accuracy, to a tenth of a percent: the precision of most papers."""
     facts, means = tables.facts, compared.means
     ranked: list[Record] = []
     ranks = means["accuracy"].round(3).rank(method="min", ascending=False).astype(int)
@@ -341,10 +338,7 @@ MOST_GAPS = 5
 
 
 def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
-    """Return differences between a model of ours and the mean of printed models.
-
-    There is one for each phenomenon, or for each language if print has no phenomena.
-    """
+    """Return differences to the mean of printed models, by phenomenon, or else by language."""
     labels = ["lang", *LEVELS]
     mean_of_printed = printed.groupby(labels)["accuracy"].mean()
     accuracies = {"accuracy": ours.set_index(labels)["accuracy"], "printed": mean_of_printed}
@@ -363,10 +357,7 @@ def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Rec
 
 
 def size_classes(tables: Tables) -> dict[str, Record]:
-    """Compare each model with printed ones of its size (values: ``Benchmark.size_classes``).
-
-    The result is empty if the paper prints no accuracies.
-    """
+    """Compare each model with printed ones of its size; empty if the paper prints none."""
     printed, accuracies, facts = tables.printed, tables.accuracies, tables.facts
     classes: dict[str, Record] = {}
     for model in tables.benchmark["languages"] if len(printed) else ():

@@ -70,10 +70,7 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def parse_benchmarks(text: str) -> tuple[str, ...]:
-    """Return the names in ``text``, which may also have paths of declared benchmarks.
-
-    Raises UserError if a benchmark is unknown or cannot be used.
-    """
+    """Return names for names or paths of benchmarks. Raises UserError if one cannot be used."""
     folders = {name: named_folder(name) for name in parse_names(text)}
     declare([*filter(None, folders.values())])
     names = tuple(dict.fromkeys(path.name if path else name for name, path in folders.items()))
@@ -104,10 +101,7 @@ def _same_language(code: str, languages: Iterable[str]) -> list[str]:
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
-    """Return the ISO 639-3 codes of languages, which are named by a code or in English.
-
-    Raises UserError if a language is unknown.
-    """
+    """Return ISO 639-3 codes for codes or English names. Raises UserError if one is unknown."""
     rows = repository_catalogue().languages
     by_name = {row.name.lower(): lang for lang, row in rows.items()}
     codes = []

@@ -115,10 +115,7 @@ class Output:
         return "\n".join(self.lines[start : start + MOST_FAILURE_LINES])
 
     def progress(self, look: Callable[[], Status], console: Console) -> str:
-        """Return a line such as ``2 min · 3 of 12 steps · gpt2: 40 of 90 sentences, 1 min left``.
-
-        ``look`` reads the status of the campaign's models.
-        """
+        """Return a line: ``2 min · 3 of 12 steps · gpt2: 40 of 90 sentences, 1 min left``."""
         seconds = monotonic() - self.started
         done, total = self.steps
         texts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]

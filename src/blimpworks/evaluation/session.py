@@ -32,13 +32,7 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation import request
 from blimpworks.evaluation.card import read_card, rerun_command
 from blimpworks.evaluation.checkpoints import checkpoints_of
-from blimpworks.evaluation.machine import (
-    Machine,
-    check_memory,
-    choose_engine,
-    choose_format,
-    this_machine,
-)
+from blimpworks.evaluation.machine import check_memory, choose_engine, choose_format, this_machine
 from blimpworks.evaluation.models import ResolvedModel, code_of_model, in_languages, resolve_models
 from blimpworks.evaluation.run import TARGET, claimed, run_quietly, run_snakemake, snakemake_command
 from blimpworks.evaluation.suites import read_suite, suite_file
@@ -80,10 +74,7 @@ def check_settings(settings: Mapping[str, Any]) -> Layout:
 
 
 def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Let answers to prompts be saved after every second batch; return the new layout.
-
-    Answers are saved in shards, and a batch takes a CPU half a minute or more.
-    """
+    """Save answers after every second batch; a batch takes a CPU half a minute or more."""
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
     for generation in filter(None, generations):
         # Follow a setting's path, such as "prompts.generation", and copy each level.
@@ -265,13 +256,10 @@ class Evaluation:
         return "\n\n".join(["\n".join(lines) for lines in lines_by_digest.values()] + [warning])
 
     def resolve(self, arguments: Sequence[str]) -> None:
-        """Set ``models`` to those that the arguments name, with engines that fit the machine.
-
-        The machine is this one, or the cluster of the profile.
-        """
+        """Set ``models``, with engines that fit this machine, or the cluster of the profile."""
         rows = request.repository_catalogue().models
         models = resolve_models(arguments, rows, self.overrides, self.trusted)
-        machine: Machine = this_machine()
+        machine = this_machine()
         if self.profile is not None:
             with chdir(REPOSITORY):  # which has the description of the cluster
                 site = find_site(check_campaign({"campaign": "evaluation"}, ""))

@@ -170,10 +170,7 @@ def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
 
 @dataclass(frozen=True)
 class BorrowedSide(Side):
-    """Decisions of one model by another program, on the items of an evaluation (``reference``).
-
-    Subclasses read the decisions and say in ``explanation`` why they may differ.
-    """
+    """Decisions of a model by another program, on the items of an evaluation (``reference``)."""
 
     reference: Side
     model: str
@@ -235,10 +232,7 @@ class SamplesSide(BorrowedSide):
         return pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS).astype({"margin": float})
 
     def explanation(self, flipped: int, both: int) -> str:
-        """Explain why ``flipped`` of ``both`` sides' decisions differ.
-
-        The explanation is empty if the model of the harness read nothing but the sentences.
-        """
+        """Explain why decisions differ; empty if the harness read nothing but the sentences."""
         tables = {(benchmark, lang) for benchmark, lang, _ in self.reference.judged_tables}
         samples = (sample for table in tables for _, sample in self.match_items(*table))
         before = {text for sample in samples for text in sample["before"]}

@@ -273,10 +273,7 @@ def _suite_of(side: Side) -> Suite:
 
 
 def _name_and_revision(row: ModelRow, *, is_checkpoint: bool) -> tuple[str, str]:
-    """Return the (model name, revision) that stand in paths of a submission.
-
-    A local checkpoint is a folder in the model's folder, and its revision is the folder's name.
-    """
+    """Return (model, revision) as in a submission's paths; local checkpoints are folders."""
     if not is_local(row.hf_id):
         # The row has the commit, and its label the revision that the user named.
         return Path(row.hf_id or row.name).stem, row.label.partition("@")[2] or "main"
@@ -391,10 +388,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class PredictionsSide(BorrowedSide):
-    """One side of a comparison: predictions of a model by another program.
-
-    They are matched to the items of the other side, an evaluation, by their texts and order.
-    """
+    """Predictions of a model by another program, matched to items by their texts and order."""
 
     judged_by_table: Mapping[tuple[str, str], pd.DataFrame]
     """For each (benchmark, language), decisions in ``JUDGEMENT_COLUMNS``; margins are NaN."""

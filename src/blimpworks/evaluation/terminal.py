@@ -276,10 +276,7 @@ class _Terminal:
         self.say(f"{meaning}does not explain.", "dim")
 
     def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
-        """Print words above their log-probabilities; words that differ are in brackets.
-
-        ``columns`` have the aligned words of the sides; a sign stands before each side.
-        """
+        """Print aligned words above their log-probabilities; those that differ are in brackets."""
         line_width = LINE_WIDTH - 3 * INDENT
         # Columns that fit on a line, each with its texts, log-probabilities and width.
         lines: list[list[tuple[AlignedWords, list[str], list[str], int]]] = []

@@ -168,10 +168,7 @@ DTYPE_IN_KEY = -3
 
 
 def _identity(tables: Evaluation) -> dict[str, Any]:
-    """Return fields on model, run and machine, from what the jobs recorded.
-
-    Without a record of the judging job, the date is 1970.
-    """
+    """Return fields on model, run and machine, from the jobs' records; else the date is 1970."""
     judging: Record = record_of(tables.judgements) or {}
     # Scores are collected from the files that a manifest lists; its record is the scoring job's.
     inputs = (record_of(tables.outputs) or {}).get("inputs", [])

@@ -239,10 +239,7 @@ def _function_of(formula: formulas.Formula) -> Callable[..., Any]:
 
 
 def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield the source of a formula, function, partial, class or object, after that of its parts.
-
-    ``seen`` has the ids of objects that need not be written again.
-    """
+    """Yield the code of a formula, function, class or object, after the code that it uses."""
     if id(value) in seen:
         return
     seen.add(id(value))

@@ -129,10 +129,7 @@ def authors_of(options: ExportOptions) -> list[str]:
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
-    """Return the path of the results as records have it. Raises UserError for another campaign's.
-
-    ``source`` is the campaign's file.
-    """
+    """Return the results' path as in records. Raises UserError if ``source`` has another."""
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
         raise UserError(
