@@ -1,8 +1,8 @@
 """Build the report card of an evaluation from its tables: its data, and views of them.
 
-The workflow calls ``build_report_card`` with the inputs that ``card.card_facts`` collects. Files:
-``card.json`` (the data, a ``card.Card``), an HTML page, tables to paste into a paper, perhaps
-curves over checkpoints, and for each model a results file in the layout of lm-evaluation-harness.
+The workflow calls ``build_report_card`` with the inputs that ``card.card_facts`` collects. It
+writes ``card.json`` (the data, a ``card.Card``), an HTML page, and tables to paste into a paper.
+There may be curves over checkpoints; each model has a results file as of lm-evaluation-harness.
 Functions raise UserError when a table is missing or broken.
 """
 
@@ -58,7 +58,6 @@ from blimpworks.tables import ACCURACIES, PARITY, read_table
 PACKAGE_DIR = Path(__file__).parent
 # Named in full, so that a record's digest of the code covers them.
 TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
-UNTEMPLATED = "Sentences were read as plain texts, without its chat template."
 
 
 def _rows_of_phenomena(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
@@ -106,8 +105,10 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
         for model in filter(row["models"].get, models):
             share, low, high = (row["models"][model][key] for key in ("accuracy", "low", "high"))
             printed = f"{show.percent(share)} ({show.interval(low, high)})"
-            labels = (str(number), text.label(model))
-            cells.append(Cell(*labels, 100 * share, printed, UNWEIGHTED, "accuracies", {}))
+            label = text.label(model)
+            cells.append(
+                Cell(str(number), label, 100 * share, printed, UNWEIGHTED, "accuracies", {})
+            )
     caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
     caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
     title = f"{benchmark['label']} by {level.lower()}"
@@ -127,7 +128,7 @@ def _model(facts: Record) -> Model:
     if code:
         notes.append(f"Runs code of its own, with the user's consent (SHA-256 {code}).")
     if facts["tuning"] == "chat" and facts["manifests"]:
-        notes.append(UNTEMPLATED)
+        notes.append("Sentences were read as plain texts, without its chat template.")
     return {
         "label": facts["label"],
         "hf_id": short_address(facts["hf_id"]),
@@ -151,11 +152,9 @@ def _sensitivity(tables: Tables, model: str) -> list[Record]:
     rows: list[Record] = []
     for lang in tables.benchmark["sensitivity"][model]:
         path = sensitivity_table(tables.facts["results"], tables.name, lang, model)
-        possible = [
-            row
-            for row in read_table(PARITY, Path(path)).to_pylist()
-            if row["method"] == tables.methods[model] and row["impossible"] is None
-        ]
+        rows_of_table = read_table(PARITY, Path(path)).to_pylist()
+        method = tables.methods[model]
+        possible = [r for r in rows_of_table if r["method"] == method and r["impossible"] is None]
         # Two rules can mean the same token: keep the first row of each token.
         distinct = {row["first_token"]: row for row in reversed(possible)}
         for row in reversed(distinct.values()):
@@ -173,10 +172,8 @@ def _benchmark(tables: Tables) -> Benchmark:
     prompted, scored = (models, {}) if benchmark["unit"] == "prompt" else ({}, models)
     items = []
     for lang, path in benchmark["items"].items():
-        n, of = (
-            measured.item_counts(table)[ALL]
-            for table in (path, benchmark["all_items"].get(lang, path))
-        )
+        paths = (path, benchmark["all_items"].get(lang, path))
+        n, of = (measured.item_counts(table)[ALL] for table in paths)
         items.append({"lang": lang, "n": n, "of": of})
     rows = measured.accuracy_rows(tables, judged.skipped_items(tables))
     return {
@@ -277,10 +274,6 @@ def task_name(*names: str) -> str:
     return "_".join(re.sub(r"[^\w.+#-]+", "_", name).strip("_") for name in names)
 
 
-OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
-"""The harness's types of tasks, by the unit of the benchmark."""
-
-
 def _metrics(rows: Sequence[Mapping[Any, Any]], method: str) -> dict[str, tuple[float, int]]:
     """Return (accuracy, number of items) by the harness's name of a metric, such as ``acc``.
 
@@ -303,6 +296,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     """
     names = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
     sections: dict[str, Any] = {name: {} for name in names}
+    output_types = {"pair": "multiple_choice", "prompt": "generate_until"}
     subtasks: dict[str, list[str]] = {}
     for entry in card["benchmarks"]:
         name, benchmark = entry["name"], facts["benchmarks"][entry["name"]]
@@ -331,8 +325,8 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             phenomena = [phenomenon for phenomenon in rows if phenomenon != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []
             subtasks[parent] = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
-            tasks = zip([parent, *subtasks[parent]], [ALL, *phenomena], strict=True)
-            for task, phenomenon in tasks:
+            tasks = [parent, *subtasks[parent]]
+            for task, phenomenon in zip(tasks, [ALL, *phenomena], strict=True):
                 metrics = _metrics(rows[phenomenon], method)
                 effective = max((n for _, n in metrics.values()), default=0)
                 counts: dict[str, Any] = {"original": original[phenomenon], "effective": effective}
@@ -348,7 +342,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 sections["configs"][task] = {
                     "task": task,
                     "dataset_path": items,
-                    "output_type": OUTPUT_TYPES[benchmark["unit"]],
+                    "output_type": output_types[benchmark["unit"]],
                     "num_fewshot": 0,
                     "metadata": {"version": version, "method": method},
                 }
@@ -359,12 +353,10 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
     described, date = card["models"][model], card["date"]
     name, size = described["hf_id"] or model, described["parameters"]
+    arguments = {key: described[key] for key in ("revision", "dtype", "first_token", "start")}
     config = {
         "model": described["engine"],
-        "model_args": {
-            "pretrained": name,
-            **{key: described[key] for key in ("revision", "dtype", "first_token", "start")},
-        },
+        "model_args": {"pretrained": name, **arguments},
         "model_num_parameters": None if size is None else round(size * 1e9),
         "model_dtype": described["dtype"],
         "model_revision": described["revision"],
@@ -412,8 +404,5 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
     write_text(latex, "\n".join(map(latex_text, tables)))
     write_text(page, page_of(card))
     write_text(data, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    return {
-        "benchmarks": len(card["benchmarks"]),
-        "models": len(card["models"]),
-        "tests": card["tests"],
-    }
+    counts = {name: len(card[name]) for name in ("benchmarks", "models")}
+    return {**counts, "tests": card["tests"]}

@@ -1,8 +1,7 @@
 """The report card of an evaluation as data: its inputs (``Facts``) and its content (``Card``).
 
-A card has the results of some models on some benchmarks. The workflow calls ``card_facts`` to
-collect the inputs: settings of the campaign, and paths of tables. ``build.build_card`` makes the
-content from them, and writes it to ``card.json``.
+The workflow calls ``card_facts`` to collect the inputs: settings of the campaign, and paths of
+tables. ``build.build_card`` makes the content from them: the results of models on benchmarks.
 
 Accuracies, intervals (95 %) and differences are shares of 1. Log-probabilities and margins are in
 nats; margins are per token, character or byte if the method normalises by length. ``all`` as a
@@ -161,11 +160,11 @@ def model_table(results: str, folder: str, benchmark: str, lang: str, model: str
 def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     row = layout.catalogue.models[name]
     scorer = find_scorer(layout.engine_of(name), row.architecture)
-    languages, languages_of_scores = set(), set()
-    for benchmark, models in covered.items():
-        languages |= {*models.get(name, ())}
+    languages, languages_of_scores = set[str](), set[str]()
+    for benchmark, languages_by_model in covered.items():
+        languages.update(languages_by_model.get(name, ()))
         if find_benchmark(benchmark).unit == "pair":
-            languages_of_scores |= {*models.get(name, ())}
+            languages_of_scores.update(languages_by_model.get(name, ()))
     # A model that is trained for each language has a checkpoint for each, others have one.
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
     return {
@@ -415,7 +414,6 @@ class Card(TypedDict):
     commit: str
     """Commit of the repository that made the tables; may be empty."""
     limit: int | None
-    """Most items per benchmark and language; None for all."""
     rerun: str
     results: str
     files: list[str]

@@ -76,8 +76,7 @@ LABELS = {
     "acquisition": "correlation",
 }
 """Labels of the vertical axis, by a task's measure."""
-MOST_PANELS = 3
-"""Most panels of a figure side by side."""
+MOST_PANELS_IN_ROW = 3
 
 
 def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
@@ -89,7 +88,7 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
 
     # An age of acquisition is one number of the whole run, so it has no curve.
     rows = [row for row in suite["rows"] if row["measure"] != "acquisition"] or suite["rows"]
-    columns = min(MOST_PANELS, math.ceil(len(rows) ** 0.5))
+    columns = min(MOST_PANELS_IN_ROW, math.ceil(len(rows) ** 0.5))
     lines = math.ceil(len(rows) / columns)
     cells: list[Cell] = []
     with style.house_style():

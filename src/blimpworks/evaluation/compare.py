@@ -47,15 +47,13 @@ class Comparison:
     models: Sequence[tuple[str, str]]
     """The compared models, as (model of A, model of B)."""
     rows: Sequence[Record]
-    """For each benchmark, language and two models: a row over all phenomena, then one for each.
+    """Rows of each benchmark, language and two models: over all phenomena, then for each.
 
-    Labels: ``benchmark``, ``lang``, ``model_a``, ``model_b``, ``phenomenon`` and ``method``.
-    ``accuracy_a`` and ``accuracy_b`` (from 0 to 1, or None): over the ``n_a`` and ``n_b`` items
-    with a verdict in A and in B. ``difference``: B minus A.
-    ``both``: number of items with a verdict in both; of these, ``only_a`` and ``only_b`` are right
-    in A only and in B only. ``p``: McNemar's test on them, two-sided and not corrected.
-    ``items_only_a``, ``items_only_b``: numbers of items with a verdict in A only and in B only.
-    ``skipped_a``, ``skipped_b``: numbers of items without a verdict, by reason.
+    Labels are ``benchmark``, ``lang``, ``model_a``, ``model_b``, ``phenomenon`` and ``method``.
+    ``accuracy_a`` (from 0 to 1, or None) is over the ``n_a`` items with a verdict in A; so for B.
+    ``difference`` is B minus A. ``both`` counts the items with a verdict in A and B; of these,
+    ``only_a`` are right in A only. ``p`` is of McNemar's test on them, two-sided and not corrected.
+    ``items_only_a`` counts items with a verdict in A only, ``skipped_a`` those without, by reason.
     """
     flipped: int
     """Number of all items that are right in A only or in B only."""
@@ -104,8 +102,7 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
             ids, items = rows.loc[is_skipped, "item_id"], side.items(benchmark, lang, model)
             rows.loc[is_skipped, "why"] = why_skipped(ids, items, output, method)
         frames.append(rows)
-    on = [*KEY, "phenomenon"]
-    joined = frames[0].merge(frames[1], how="outer", on=on, suffixes=("_a", "_b"))
+    joined = frames[0].merge(frames[1], "outer", [*KEY, "phenomenon"], suffixes=("_a", "_b"))
     names = {"model_a": models[0], "model_b": models[1]}
     return {"benchmark": benchmark, "lang": lang, **names, "method": method}, joined
 
@@ -126,9 +123,6 @@ def _comparison_row(
         side.accuracy_by_label.get((name, labels[f"model_{letter}"], lang, phenomenon, ALL, method))
         for side, letter in zip(sides, "ab", strict=True)
     )
-    difference = None
-    if accuracy_a is not None and accuracy_b is not None:
-        difference = accuracy_b - accuracy_a
     return {
         **labels,
         "phenomenon": phenomenon,
@@ -145,7 +139,7 @@ def _comparison_row(
         "items_only_b": int((has_b & ~has_a).sum()),
         "skipped_a": dict(Counter(rows["why_a"].dropna())),
         "skipped_b": dict(Counter(rows["why_b"].dropna())),
-        "difference": difference,
+        "difference": None if accuracy_a is None or accuracy_b is None else accuracy_b - accuracy_a,
     }
 
 
@@ -161,7 +155,6 @@ def _largest_flips(
         tables.append(flipped.assign(change=change, **labels))
     flipped = pd.concat([table for table in tables if len(table)] or tables[:1])
     flipped = flipped.sort_values(["change", *KEY], ascending=[False, True, True], kind="stable")
-
     flips = []
     names = ("benchmark", "lang", "model_a", "model_b", "phenomenon", "paradigm", "item_id")
     for row in flipped.head(count).to_dict("records"):
@@ -220,10 +213,8 @@ def compare_evaluations(
 
     ``first`` and ``second`` are directories of evaluations, or results trees. ``second`` may also
     be samples of lm-evaluation-harness, or predictions on the suite of ``first``. ``models`` names
-    one model of each; by default models of the same name are compared, or the only ones. ``flips``
-    is the largest number of flipped items to return.
-
-    Raises UserError when one is no finished evaluation, or there is nothing to compare.
+    one model of each (see ``pair_models``). At most ``flips`` flipped items are returned. Raises
+    UserError when one is no finished evaluation, or there is nothing to compare.
     """
     a = read_side(first)
     of_other_program = read_samples(second, a) or read_submission(second, a)
@@ -250,9 +241,9 @@ def compare_evaluations(
     notes = []
     for position, side in enumerate((a, b)):
         compared_models = {pair[position] for pair in pairs}
-        others = [model for model in side.models if model not in compared_models]
-        if others:
-            notes.append(f"Models only in {side.folder}, not compared: {', '.join(others)}.")
+        not_compared = [model for model in side.models if model not in compared_models]
+        if not_compared:
+            notes.append(f"Models only in {side.folder}, not compared: {', '.join(not_compared)}.")
         for pair in pairs:
             common = {*a.judged(pair[0])} & {*b.judged(pair[1])}
             languages_only_here: dict[str, list[str]] = {}
@@ -279,7 +270,6 @@ def compare_evaluations(
 MOST_DETAILED_LANGUAGES = 5
 """Most languages of a benchmark for which all phenomena are printed."""
 MOST_REASONS = 12
-"""Most reasons to print."""
 SIGNIFICANT = 0.05
 
 

@@ -29,8 +29,8 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.records.reading import read_record
 from blimpworks.tables import read_parquet
 
-FILES = 6
-"""Most files from outside to name with their checksums."""
+MOST_FILES = 6
+"""Most files without a record to name with their checksums."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,6 @@ class Number:
 
     @property
     def line(self) -> str:
-        """Line with row, model, accuracy and number of items."""
         if not self.accuracy:
             return f"{self.row} / {self.column}: {self.counted}"
         share = show.percent(self.accuracy["accuracy"])
@@ -102,9 +101,9 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
                 else:
                     continue
                 labels = (", ".join(names), text.label(model))
-                number = Number(text, benchmark, cells, model, *labels, accuracy, counted)
-                all_numbers.append(number)
-
+                all_numbers.append(
+                    Number(text, benchmark, cells, model, *labels, accuracy, counted)
+                )
     numbers = []
     for number in all_numbers:
         synonyms = {number.model, number.column, card["models"][number.model]["hf_id"]}
@@ -169,7 +168,6 @@ def explain_number(
     os.chdir(base)
     for path in (recorded, recorded.with_name(named.name)):
         require_as_recorded(path)
-
     facts: Facts = record["params"]["facts"]
     name, model, lang = number.benchmark["name"], number.model, number.cells["lang"]
     languages = [lang]
@@ -213,9 +211,8 @@ def explain_number(
     }
     # Tables of other languages, models and benchmarks need not be read.
     all_names = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
-    needed = {part for path in (*judgements, recorded) for part in (*path.parts, path.stem)}
+    needed = {name for path in (*judgements, recorded) for name in (*path.parts, path.stem)}
     explanation = explain_cell(recorded, cell, items, item, ignored=all_names - needed)
-
     sentences = [f"{number.counted}."]
     items_by_lang = facts["benchmarks"][name]["items"]
     paths = {Path(items_by_lang[code]) for code in languages}
@@ -230,10 +227,10 @@ def explain_number(
     roots = (node for node in explanation.tree.walk() if node.path in paths)
     ancestors = (node for root in roots for node in root.walk())
     unrecorded = {node.path: node.sha256 for node in ancestors if node.record is None}
-    for path, digest in [*unrecorded.items()][:FILES]:
+    for path, digest in [*unrecorded.items()][:MOST_FILES]:
         sentences.append(f"Items from {path}, sha256 {digest}.")
-    if len(unrecorded) > FILES:
-        sentences.append(f"Items from {len(unrecorded) - FILES} more files (--ancestry).")
+    if len(unrecorded) > MOST_FILES:
+        sentences.append(f"Items from {len(unrecorded) - MOST_FILES} more files (--ancestry).")
     commit, is_changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
     sentences.append(
         f"By blimpworks {number.text.card['version']}, code {record['code']}, commit {commit[:12]}"

@@ -69,12 +69,10 @@ class Tables:
 
     @cached_property
     def benchmark(self) -> BenchmarkFacts:
-        """Facts on the benchmark."""
         return self.facts["benchmarks"][self.name]
 
     @cached_property
     def methods(self) -> dict[str, str]:
-        """Main method of each model."""
         return {model: methods[0] for model, methods in self.benchmark["methods"].items()}
 
     @cached_property
@@ -116,12 +114,8 @@ class Tables:
 
     def judged(self, model: str) -> pd.DataFrame:
         """Return a model's judgements in all languages, with a column ``lang``."""
-        frames = [
-            models[model].assign(lang=lang)
-            for lang, models in self.judgements.items()
-            if model in models
-        ]
-        return pd.concat(frames)
+        frames = {lang: rows[model] for lang, rows in self.judgements.items() if model in rows}
+        return pd.concat([rows.assign(lang=lang) for lang, rows in frames.items()])
 
 
 # Skipped items
@@ -206,7 +200,6 @@ def paired_tests(tables: Tables) -> list[Record]:
     if len(models) < 2:
         return []
     exact_below = EXACT_BELOW if tables.benchmark["mcnemar"] == "corrected" else 0
-
     # Arrays [item, model] of verdicts: NaN if a model was not run on an item.
     skipped_verdict = -1.0
     verdicts = {}
@@ -219,7 +212,6 @@ def paired_tests(tables: Tables) -> list[Record]:
         verdicts[lang] = wide.reindex(columns=models).to_numpy(dtype=float)
     if len(verdicts) > 1:
         verdicts = {ALL: np.concatenate([*verdicts.values()]), **verdicts}
-
     tests: list[Record] = []
     for lang, correct in verdicts.items():
         was_run = ~np.isnan(correct)
@@ -262,14 +254,6 @@ def _rows_by_item(
     return rows
 
 
-TEXTS = ("item_id", "good", "bad", "item", "condition")
-SCORE_COLUMNS = [
-    "item_id",
-    *("logprob_good", "logprob_bad"),
-    *(f"{side}_{name}" for side in ("good", "bad") for name in ("logprobs", "ends")),
-]
-
-
 def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Record]]) -> Record:
     """Return an item's sentences (``sides``) and words (``blocks``), as in ``Benchmark.worst``.
 
@@ -295,21 +279,23 @@ def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Reco
     return {"sides": sides, "blocks": blocks}
 
 
-MORE = 3
-"""Items to read for each item to show, because some have the same sentences."""
-
-
 def worst_items(tables: Tables, model: str) -> list[Record]:
     """Return the wrongly judged items with the largest margins (keys: ``Benchmark.worst``)."""
+    item_columns = ["item_id", "good", "bad", "item", "condition"]
+    score_columns = [
+        "item_id", "logprob_good", "logprob_bad",
+        "good_logprobs", "good_ends", "bad_logprobs", "bad_ends",
+    ]  # fmt: skip
     rows, order = tables.judged(model), ["margin", "item_id", "paradigm"]
     most = tables.facts["worst"]
-    lowest = rows[rows["margin"] < 0].sort_values([*order, "lang"]).head(MORE * most)
+    # More items are read than shown, because some have the same sentences.
+    lowest = rows[rows["margin"] < 0].sort_values([*order, "lang"]).head(3 * most)
     worst: list[Record] = []
     for lang, judged in lowest.groupby("lang", sort=False):
         path = tables.benchmark["items"][str(lang)]
-        texts = _rows_by_item(ITEMS, path, TEXTS, judged["item_id"])
+        texts = _rows_by_item(ITEMS, path, item_columns, judged["item_id"])
         ids = [row["item_id"] for rows in texts.values() for row in rows]
-        scores = _rows_by_item(SCORES, tables.path("scores", str(lang), model), SCORE_COLUMNS, ids)
+        scores = _rows_by_item(SCORES, tables.path("scores", str(lang), model), score_columns, ids)
         for item in judged.to_dict("records"):
             labels = {name: item[name] for name in (*ITEM_LABELS, "margin")}
             worst.append(labels | _sides_and_blocks(texts[item["item_id"]], scores))

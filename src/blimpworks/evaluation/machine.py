@@ -70,8 +70,8 @@ def available_memory_gb() -> float | None:
             most, now = _read(group / limit), _read(group / used)
             # Without a limit, version 2 has "max".
             if group.is_relative_to(CGROUPS) and most.isdecimal() and now.isdecimal():
-                lines = _read(group / "memory.stat").splitlines()
-                stat = dict(line.split(maxsplit=1) for line in lines)
+                text = _read(group / "memory.stat")
+                stat = dict(line.split(maxsplit=1) for line in text.splitlines())
                 # The kernel frees its cache of files when memory is needed.
                 files = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
                 free.append((int(most) - int(now) + files) / 1e9)
@@ -94,7 +94,7 @@ def visible_gpus_gb() -> tuple[float, ...]:
 @cache
 def this_machine() -> Machine:
     """Return the resources of this machine, measured at the first call."""
-    installed = (name for name, engine in engines().items() if engine.python(REPOSITORY))
+    installed = {name for name, engine in engines().items() if engine.python(REPOSITORY)}
     formats = slow_formats(_read(CPUINFO))
     return Machine(available_memory_gb(), visible_gpus_gb(), frozenset(installed), formats)
 

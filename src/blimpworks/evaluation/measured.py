@@ -89,7 +89,6 @@ def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
     for key, skipped_by_model in skipped.items():
         if any(0 < counts["n"] == counts["of"] for counts in skipped_by_model.values()):
             measured.setdefault(key, {})
-
     models, baselines = [*tables.benchmark["languages"]], baselines_of(tables)
     positions = {lang: i for i, lang in enumerate([ALL, MEAN, *tables.benchmark["items"]])}
     table: list[Row] = []
@@ -128,18 +127,15 @@ def paradigm_rows(tables: Tables) -> list[Row]:
     return [rows[key] for key in sorted(rows)]
 
 
-UNKNOWN_ID, END_ID = 0, 1
-"""Ids of ``<unk>`` and of the end of a sentence in vocabularies of words."""
-
-
 def unknown_words(scores: Iterable[Path]) -> float:
     """Return the share of words in tables of scores that an n-gram model or LSTM does not know."""
+    unknown_id, end_id = 0, 1  # in vocabularies of words
     word_count = unknown = 0
     for path in scores:
         for column in read_table(SCORES, path, ["good_ids", "bad_ids"]).columns:
             ids = np.asarray(pc.list_flatten(column))
-            word_count += int((ids != END_ID).sum())
-            unknown += int((ids == UNKNOWN_ID).sum())
+            word_count += int((ids != end_id).sum())
+            unknown += int((ids == unknown_id).sum())
     return unknown / max(word_count, 1)
 
 
@@ -151,9 +147,6 @@ def item_counts(path: str) -> dict[str, int]:
     return {ALL: len(rows), **Counter(rows["phenomenon"].astype(str))}
 
 
-COMPARED = ["good", "bad", "item", "acceptable", "alternatives"]
-
-
 def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
     """Return accuracies by baseline, for each (language, phenomenon); none for prompts.
 
@@ -161,8 +154,9 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
     """
     frames = []
     benchmark = tables.benchmark
+    columns = [*LABELS, "good", "bad", "item", "acceptable", "alternatives"]
     for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():
-        items = read_table(ITEMS, Path(path), [*LABELS, *COMPARED]).to_pandas()
+        items = read_table(ITEMS, Path(path), columns).to_pandas()
         rows = baseline_rows(one_row_per_item(items.astype(dict.fromkeys(LABELS, object))))
         # A list of frequencies takes 40 MB, and a card can have a hundred languages.
         wordfreq.get_frequency_dict.cache_clear()
@@ -313,7 +307,6 @@ def rankings(tables: Tables) -> list[Record]:
         if means:
             means_by_lang[lang] = means
     ranked = [_ranking(lang, means, tables) for lang, means in means_by_lang.items()]
-
     if len(means_by_lang) > 1:
         rows = pd.concat([means.means for means in means_by_lang.values()]).reset_index()
         # Without an interval, an accuracy has no number of items that could be added.
@@ -323,8 +316,8 @@ def rankings(tables: Tables) -> list[Record]:
         means = _means(rows, [(ALL, ALL)], len(means_by_lang))
         if means:
             complete = {*means.means.index.get_level_values("model")}
-            incomplete = dict.fromkeys(name for name in means.incomplete if name not in complete)
-            means = replace(means, incomplete=[*incomplete])
+            incomplete = [n for n in dict.fromkeys(means.incomplete) if n not in complete]
+            means = replace(means, incomplete=incomplete)
             note = f"Means over the {len(means_by_lang)} languages that print and we have."
             ranked.insert(0, _ranking(MEAN, means, tables, [note]))
     return ranked

@@ -50,7 +50,6 @@ class ResolvedModel:
 
     argument: str
     row: ModelRow
-    """Its row in a table of models."""
     components: tuple[str, ...]
     """Owner and name, or folders and name. Its unique name joins as many of the last as needed."""
     in_catalogue: bool = False
@@ -98,7 +97,6 @@ class ResolvedModel:
 
 
 def _slug(text: str) -> str:
-    """Return a text as a name: "Org/My Model" becomes "org-my-model"."""
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.") or "model"
 
 
@@ -180,8 +178,7 @@ def _from_facts(
 
 
 def _has_model(folder: Path) -> bool:
-    names = (FILE_NAME, "config.json", "adapter_config.json")
-    return any((folder / name).exists() for name in names)
+    return any((folder / n).exists() for n in (FILE_NAME, "config.json", "adapter_config.json"))
 
 
 def _model_folders(path: Path) -> list[Path]:
@@ -223,10 +220,12 @@ def _facts_of_languages(
     return replace(largest, file_gb=max(facts.file_gb for facts in facts_by_lang.values()))
 
 
-UNMATCHED_WORDS, OTHER_CASE = 0.05, 0.01
-"""There is a note if more words never match, or if fewer have a capital (or a small letter)."""
-FEWEST_WORDS = 10
-"""Fewest words of a script with capitals for a note on case."""
+MOST_UNMATCHED_WORDS = 0.05
+"""Largest share of words that never match without a note about them."""
+FEWEST_WITH_LETTER = 0.01
+"""There is a note if no larger share of words has a capital, or a small letter."""
+FEWEST_CASED_WORDS = 10
+"""Fewest words of a script with capitals for such a note."""
 
 
 def _notes_on_words(path: Path) -> tuple[str, ...]:
@@ -234,7 +233,7 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
     vocabulary = read_vocabulary(path)[2:]
     unmatched = [word for word in vocabulary if [piece for piece, _ in split_words(word)] != [word]]
     notes, of_words = [], f"of the {len(vocabulary):,} words of {path.name}"
-    if len(unmatched) > UNMATCHED_WORDS * len(vocabulary):
+    if len(unmatched) > MOST_UNMATCHED_WORDS * len(vocabulary):
         notes.append(
             f"{len(unmatched):,} {of_words}, such as {unmatched[0]!r}, never match, because "
             "sentences are split into words and punctuation marks; a word that is not known counts "
@@ -246,13 +245,13 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
         "a capital": sum(word.lower() != word for word in cased),
         "a small letter": sum(word.upper() != word for word in cased),
     }
-    if len(cased) >= max(FEWEST_WORDS, len(vocabulary) / 2):
+    if len(cased) >= max(FEWEST_CASED_WORDS, len(vocabulary) / 2):
         notes += [
             f"{count or 'None'} {of_words} {'have' if count > 1 else 'has'} {letter}, so words of "
             "sentences with one count as <unk> (the report card has the share of unknown words); "
             "name a model of text that is written like the sentences."
             for letter, count in counts.items()
-            if count <= OTHER_CASE * len(cased)
+            if count <= FEWEST_WITH_LETTER * len(cased)
         ]
     return tuple(notes)
 

@@ -10,7 +10,7 @@ import os
 import re
 import socket
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -85,19 +85,19 @@ def parse_benchmarks(text: str) -> tuple[str, ...]:
     return names
 
 
-def _same_language(code: str, languages: Iterable[str]) -> list[str]:
+def _same_language(code: str, languages: Collection[str]) -> list[str]:
     """Return the codes among ``languages`` that mean the same language as ``code``, such as ``en``.
 
     A macrolanguage (``ara``) and its main language in CLDR (``arb``) mean the same.
     """
     if not langcodes.tag_is_valid(code):
         return []
-    languages, tag = [*languages], langcodes.standardize_tag(code)
-    macro_tag = langcodes.standardize_tag(code, macro=True)
-    same = [lang for lang in languages if langcodes.standardize_tag(lang) == tag]
-    return same or [
-        lang for lang in languages if langcodes.standardize_tag(lang, macro=True) == macro_tag
-    ]
+    for macro in (False, True):
+        tag = langcodes.standardize_tag(code, macro=macro)
+        same = [c for c in languages if langcodes.standardize_tag(c, macro=macro) == tag]
+        if same:
+            return same
+    return []
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
@@ -216,8 +216,8 @@ def is_local_file(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
     """Return whether a data file is downloaded, or in the mirror (plain or .xz)."""
     copies = [Path(campaign.pathvars.resources, "sources", row.name)]
     if campaign.mirror is not None and row.mirror:
-        names = (row.mirror, f"{row.mirror}.xz")
-        copies += [below(campaign.mirror, name, f"{row.name}: mirror") for name in names]
+        for name in (row.mirror, f"{row.mirror}.xz"):
+            copies.append(below(campaign.mirror, name, f"{row.name}: mirror"))
     return any(path.is_file() for path in copies)
 
 
@@ -251,11 +251,11 @@ def own_languages(campaign: Campaign) -> tuple[list[str], list[str]]:
     languages: dict[str, None] = {}  # dicts, to keep the order
     all_languages: dict[str, None] = {}
     for name in campaign.benchmarks:
-        campaign = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
+        alone = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
         # With "skip", a language would be lost if all its files lack a checksum.
-        catalogue = load_catalogue(campaign.model_copy(update={"unpinned": "error"}))
-        languages |= dict.fromkeys(_languages(campaign, catalogue, benchmarks()[name]))
-        all_languages |= dict.fromkeys(benchmarks()[name].languages(campaign, catalogue))
+        catalogue = load_catalogue(alone.model_copy(update={"unpinned": "error"}))
+        languages |= dict.fromkeys(_languages(alone, catalogue, benchmarks()[name]))
+        all_languages |= dict.fromkeys(benchmarks()[name].languages(alone, catalogue))
     return [*languages], [lang for lang in all_languages if lang not in languages]
 
 

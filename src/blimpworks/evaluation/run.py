@@ -32,7 +32,6 @@ PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
 OFTEN, RARELY = 1.0, 10.0
 """Seconds between two updates of the progress, on a terminal and elsewhere."""
 MOST_FAILURE_LINES = 30
-"""Most lines of a failure to show."""
 
 
 @contextmanager
@@ -75,7 +74,7 @@ def snakemake_command(
 
 @dataclass
 class Output:
-    """What Snakemake has printed so far, from which progress and failures are read."""
+    """The lines of Snakemake so far, from which progress and failures are read."""
 
     lines: list[str] = field(default_factory=list)
     steps: tuple[int, int] = (0, 0)
@@ -137,7 +136,6 @@ class Output:
     def follow(
         self, process: subprocess.Popen[str], look: Callable[[], Status], console: Console
     ) -> None:
-        """Show the progress until the process ends."""
         on_terminal, progress = console.is_terminal, ""
         with console.status("starting") if on_terminal else nullcontext() as line:
             while True:
@@ -164,8 +162,8 @@ class Interrupts:
         self.earlier_handlers = {n: h for n, h in handlers.items() if h != signal.SIG_IGN}
         for number in self.earlier_handlers:
             signal.signal(number, self.pass_on)
-        # But a shell ignores SIGINT for background jobs; Snakemake would inherit that and could not
-        # be interrupted. A handler, unlike ignoring, is not inherited.
+        # But a shell ignores SIGINT for background jobs, and Snakemake would inherit that.
+        # A handler, unlike ignoring, is not inherited.
         if handlers[signal.SIGINT] == signal.SIG_IGN:
             self.earlier_handlers[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
         return self

@@ -74,11 +74,10 @@ def checked(model: Model) -> str:
     """Return a sentence on the tests that a model passed before scoring; empty without tests."""
     tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
     texts = []
-    for name in tests:
-        finding = model["checks"].get(name)
-        if finding is not None:
-            # Longer findings say more than that the test was passed.
-            texts.append(f"{name} ({finding})" if any(mark in finding for mark in ",;:") else name)
+    for name in filter(model["checks"].__contains__, tests):
+        finding = model["checks"][name]
+        # Longer findings say more than that the test was passed.
+        texts.append(f"{name} ({finding})" if any(mark in finding for mark in ",;:") else name)
     return f"Checked: {', '.join(texts)}." if texts else ""
 
 
@@ -151,7 +150,6 @@ class CardText:
         return names.get(code) or self.card["languages"].get(code, code)
 
     def label(self, model: str) -> str:
-        """Return the label of a model."""
         return self.card["models"][model]["label"]
 
     def _prefix(self, benchmark: Benchmark, model: str) -> str:
@@ -186,8 +184,8 @@ class CardText:
             if "longer" in row["baselines"] and "frequent words" not in row["baselines"]
         ]
         if without_frequencies:
-            languages = ", ".join(without_frequencies)
-            sentences.append(f"wordfreq gives no frequencies of {languages} here.")
+            names = ", ".join(without_frequencies)
+            sentences.append(f"wordfreq gives no frequencies of {names} here.")
         return " ".join(["Baselines, by the items alone.", *sentences]) if sentences else ""
 
     def skipped_lines(self, benchmark: Benchmark) -> list[str]:
