@@ -46,6 +46,8 @@ SETTINGS_NAME = "the evaluation"
 """Name of the settings in messages, before they are in a file."""
 TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
+LARGE = 0.5
+"""Billions of parameters with which two cores score 1,000 sentences in about half a minute."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
 """Choices of data; ``auto`` is ``released`` if the data can be had, else ``embedded``."""
 DECLARED = "declared"
@@ -101,12 +103,6 @@ def copy_into(files: Sequence[Path], folder: Path) -> None:
             shutil.copyfile(file, copy)
 
 
-LARGE = 0.5
-"""Billions of parameters with which two cores score 1,000 sentences in about half a minute."""
-SMALLEST_SHARD = 20
-"""Fewest sentences in a shard; progress is shown and saved after each shard."""
-
-
 @dataclass
 class Evaluation:
     """The user's choices for an evaluation, and what the steps of a run add to them."""
@@ -126,7 +122,7 @@ class Evaluation:
     scoring: Mapping[str, Any] = field(default_factory=dict)
     """Settings of scoring that the user sets, as in a campaign."""
     overrides: Mapping[str, str] = field(default_factory=dict)
-    """What the user sets for all models, such as {"dtype": "bfloat16"} (``models.CAN_BE_SET``)."""
+    """Settings of all models, such as {"dtype": "bfloat16"} (``models.CAN_BE_SET``)."""
     profile: str | None = None
     """Profile of Snakemake; None to run on this machine."""
     cores: int = 1
@@ -191,11 +187,8 @@ class Evaluation:
             "languages": [*(self.languages or template["languages"])],
             "models": [],
         }
-        outside = [
-            request.as_setting(path) for path in request.folders_outside(settings["benchmarks"])
-        ]
-        if outside:
-            settings["declared"] = outside
+        if outside := request.folders_outside(settings["benchmarks"]):
+            settings["declared"] = [*map(request.as_setting, outside)]
         if {*settings["benchmarks"]} - {*template["benchmarks"]}:
             settings.pop("description", None)  # it describes the benchmarks of the template
         if self.mirror is not None:
@@ -204,8 +197,8 @@ class Evaluation:
             settings["limit"] = self.limit
         billions = max((model.row.parameters or 0 for model in self.models), default=0)
         if billions > LARGE and self.profile is None and not this_machine().gpus_gb:
-            # A shard of a large model would take too long to show progress.
-            shard = max(SMALLEST_SHARD, round(1000 * LARGE / billions))
+            # Progress is shown and saved after each shard, which a large model would take long for.
+            shard = max(20, round(1000 * LARGE / billions))
             settings["scoring"] = {**template.get("scoring", {}), "shard": shard}
         card: dict[str, Any] = {"sensitivity": True} if self.sensitivity else {}
         if self.suite is not None:
@@ -354,7 +347,6 @@ class Evaluation:
                     f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses "
                     "among them."
                 )
-
         settings["catalogue"]["models"] = f"{path}/{request.MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
         architectures = [*dict.fromkeys(model.row.architecture for model in self.models)]
@@ -373,7 +365,6 @@ class Evaluation:
                 replace(model, start=start) if model.row.architecture == "causal" else model
                 for model in self.models
             ]
-
         # With the repository's models, because the report card ranks ours among these.
         rows = {**request.repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
         table = folder / request.MODELS_FILE

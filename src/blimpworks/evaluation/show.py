@@ -73,9 +73,9 @@ def numbers(counts: Iterable[int], dash: str = "–") -> str:
 def checked(model: Model) -> str:
     """Return a sentence on the tests that a model passed before scoring; empty without tests."""
     tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
+    findings = {name: model["checks"][name] for name in tests if name in model["checks"]}
     texts = []
-    for name in filter(model["checks"].__contains__, tests):
-        finding = model["checks"][name]
+    for name, finding in findings.items():
         # Longer findings say more than that the test was passed.
         texts.append(f"{name} ({finding})" if any(mark in finding for mark in ",;:") else name)
     return f"Checked: {', '.join(texts)}." if texts else ""

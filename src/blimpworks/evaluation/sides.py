@@ -76,7 +76,7 @@ class Side:
         the jobs that computed the accuracies.
         """
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
-        tables = list(rows)
+        tables = [*rows]
         for path in sorted((self.results / "accuracies").glob("*.parquet")):
             for entry in (made_by(path) or {}).get("inputs", []):
                 if "/judgements/" in entry["path"]:
@@ -86,7 +86,6 @@ class Side:
 
     @property
     def models(self) -> list[str]:
-        """Models with judgements."""
         return list(dict.fromkeys(model for _, _, model in self.judged_tables))
 
     def judged(self, model: str) -> list[tuple[str, str]]:
@@ -118,10 +117,10 @@ def read_side(folder: Path) -> Side:
 def pair_models(
     a: Side, b: Side, chosen: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Return the (model of A, model of B) pairs to compare.
+    """Return the (model of A, model of B) pairs to compare: the ``chosen`` one, if there is one.
 
-    These are the ``chosen`` pair, or else the models with the same name in A and B. If there are
-    none, and both sides have a single model, it is these two. Raises UserError otherwise.
+    Otherwise they are the models with the same name in A and B, or else the only model of each.
+    Raises UserError if there is no such pair.
     """
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):
@@ -194,7 +193,6 @@ class BorrowedSide(Side):
         return pd.DataFrame(rows, columns=[*ACCURACY_KEY, "accuracy"])
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
-        """Return the path of the reference's items."""
         models = (
             name for *table, name in self.reference.judged_tables if table == [benchmark, lang]
         )
@@ -324,23 +322,19 @@ class _Renamed(Run):
         return Run(self.root, self.recorded, self.base).file(path)
 
 
-RENAMING = re.compile(r"(retrieve_model|train_\w+) name: ")
-"""Beginning of causes that only concern the name of a model: ``train_ngram name: a → b``."""
-ALL_ITEMS = re.compile(r"results/items/.* only in (?P<side>[AB])")
-"""Cause ``results/items/….parquet only in A``, where B has the cause ``SAMPLED_ITEMS``."""
-SAMPLED_ITEMS = re.compile(rf"{SAMPLED} only in [AB]")
-
-
 def _reasons_of_causes(causes: Collection[Cause]) -> set[tuple[str, str]]:
     """Return (category, text) of the causes for a changed table, in words for the user."""
-    has_sample = any(SAMPLED_ITEMS.fullmatch(cause.text) for cause in causes)
+    is_sample = re.compile(rf"{SAMPLED} only in [AB]").fullmatch
+    has_sample = any(is_sample(cause.text) for cause in causes)
     reasons = set()
     for cause in causes:
-        all_items = ALL_ITEMS.fullmatch(cause.text)
+        all_items = re.fullmatch(r"results/items/.* only in (?P<side>[AB])", cause.text)
+        # The name of a model alone makes no difference: "train_ngram name: a → b".
+        is_renaming = re.match(r"(retrieve_model|train_\w+) name: ", cause.text)
         if all_items and has_sample:
             side, sampled = ("A", "B") if all_items["side"] == "A" else ("B", "A")
             reasons.add(("input", f"items: all in {side}, a sample of them in {sampled}"))
-        elif not RENAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
+        elif not is_renaming and not is_sample(cause.text):
             reasons.add((cause.category, cause.text))
     return reasons
 
@@ -377,7 +371,7 @@ DESCRIPTIONS = {"name", "label", "family", "papers", "note"}
 
 
 def _changes(before: Record, after: Record) -> Iterator[str]:
-    """Yield a text such as ``scoring.batch: 8 → 16`` for each value that differs."""
+    # A text is "scoring.batch: 8 → 16".
     for path, values in changed_values(before, after).items():
         yield f"{path}: {' → '.join(map(shortened, values))}"
 

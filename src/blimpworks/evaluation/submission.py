@@ -84,14 +84,12 @@ class Question:
     """Start and end of the critical region in the sentence of each text."""
 
 
-SPANS = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
-REGIONS = ["regions", "region_starts", "region_ends"]
-
-
 def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
     """Read a table of items; return questions for each group of predictions, in source order."""
-    columns = ["item_id", "paradigm", "phenomenon", *SIDES, *SPANS, "file", "line", "item"]
-    rows = read_table(ITEMS, path, [*columns, *REGIONS]).to_pylist()
+    columns = ["item_id", "paradigm", "phenomenon", "file", "line", "item", *SIDES]
+    columns += [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
+    columns += ["regions", "region_starts", "region_ends"]
+    rows = read_table(ITEMS, path, columns).to_pylist()
     rows_by_item: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: (row["file"] or "", row.get("line") or 0)):
         key = (row.get("item") or row["item_id"], row["paradigm"])
@@ -115,12 +113,11 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
                 texts.append(form.answer.format(sentence=row[side], option=option))
         ids = [row["item_id"] for row in item_rows]
         question = Question(key, item_rows[0]["phenomenon"], texts, ids, spans)
-        paradigm = key[1]
+        _, paradigm = key
         questions.setdefault(form.groups.get(paradigm, paradigm), []).append(question)
     return questions
 
 
-TOKENS = ["item_id", "rounding", "good_ids", "good_logprobs", "good_ends"]
 Labels = tuple[str, str, str]
 """Benchmark, language and model of a table."""
 
@@ -134,7 +131,8 @@ def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> d
     ids = items["item_id"].to_pylist()
     starts, ends = zip(*(span_by_row[row_id] for row_id in ids), strict=True)
     path = side.table("scores", *labels)
-    scores = judge.align_scores(items, read_table(SCORES, path, TOKENS), path)
+    columns = ["item_id", "rounding", "good_ids", "good_logprobs", "good_ends"]
+    scores = judge.align_scores(items, read_table(SCORES, path, columns), path)
     options = pa.table({"good": items["good"], "good_start": starts, "good_end": ends})
     sums = judge.totals(find_method("critical_region"), judge.side_of(options, scores, "good"))
     return dict(zip(ids, sums.tolist(), strict=True))
@@ -159,7 +157,6 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
             )
         keys = zip(judged["item_id"], judged["paradigm"], strict=True)
         margins = dict(zip(keys, judged["margin"], strict=True))
-
         questions = read_questions(path, form)
         with_options = [q for group in questions.values() for q in group if len(q.row_ids) > 1]
         sums = _option_sums(side, labels, with_options) if with_options else {}
@@ -240,22 +237,22 @@ def _surprisals(side: Side, task: Task, form: Predictions, model: str) -> dict[s
 def _curves(side: Side, task: Task, checkpoint_by_model: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of a file of curves, the least trained checkpoint first."""
     assert task.acquisition is not None
-    words, surprisals = task.acquisition.word, task.acquisition.surprisal  # names of columns
+    word_column, surprisal_column = task.acquisition.word, task.acquisition.surprisal
     results = []
     training = {model: training_of(name) or 0.0 for model, name in checkpoint_by_model.items()}
     for model in sorted(checkpoint_by_model, key=training.__getitem__):
-        items = _items_with_effects(side, task, model, surprisals)
-        items = items[items[words].astype(str).str.len() >= task.acquisition.shortest]
-        context_ids = items.groupby(words, sort=False).cumcount()
+        items = _items_with_effects(side, task, model, surprisal_column)
+        items = items[items[word_column].astype(str).str.len() >= task.acquisition.shortest]
+        context_ids = items.groupby(word_column, sort=False).cumcount()
         for context_id, row in zip(context_ids, items.to_dict("records"), strict=True):
             results.append(
                 {
                     "step": checkpoint_by_model[model],
                     "word_count": int(training[model]),
-                    "target_word": row[words],
+                    "target_word": row[word_column],
                     "context_id": context_id,
                     "context": row["good"].partition(APART)[0],
-                    "surprisal": row[surprisals],
+                    "surprisal": row[surprisal_column],
                 }
             )
     counts = dict.fromkeys(("total_steps", "completed_steps"), len(checkpoint_by_model))
@@ -285,8 +282,8 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     """Write the submission of the evaluation in ``run`` below ``output``; yield lines to print.
 
     The first lines name what is missing for a complete submission, the others a file and its size.
-    Raises UserError if the evaluation is not of a suite with a submission, if a model was scored in
-    another way than the suite asks for, or if items are a sample or lack verdicts.
+    Raises UserError if the evaluation is not of a suite with a submission, or if a model was scored
+    in another way. It also does so if only a sample of the items was run, or items lack verdicts.
     """
     side = read_side(run)
     suite = _suite_of(side)
@@ -299,7 +296,6 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     tasks: dict[str, Task] = {}
     for task in sorted(suite.tasks, key=lambda task: task.predictions is None):
         tasks.setdefault(task.benchmark, task)
-
     # What to write to each file: a model's predictions, or the curves of all checkpoints.
     files: dict[Path, tuple[Task, Predictions, str]] = {}
     curves: dict[Path, tuple[Task, dict[str, str]]] = {}
@@ -322,7 +318,6 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
             )
         name, revision = _name_and_revision(row, is_checkpoint=side.campaign.report_card.curves)
         revisions.add(revision)
-
         names = {"model": name, "revision": revision, "backend": form.backends[scoring_way]}
         paths = {
             label: below(output, path.format(**names), label) for label, path in form.more.items()
@@ -352,7 +347,6 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
             label for label, path in paths.items() if path not in planned and not path.is_file()
         ]
         models_by_missing_files.setdefault(", ".join(missing), []).append(f"{name}, {revision}")
-
     for labels, models in models_by_missing_files.items():
         if labels:
             yield (
@@ -367,7 +361,6 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                 f"{track}: {len(absent)} of {len(expected)} checkpoints are not in {run} "
                 f"({', '.join(absent[:MOST_NAMED])}{more})."
             )
-
     for path, (task, predictions, model) in files.items():
         if predictions.numbers:
             content = _surprisals(side, task, predictions, model)
@@ -391,15 +384,13 @@ class PredictionsSide(BorrowedSide):
     """Predictions of a model by another program, matched to items by their texts and order."""
 
     judged_by_table: Mapping[tuple[str, str], pd.DataFrame]
-    """For each (benchmark, language), decisions in ``JUDGEMENT_COLUMNS``; margins are NaN."""
+    """Decisions (``JUDGEMENT_COLUMNS``; margins are NaN), keyed by (benchmark, language)."""
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Return the decisions on a benchmark in a language; no rows without predictions."""
         no_rows = pd.DataFrame(columns=JUDGEMENT_COLUMNS)
         return self.judged_by_table.get((benchmark, lang), no_rows)
 
     def explanation(self, flipped: int, both: int) -> str:
-        """Explain why ``flipped`` of the decisions on ``both`` sides' items differ."""
         return f"{flipped:,} of {both:,} decisions turn; predictions do not say how they were made"
 
 
@@ -450,7 +441,6 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
     if path.is_file():
         with reading(path, EXPECTED, REMEDY):
             sections = SECTIONS.validate_python(load_json(text_of(path)))
-
     judged: dict[tuple[str, str], pd.DataFrame] = {}
     for task in _suite_of(reference).tasks:
         form = task.predictions

@@ -1,9 +1,9 @@
 """Compute the number of each task of a suite from the tables of an evaluation.
 
 A suite (``suites.Suite``) is a set of benchmarks with results printed by a shared task. Each task
-is a benchmark and a ``measure``: a mean of accuracies, a correlation with people's ratings, the
-variance of reading times that surprisal explains, or a correlation with the age at which children
-learn words. A number is a record {"value", "low", "high"} with its 95 % interval, and often "n".
+is a benchmark and a ``measure``, such as the mean of accuracies, or the variance of reading times
+that surprisal explains. A number is a record {"value", "low", "high"} with its 95 % interval, and
+often "n".
 """
 
 import math
@@ -90,16 +90,11 @@ def items_with_effects(items: Path, judgements: Path, method: str) -> pd.DataFra
 
 def _all_items(tables: Tables, model: str) -> pd.DataFrame:
     """Return the items of all languages, with a model's effects as columns."""
-    frames = [
-        items_with_effects(
-            Path(items), tables.path("judgements", lang, model), tables.methods[model]
-        )
-        for lang, items in tables.benchmark["items"].items()
-    ]
+    frames = []
+    for lang, items in tables.benchmark["items"].items():
+        judgements = tables.path("judgements", lang, model)
+        frames.append(items_with_effects(Path(items), judgements, tables.methods[model]))
     return pd.concat(frames, ignore_index=True)
-
-
-EMPTY_CELLS = ["", "NA", "NaN", "nan"]
 
 
 def _numbers(table: pd.DataFrame, names: Sequence[str], label: str, tables: Tables) -> pd.DataFrame:
@@ -116,7 +111,8 @@ def _numbers(table: pd.DataFrame, names: Sequence[str], label: str, tables: Tabl
             "suite."
         )
     try:
-        numbers: pd.DataFrame = table[[*names]].replace(EMPTY_CELLS, np.nan).astype(float)
+        empty_cells = ["", "NA", "NaN", "nan"]
+        numbers: pd.DataFrame = table[[*names]].replace(empty_cells, np.nan).astype(float)
     except ValueError as error:
         raise UserError(
             f"a column of {tables.name} that the suite names has a cell that is no number "
@@ -163,7 +159,6 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     checkpoints = sorted(training, key=training.__getitem__)
     if not tables.facts["curves"] or not checkpoints:
         return {[*tables.benchmark["languages"]][-1]: {**NO_VALUE, "n": 0}}
-
     # Points of the curves: surprisal of a word in a context, at a checkpoint.
     frames = [_all_items(tables, name).assign(model=name) for name in checkpoints]
     points = pd.concat(frames, ignore_index=True)
@@ -171,7 +166,6 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     numbers = _numbers(points, columns, acquisition.word, tables)
     numbers = numbers.assign(training=points["model"].map(training))
     numbers = numbers[numbers[acquisition.surprisal].notna()]
-
     ages = []  # pairs of the children's age and the models' training
     for word, rows in numbers.groupby(points[acquisition.word], sort=False):
         if len(str(word)) < acquisition.shortest or len(rows) < FEWEST:
@@ -214,7 +208,6 @@ def suite_rows(
         for lang, path in tables.benchmark["items"].items():
             names = read_parquet(Path(path), ["paradigm"])["paradigm"].unique().to_pylist()
             paradigms |= {(lang, name) for name in names}
-
         models: dict[str, Record] = {}
         of_run = _acquisition(tables, task.acquisition) if task.acquisition else None
         for model in tables.benchmark["languages"] if of_run is None else of_run:
@@ -231,10 +224,10 @@ def suite_rows(
                 else:
                     number = _rank_correlation(tables, model)
             total = totals[task.benchmark]
-            counts = total["models"].get(model, {"n": 0, "ties": 0})
-            skipped = total["skipped"].get(model, {"n": 0})["n"]
-            labels = {"n": counts["n"], "ties": counts["ties"], "skipped": skipped}
-            models[model] = labels | number
+            accuracy = total["models"].get(model, {"n": 0, "ties": 0})
+            counts = {"n": accuracy["n"], "ties": accuracy["ties"]}
+            counts["skipped"] = total["skipped"].get(model, {"n": 0})["n"]
+            models[model] = counts | number
         rows.append(
             {
                 "label": task.label,

@@ -55,10 +55,10 @@ class Regression(Strict):
 
 
 class Acquisition(Strict):
-    """How words' ages of acquisition are found: for children, and for a model in training.
+    """Ages at which children, and models in training, learn words.
 
-    A curve over age has the share of children who know a word, and a curve over checkpoints its
-    surprisal. Names are those of columns of the items (``keep``), and of an effect.
+    The share of children who know a word makes a curve over age; its surprisal makes one over
+    checkpoints. Names are those of columns of the items (``keep``), and of an effect.
     """
 
     word: str
@@ -83,7 +83,7 @@ class Predictions(Strict):
     answer: str = Field("{sentence}", pattern=r"^ ?\{(sentence|option)\}$")
     """Text of a prediction: the preferred sentence, or its critical region (``option``)."""
     numbers: Mapping[str, str] = Field(default={})
-    """For a file of surprisals instead of texts: name of the effect, by key in the file."""
+    """Names of effects, by key in the file, if it has surprisals instead of texts."""
     groups: Mapping[str, str] = Field(default={})
     """Names of groups in the file, by paradigm; a paradigm that is left out names its group."""
 

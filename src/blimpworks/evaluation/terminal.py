@@ -1,7 +1,7 @@
 """Print the report card (``card.Card``) in a terminal, 80 columns wide, readable without colours.
 
-``print_card`` prints all sections; what does not fit is on the HTML page. ``say`` and ``table`` are
-for other modules, too.
+``print_card`` prints all sections; what does not fit is on the HTML page. ``say`` and ``table``
+serve other modules, too.
 """
 
 from collections.abc import Container, Iterable, Sequence
@@ -190,15 +190,15 @@ class _Terminal:
     def rankings(self, rankings: Sequence[Record]) -> None:
         """Print the first ranking near our models, and our ranks in the other rankings."""
         first, *by_language = rankings
-        places = first["places"]
-        printed = sum(not row["ours"] for row in places)
+        ranked = first["places"]
+        printed = sum(not row["ours"] for row in ranked)
         self.head(f"Among the {printed} models in print: {self.text.language(first['lang'])}")
         positions_to_show = {0}
-        for position, row in enumerate(places):
+        for position, row in enumerate(ranked):
             if row["ours"]:
                 positions_to_show |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
         lines: list[tuple[str, ...]] = []
-        for position, row in enumerate(places):
+        for position, row in enumerate(ranked):
             if position in positions_to_show:
                 label = f"{'▶' if row['ours'] else ' '} {_shorten(row['label'], 34)}"
                 model = (str(row["rank"]), label, show.size(row["parameters"]))

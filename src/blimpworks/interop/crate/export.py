@@ -1,8 +1,8 @@
 """Export results as a crate: choose and verify its files, copy them, and write its documents.
 
 A crate is a directory in the format Workflow Run RO-Crate. ``plan_crate`` chooses the contents, and
-``write_crate`` writes them: exhibits (tables and figures), all their cells (numbers), the tables
-behind these, the formulas as code, a README, and a graph of all files and jobs as JSON-LD.
+``write_crate`` writes them: exhibits (tables and figures), their cells (numbers), the tables behind
+these, and formulas as code. A README and a graph of all files and jobs (JSON-LD) describe them.
 """
 
 import ast
@@ -30,9 +30,6 @@ from blimpworks.interop.crate.graph import WORKFLOW, write_graph
 from blimpworks.interop.datasets import write_croissant
 from blimpworks.records.job import REPOSITORY
 
-REPRODUCTION = ("published.csv", "measured.csv")
-"""Comparisons with the printed numbers."""
-
 
 def plan_crate(
     results: Path,
@@ -48,7 +45,7 @@ def plan_crate(
     campaign = load_campaign(campaign_file)
     results = tables.results_of(campaign, campaign_file, results)
     exhibits = tables.find_exhibits(results, options.exhibits)
-    comparisons = [results / "reproduction" / name for name in REPRODUCTION]
+    comparisons = [results / "reproduction" / f"{form}.csv" for form in ("published", "measured")]
     comparisons = [path for path in comparisons if path.is_file() and not options.exhibits]
     jobs = jobs_behind([*(exhibit.cells for exhibit in exhibits), *comparisons])
     tables.require_unaltered(jobs, results, run)
@@ -59,16 +56,9 @@ def plan_crate(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
             f"{', '.join(sorted(table_kinds))}, and scores."
         )
+    authors, gzip = tables.authors_of(options), options.gzip
     return tables.CratePlan(
-        results,
-        campaign,
-        campaign_file,
-        jobs,
-        tables.authors_of(options),
-        options.gzip,
-        exhibits,
-        comparisons,
-        behind,
+        results, campaign, campaign_file, jobs, authors, gzip, exhibits, comparisons, behind
     )
 
 
@@ -95,10 +85,10 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
             shutil.copyfile(path, root / target)
         write_text(root / campaign, plan.relative(plan.campaign_file.read_text(encoding="utf-8")))
         unchanged[plan.campaign_file] = campaign
-
         copies = tables.copy_tables(plan.behind, root, packed=plan.gzip)
         paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
         pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
+        files = [paths[pair] for pair in pairs]
         modules = [
             (record["verb"], record["code"], module, sha256)
             for record in jobs.by_output.values()
@@ -108,16 +98,13 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         written = {
             "cells": cells,
             # Files of the crate with the rows that the cells of an exhibit select from.
-            "sources": plan.behind.drop(columns="original").assign(
-                file=[paths[pair] for pair in pairs]
-            ),
+            "sources": plan.behind.drop(columns="original").assign(file=files),
             # Modules by version of a command.
             "code": pd.DataFrame(sorted({*modules}), columns=["verb", "code", "module", "sha256"]),
         }
         columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
         for copy in copies:
             columns.setdefault(copy.table_kind, {}).update(dict.fromkeys(copy.columns))
-
         for name, frame in {**written, "dictionary": tables.dictionary(columns)}.items():
             tables.write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
@@ -213,7 +200,7 @@ def readme(
         contents="\n".join(contents),
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
         tables="\n".join(
-            f"- {kind}, such as `{path}`" for kind, path in sorted(first_paths.items())
+            f"- {name}, such as `{path}`" for name, path in sorted(first_paths.items())
         ),
         **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
         row=json.dumps(cell["row"], ensure_ascii=False),
@@ -225,9 +212,6 @@ def readme(
 
 
 # Formulas as code
-
-LITERAL_TYPES = (str, int, float, tuple, list, dict, frozenset)
-"""Types of constants that are written as their value."""
 
 
 def _is_ours(value: Any) -> bool:
@@ -252,7 +236,7 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
     elif inspect.isfunction(value):
         for name in value.__code__.co_names:
             mentioned = value.__globals__.get(name)
-            if isinstance(mentioned, LITERAL_TYPES):
+            if isinstance(mentioned, str | int | float | tuple | list | dict | frozenset):
                 yield f"{name} = {mentioned!r}\n"
             elif _is_ours(mentioned):
                 yield from _code_of(mentioned, seen)
