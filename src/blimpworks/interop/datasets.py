@@ -90,13 +90,11 @@ def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]
         ) from error
     files, dictionary = sorted(folder.glob("???.csv")), crate.read_dictionary()
     benchmark, jobs, campaign = folder.name, plan.jobs, plan.campaign
-
     # Commands that made the items, in the order in which they ran.
     paths = [Path(entry["path"]) for entry in jobs.entries.values()]
     items = [path for path in paths if path.is_relative_to(plan.results / "items" / benchmark)]
     records = filter(None, jobs.behind(*items).values())
     verbs = [record["verb"] for record in sorted(records, key=lambda record: record["started"])]
-
     # RAI's properties that hold for every item set.
     statements: dict[str, Any] = {
         "data_collection": "Items are derived by programs from published sources, which the "
@@ -118,7 +116,6 @@ def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]
     if verbs:
         steps = f"Commands of blimpworks, in this order: {', '.join(dict.fromkeys(verbs))}."
         statements["data_preprocessing_protocol"] = [steps]
-
     # Not today's date, so that the same results have the same metadata.
     ended = max(record["ended"] for record in jobs.by_output.values())
     description = f"Items of {benchmark}, campaign {campaign.campaign}. {campaign.description}"
@@ -189,15 +186,8 @@ def export_croissant(
 
 SENTENCE = "sentence"
 """Column for the sentence of a row that has no good and bad one."""
-SIZES = (
-    (1_000, "n<1K"),
-    (10_000, "1K<n<10K"),
-    (100_000, "10K<n<100K"),
-    (1_000_000, "100K<n<1M"),
-    (10_000_000, "1M<n<10M"),
-    (100_000_000, "10M<n<100M"),
-)
-"""(upper bound in rows, the hub's name) of each class of size."""
+SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
+"""The hub's names of classes of size, in rows; bounds are powers of ten from 1,000 on."""
 HUB_LICENCES = {
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
     *("cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
@@ -307,7 +297,9 @@ def write_card(
         "multilinguality": ["multilingual" if len(tags) > 1 else "monolingual"],
         "license": list(dict.fromkeys(licences)),
         **tasks,
-        "size_categories": [next((size for limit, size in SIZES if total < limit), "n>1T")],
+        "size_categories": [
+            next((name for i, name in enumerate(SIZES, 3) if total < 10**i), "n>1T")
+        ],
         "tags": [
             "linguistic-acceptability",
             *(["minimal-pairs"] if "pair" in units else []),
@@ -338,10 +330,6 @@ def write_card(
     )
 
 
-PAIRED = ("bad", *(f"{side}_{edge}" for side in ("good", "bad") for edge in ("start", "end")))
-"""Columns that single sentences do not need."""
-
-
 def _loadable(table: pa.Table) -> pa.Table:
     """Return a table for the hub's loaders, without dictionaries and metadata.
 
@@ -357,7 +345,8 @@ def _loadable(table: pa.Table) -> pa.Table:
     # Tables of pairs may have these columns, too.
     if not ("acceptable" in names or names >= CONDITIONS) or table["good"] != table["bad"]:
         return table
-    kept = [name for name in table.column_names if name not in (*PAIRED, SENTENCE)]
+    of_pairs = ("bad", "good_start", "good_end", "bad_start", "bad_end")
+    kept = [name for name in table.column_names if name not in (*of_pairs, SENTENCE)]
     return table.select(kept).rename_columns(
         [SENTENCE if name == "good" else name for name in kept]
     )
@@ -422,7 +411,6 @@ def export_hub(
                 f"({', '.join(chosen_names)}) and SPDX's name of a licence, such as CC-BY-4.0."
             )
         licence_by_benchmark[benchmark] = licence
-
     # The licences of a subset: of the paper, and of the files that its items were made from.
     jobs = jobs_behind(tables)
     crate.require_unaltered(jobs, results, run)
@@ -454,7 +442,6 @@ def export_hub(
             f"none of {len(left_out)} item sets can be shared; {name}: {reason}. Where a source "
             "states none and you know its licence, say so with --licence BENCHMARK=LICENCE."
         )
-
     with crate.new_directory(output) as root:
         subsets = []
         for path in (path for path, why in reasons.items() if not why):
@@ -463,9 +450,8 @@ def export_hub(
             has_conditions = "good" not in columns and {*columns} >= CONDITIONS
             items = len(table["item"].unique()) if has_conditions else len(table)
             keys = path.parent.name, path.stem, licences_of_tables[path]
-            subset = Subset(*keys, len(table), items, columns)
-            subsets.append(subset)
-            target = root / subset.file
+            subsets.append(Subset(*keys, len(table), items, columns))
+            target = root / subsets[-1].file
             target.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(table.replace_schema_metadata(), target, compression="zstd")
         text = write_card(

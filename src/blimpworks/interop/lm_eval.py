@@ -51,8 +51,6 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-KEPT = ("item_id", "lang", "phenomenon", "paradigm")
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 KEY = itemgetter("item_id", "paradigm")
 """Function that returns the key of a verdict: a pair can be in several paradigms."""
 TARGET = "0"
@@ -84,8 +82,9 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
             f"{tables.judgements} and {tables.outputs} are of other items than {tables.items}; "
             "run the same snakemake command again."
         )
-
     names = find_benchmark(benchmark).document_keys
+    labels = ("item_id", "lang", "phenomenon", "paradigm")
+    edges = ("good_start", "good_end", "bad_start", "bad_end")
     for number, item in enumerate(items):
         metrics = {}
         for method, verdict_by_key in verdicts.items():
@@ -96,7 +95,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
             continue
         sentences = item["good"], item["bad"]
         document = dict(zip(names, sentences, strict=True))
-        document |= {name: item[name] for name in (*KEPT, *SPANS)}
+        document |= {name: item[name] for name in (*labels, *edges)}
         logprobs = (scored[item["item_id"]][f"logprob_{side}"] for side in ("good", "bad"))
         # The second value, is_greedy, is not known.
         responses = [[str(float("nan") if value is None else value), "None"] for value in logprobs]
@@ -163,10 +162,6 @@ def _task_results(
     }
 
 
-DTYPE_IN_KEY = -3
-"""Index of the number format in an engine's key (``scoring.engine``)."""
-
-
 def _identity(tables: Evaluation) -> dict[str, Any]:
     """Return fields on model, run and machine, from the jobs' records; else the date is 1970."""
     judging: Record = record_of(tables.judgements) or {}
@@ -184,7 +179,8 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
         "config": {
             "model": params.get("engine"),
             "model_args": {**params, "engine_key": engine},
-            "model_dtype": engine.split("|")[DTYPE_IN_KEY] if engine else None,
+            # The number format is the third field from the end of ``scoring.engine.engine_key``.
+            "model_dtype": engine.split("|")[-3] if engine else None,
             "batch_size": None,
             "device": None,
             "limit": None,
@@ -202,14 +198,6 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
         if times
         else None,
     }
-
-
-EMPTY_RESULT_FIELDS = (
-    *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
-    *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
-    *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
-)
-"""Fields of the harness's results that mean nothing here."""
 
 
 def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
@@ -236,7 +224,12 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
     if not results:
         name = evaluations[0].model
         raise UserError(f"{name}: no item has a judgement; there is nothing to export.")
-    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(EMPTY_RESULT_FIELDS)}
+    fields_without_meaning = (
+        *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
+        *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
+        *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
+    )
+    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(fields_without_meaning)}
     path = folder / f"results_{time}.json"
     write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
     return path
@@ -281,8 +274,8 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
     equal_at_end = _count_equal(rest_of_good[::-1], rest_of_bad[::-1])
     spans: list[Span] = []
     for text in (good, bad):
-        words = [word.span() for word in re.finditer(r"\S+", text)]
-        differing = words[equal_at_start : len(words) - equal_at_end]
+        word_spans = [word.span() for word in re.finditer(r"\S+", text)]
+        differing = word_spans[equal_at_start : len(word_spans) - equal_at_end]
         spans.append((differing[0][0], differing[-1][1]) if differing else NOWHERE)
     return spans[0], spans[1]
 
@@ -330,9 +323,8 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
         next((str(doc[name]) for name in names if doc.get(name)), task)
         for names in (PHENOMENON_FIELDS, PARADIGM_FIELDS)
     )
-    content = (
-        f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
-    )  # raises ValueError for a lone surrogate
+    # Raises ValueError for a lone surrogate.
+    content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
     item_id = doc.get("item_id")
     if item_id is None:
         item_id = hashlib.blake2b(content, digest_size=8).hexdigest()
@@ -375,7 +367,7 @@ def _document(line: str, known_ids: set[str]) -> Doc | None:
 
 
 First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""For each item id: location and row of its first document, and its paradigms so far."""
+"""Location and row of the first document of an item, and its paradigms so far, by item id."""
 
 
 def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:
@@ -412,10 +404,6 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
             problems.append(f"{path}:{number}: {error}.")
 
 
-MOST_PROBLEMS = 20
-"""Most problems in one message."""
-
-
 def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     """Write the pairs in files of samples or data sets as a table of items; return their number.
 
@@ -432,9 +420,9 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     first: First = {}
     rows = [row for path in files for row in _rows(path, lang, first, problems)]
     if problems:
-        hidden = len(problems) - MOST_PROBLEMS
-        more = [f"… and {hidden} more."] if hidden > 0 else []
-        raise UserError("\n".join([*problems[:MOST_PROBLEMS], *more]))
+        most = 20
+        more = [f"… and {len(problems) - most} more."] if len(problems) > most else []
+        raise UserError("\n".join([*problems[:most], *more]))
     if not rows:
         raise UserError(f"{', '.join(map(str, files))}: no document; expected lines of JSON.")
     write_table(pa.Table.from_pylist(rows, ITEMS.arrow()), ITEMS, output)

@@ -5,8 +5,8 @@ A node is a JSON object with ``@id``, ``@type`` and properties, which may refer 
     {"@id": "#job/results/scores", "@type": "CreateAction", "object": [{"@id": "items/eng.csv"}]}
 
 The ``@id`` of a file in the crate is its path; of other files, ``#path``. The vocabulary is that of
-RO-Crate 1.1 with the profiles Process Run, Workflow Run and Provenance Run Crate 0.5 and Workflow
-RO-Crate 1.0. A job's record is what it wrote about itself: inputs, outputs, parameters, times.
+RO-Crate 1.1 with the profiles in ``PROFILES``. A job's record is what it wrote about itself:
+inputs, outputs, parameters, times.
 """
 
 import hashlib
@@ -103,7 +103,6 @@ class Graph:
         return self.add(address or f"#author/{quote(name)}", entity_type, name=name)
 
     def copied(self, path: Path) -> Entity:
-        """Return a file by its path in the crate."""
         return self.crate.get(quote(path.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:

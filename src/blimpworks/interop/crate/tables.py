@@ -1,9 +1,8 @@
 """Find and copy the contents of a crate: exhibits, the tables behind them, and their licences.
 
-A crate (Workflow Run RO-Crate) is a directory with the results of a campaign, from which they can
-be read and computed again without this software. An exhibit is a table or figure; the file
-``EXHIBIT.cells.parquet`` has a row for each of its numbers. Tables become CSV files; a dictionary
-describes their columns.
+A crate (Workflow Run RO-Crate) is a directory with the results of a campaign. These can be read and
+computed again without this software. An exhibit is a table or figure; ``EXHIBIT.cells.parquet`` has
+a row for each of its numbers. Tables become CSV files, with a dictionary of their columns.
 """
 
 import csv
@@ -91,7 +90,6 @@ class CratePlan:
         return [find_paper(name).citation for name in names]
 
     def inputs(self) -> list[Path]:
-        """Return the files that a crate is made from."""
         tables = self.behind["original"].drop_duplicates()
         cells = [exhibit.cells for exhibit in self.exhibits]
         return [self.campaign_file, *cells, *tables, *self.comparisons]
@@ -104,7 +102,6 @@ class CratePlan:
 
     @cached_property
     def pinned(self) -> dict[Path, Pinned]:
-        """Catalogue rows of retrieved files."""
         return sources_behind(self.jobs, self.campaign)
 
     @cached_property
@@ -172,7 +169,7 @@ def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], obje
 
     Files outside the results, such as large models, may be missing. ``run`` runs a command line of
     this package in this process. Raises UserError when a file differs from its record or from the
-    product made again, when a record was edited, or when a result is missing.
+    product made again. It also does so when a record was edited, or a result is missing.
     """
     findings = [
         finding
@@ -199,7 +196,7 @@ class Copied:
     """A table that was copied into the crate."""
 
     table_kind: str
-    """What the table has: judgements, items, accuracies …; see docs/tables.md."""
+    """``judgements``, ``items``, ``accuracies`` …; see docs/tables.md."""
     original: Path
     path: Path
     """Path in the crate."""
@@ -207,22 +204,17 @@ class Copied:
 
 
 def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
-    """Return the parts of a table's path below the folder of its kind: (blimp, gpt2, eng)."""
+    """Return the components of a table's path below its kind's folder: (blimp, gpt2, eng)."""
     components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
     return components[len(components) - components[::-1].index(folder) :]
 
 
 FOLDERS = {
-    "judgements": ("benchmark", "model", "lang"),
-    "scores": ("benchmark", "model", "lang"),
     "items": ("benchmark",),
-    "agreement": ("benchmark", "lang"),
-    "agreement_counts": ("benchmark", "lang"),
-    "sentences": ("lang",),
-    "tokens": ("lang",),
-    "candidates": ("benchmark", "lang"),
-    "lexicon": ("lang",),
+    **dict.fromkeys(("judgements", "scores"), ("benchmark", "model", "lang")),
+    **dict.fromkeys(("agreement", "agreement_counts", "candidates"), ("benchmark", "lang")),
+    **dict.fromkeys(("sentences", "tokens", "lexicon"), ("lang",)),
 }
 """Columns that are taken from a table's path, by kind of table."""
 # No text of treebanks, which have their own licences: cells only count sentences and words.
@@ -257,10 +249,6 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
     frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
 
 
-WITH_JUDGEMENTS = ("items", "accuracies")
-"""Kinds of tables that are added to judgements, although cells are not computed from them."""
-
-
 def tables_behind(
     exhibits: Iterable[ExhibitCells], further: Sequence[str], jobs: Jobs
 ) -> pd.DataFrame:
@@ -273,27 +261,25 @@ def tables_behind(
         ancestors = graph.product(exhibit.cells)
         assert ancestors is not None
         cells = read_parquet(exhibit.cells, columns=["source"])
-        kinds: list[str] = cells["source"].unique().to_pylist()
-        kinds += [*(WITH_JUDGEMENTS if "judgements" in kinds else ()), *further]
-        for kind in dict.fromkeys(kinds):
-            for table in nearest(ancestors, kind):
-                rows.append((exhibit.paper, exhibit.form, exhibit.name, kind, table.path))
+        table_kinds: list[str] = cells["source"].unique().to_pylist()
+        if "judgements" in table_kinds:  # which need these tables to be read
+            table_kinds += ["items", "accuracies"]
+        for table_kind in dict.fromkeys([*table_kinds, *further]):
+            for table in nearest(ancestors, table_kind):
+                rows.append((exhibit.paper, exhibit.form, exhibit.name, table_kind, table.path))
     return pd.DataFrame(rows, columns=["paper", "form", "exhibit", "source", "original"])
-
-
-DIRECTORIES = {"items": "items", "published": "printed"}
-"""Directory in the crate of kinds of tables that are not in tables/."""
 
 
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
     """Copy each table of ``tables_behind`` once, as CSV; with ``packed``, all but items as gzip."""
     copies = []
+    folders = {"items": "items", "published": "printed"}
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
     for table_kind, original in pairs:
         is_csv = original.suffix == ".csv"
         # Croissant metadata describe items as plain CSV.
         suffix = ".csv.gz" if packed and table_kind != "items" and not is_csv else ".csv"
-        folder = DIRECTORIES.get(table_kind, f"tables/{table_kind}")
+        folder = folders.get(table_kind, f"tables/{table_kind}")
         name = "/".join(_components_below(table_kind, original)) + suffix
         path = below(Path(folder), name, f"the place of {original}")
         if is_csv:
@@ -361,12 +347,9 @@ def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
             sha256 = locked.sha256 if locked else ""
         if sha256:
             rows[sha256] = row
-    row_by_path = {}
-    for path in sorted(retrieved_files(jobs)):
-        sha256 = jobs.entries[jobs.key(path)]["sha256"]
-        if sha256 in rows:
-            row_by_path[path] = rows[sha256]
-    return row_by_path
+    paths = sorted(retrieved_files(jobs))
+    sha256_by_path = {path: jobs.entries[jobs.key(path)]["sha256"] for path in paths}
+    return {path: rows[sha256] for path, sha256 in sha256_by_path.items() if sha256 in rows}
 
 
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
