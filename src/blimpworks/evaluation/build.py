@@ -61,10 +61,7 @@ TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 
 
 def _rows_of_phenomena(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
-    """Return (language, rows of its phenomena); the first language is ``all``.
-
-    Languages with a single phenomenon are left out, and those without any accuracy.
-    """
+    """Return (language, rows of its phenomena), without languages that have no such accuracy."""
     languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
     phenomena = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
     return [(lang, rows) for lang, rows in phenomena if any(row["models"] for row in rows)]
@@ -275,10 +272,7 @@ def task_name(*names: str) -> str:
 
 
 def _metrics(rows: Sequence[Mapping[Any, Any]], method: str) -> dict[str, tuple[float, int]]:
-    """Return (accuracy, number of items) by the harness's name of a metric, such as ``acc``.
-
-    ``rows`` are accuracies by several methods; ``method`` is the benchmark's main one.
-    """
+    """Return (accuracy, number of items) by the harness's metric; ``method`` is the main one."""
     by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
     metrics = {metric_name(name): value for name, value in by_method.items()}
     if "acc" not in metrics and method in by_method:
@@ -350,7 +344,6 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 sections["n-shot"][task] = 0
                 sections["higher_is_better"][task] = dict.fromkeys(metrics, True)
                 sections["n-samples"][task] = counts
-
     described, date = card["models"][model], card["date"]
     name, size = described["hf_id"] or model, described["parameters"]
     arguments = {key: described[key] for key in ("revision", "dtype", "first_token", "start")}
@@ -379,10 +372,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the files of a report card; return numbers of benchmarks, models and tests.
-
-    ``outputs`` are the paths from ``card.card_files``, in that order.
-    """
+    """Write the files of a report card (``card.card_files``); return numbers of its contents."""
     pictures = [path for path in outputs if path.name == CURVES]
     data, page, markdown, latex, *results = (path for path in outputs if path not in pictures)
     card = build_card(facts, [str(path) for path in outputs])

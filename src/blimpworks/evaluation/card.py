@@ -118,10 +118,7 @@ def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> st
 
 
 def card_files(layout: Layout) -> list[str]:
-    """Return the paths of a card's files: data, page, tables to paste, perhaps curves, results.
-
-    Results are a file for each model, in the layout of lm-evaluation-harness.
-    """
+    """Return paths of the data, the page, tables to paste, perhaps curves, and models' results."""
     models = card_models(layout, coverage(layout))
     names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
     card = layout.campaign.report_card

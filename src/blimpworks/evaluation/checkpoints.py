@@ -69,16 +69,6 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
     return [f"{prefix}{name}" for _, name in sorted(names_by_training.items())]
 
 
-LABELS = {
-    "accuracy": "accuracy in %",
-    "correlation": "correlation",
-    "variance": "variance explained in %",
-    "acquisition": "correlation",
-}
-"""Labels of the vertical axis, by a task's measure."""
-MOST_PANELS_IN_ROW = 3
-
-
 def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
     """Return a figure with a panel for each task: its number over training, with 95 % intervals.
 
@@ -86,9 +76,10 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
     """
     from blimpworks.exhibits import style
 
+    axis_labels = {"accuracy": "accuracy in %", "variance": "variance explained in %"}
     # An age of acquisition is one number of the whole run, so it has no curve.
     rows = [row for row in suite["rows"] if row["measure"] != "acquisition"] or suite["rows"]
-    columns = min(MOST_PANELS_IN_ROW, math.ceil(len(rows) ** 0.5))
+    columns = min(3, math.ceil(len(rows) ** 0.5))
     lines = math.ceil(len(rows) / columns)
     cells: list[Cell] = []
     with style.house_style():
@@ -128,7 +119,7 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
             panel.set_xscale("symlog", linthresh=min(positive, default=1.0))
             panel.tick_params(labelbottom=True)
             panel.set_title(row["label"], loc="left")
-            panel.set_ylabel(LABELS[row["measure"]])
+            panel.set_ylabel(axis_labels.get(row["measure"], "correlation"))
         for panel in grid.flat[len(rows) :]:
             panel.remove()
         figure.supxlabel("Training, as in the checkpoints' names", size=8)

@@ -183,10 +183,7 @@ def _rows_of_item(path: Path, item_id: str) -> list[Record]:
 
 
 def texts_of(item_id: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
-    """Return the texts of an item: its sentences, or the prompt and both answers.
-
-    ``items`` and ``answers`` are paths of the tables of A and B.
-    """
+    """Return an item's texts from tables of A and B: sentences, or the prompt and both answers."""
     rows: list[Record] = []
     for path in items:
         rows = rows or _rows_of_item(path, item_id)
@@ -252,7 +249,6 @@ def compare_evaluations(
                     languages_only_here.setdefault(benchmark, []).append(lang)
             for benchmark, langs in languages_only_here.items():
                 notes.append(f"Only in {side.folder}: {benchmark} in {', '.join(langs)}.")
-
     if of_other_program:
         in_both = sum(row["both"] for row in rows if row["phenomenon"] == ALL)
         text = of_other_program.explanation(flipped, in_both)

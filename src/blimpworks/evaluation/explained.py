@@ -185,7 +185,6 @@ def explain_number(
             "explain those of the languages, such as --row "
             f"{number.text.language(languages[0])!r}."
         )
-
     # A mean, or an accuracy over another number of items than are judged (nominal), is computed
     # from accuracies; others are from judgements.
     source_table, formula = "judgements", ACCURACY

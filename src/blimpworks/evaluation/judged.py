@@ -136,10 +136,7 @@ def _too_long(outputs: Path) -> str:
 
 
 def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> list[str]:
-    """Return the reason why each item in ``ids`` has no verdict by ``method``.
-
-    ``items`` is the table of items, and ``outputs`` that of the model's scores or answers.
-    """
+    """Return why each item has no verdict; ``outputs`` is the table of scores or answers."""
     statuses: dict[str, str] = {}
     if outputs.is_file():
         table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
@@ -158,7 +155,7 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
 
 
 Skipped = dict[tuple[str, str], dict[str, Record]]
-"""Counts of skipped items, keyed by (language, phenomenon), either may be ``all``; then by model.
+"""Counts of skipped items by (language, phenomenon), of which either may be ``all``, and by model.
 
     {("eng", "all"): {"gpt2": {"n": 3, "of": 100, "reasons": {"longer than …": 3}}}}
 """
@@ -255,10 +252,7 @@ def _rows_by_item(
 
 
 def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Record]]) -> Record:
-    """Return an item's sentences (``sides``) and words (``blocks``), as in ``Benchmark.worst``.
-
-    ``rows`` are those of the item: one for a pair or sentence, or one for each condition.
-    """
+    """Return the ``sides`` and ``blocks`` of an item (see ``Benchmark.worst``) from its rows."""
     is_pair = False
     if "condition" in rows[0]:
         sentences = [(row["condition"], row, "good") for row in rows]

@@ -93,17 +93,18 @@ def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
     positions = {lang: i for i, lang in enumerate([ALL, MEAN, *tables.benchmark["items"]])}
     table: list[Row] = []
     for key in sorted(measured, key=lambda key: (positions[key[0]], key[1] != ALL, key[1])):
+        lang, phenomenon = key
         accuracies, counted = measured[key], skipped.get(key, {})
-        skipping = {m: counted[m] for m in models if m in counted and counted[m]["n"]}
-        for model in accuracies.keys() & skipping.keys():
-            accuracies[model]["skipped"] = skipping[model]["n"]
+        with_skipped = {m: counted[m] for m in models if m in counted and counted[m]["n"]}
+        for model in accuracies.keys() & with_skipped.keys():
+            accuracies[model]["skipped"] = with_skipped[model]["n"]
         table.append(
             {
-                "lang": key[0],
-                "phenomenon": key[1],
-                "label": phenomenon_label(key[1], tables.names),
+                "lang": lang,
+                "phenomenon": phenomenon,
+                "label": phenomenon_label(phenomenon, tables.names),
                 "models": {model: accuracies[model] for model in models if model in accuracies},
-                "skipped": skipping,
+                "skipped": with_skipped,
                 "baselines": baselines.get(key, {}),
             }
         )

@@ -220,20 +220,12 @@ def _facts_of_languages(
     return replace(largest, file_gb=max(facts.file_gb for facts in facts_by_lang.values()))
 
 
-MOST_UNMATCHED_WORDS = 0.05
-"""Largest share of words that never match without a note about them."""
-FEWEST_WITH_LETTER = 0.01
-"""There is a note if no larger share of words has a capital, or a small letter."""
-FEWEST_CASED_WORDS = 10
-"""Fewest words of a script with capitals for such a note."""
-
-
 def _notes_on_words(path: Path) -> tuple[str, ...]:
     """Return sentences on words of an n-gram file that cannot occur in the items as written."""
     vocabulary = read_vocabulary(path)[2:]
     unmatched = [word for word in vocabulary if [piece for piece, _ in split_words(word)] != [word]]
     notes, of_words = [], f"of the {len(vocabulary):,} words of {path.name}"
-    if len(unmatched) > MOST_UNMATCHED_WORDS * len(vocabulary):
+    if len(unmatched) > 0.05 * len(vocabulary):
         notes.append(
             f"{len(unmatched):,} {of_words}, such as {unmatched[0]!r}, never match, because "
             "sentences are split into words and punctuation marks; a word that is not known counts "
@@ -245,13 +237,13 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
         "a capital": sum(word.lower() != word for word in cased),
         "a small letter": sum(word.upper() != word for word in cased),
     }
-    if len(cased) >= max(FEWEST_CASED_WORDS, len(vocabulary) / 2):
+    if len(cased) >= max(10, len(vocabulary) / 2):
         notes += [
             f"{count or 'None'} {of_words} {'have' if count > 1 else 'has'} {letter}, so words of "
             "sentences with one count as <unk> (the report card has the share of unknown words); "
             "name a model of text that is written like the sentences."
             for letter, count in counts.items()
-            if count <= FEWEST_WITH_LETTER * len(cased)
+            if count <= 0.01 * len(cased)
         ]
     return tuple(notes)
 

@@ -47,8 +47,6 @@ log = logging.getLogger(__name__)
 
 CAMPAIGN_FILE, MODELS_FILE = "campaign.yaml", "models.tsv"
 HUB = "https://huggingface.co"
-HUB_SECONDS = 3.0
-"""Seconds after which a hub that does not answer counts as unreachable."""
 
 
 def repository_catalogue() -> Catalogue:
@@ -131,7 +129,7 @@ def hub_is_reachable() -> bool:
     address = urlsplit(os.environ.get("HF_ENDPOINT") or HUB)
     port = address.port or (443 if address.scheme == "https" else 80)
     try:
-        with socket.create_connection((address.hostname or "", port), timeout=HUB_SECONDS):
+        with socket.create_connection((address.hostname or "", port), timeout=3.0):
             return True
     except OSError:
         return False

@@ -193,9 +193,8 @@ class BorrowedSide(Side):
         return pd.DataFrame(rows, columns=[*ACCURACY_KEY, "accuracy"])
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
-        models = (
-            name for *table, name in self.reference.judged_tables if table == [benchmark, lang]
-        )
+        tables = self.reference.judged_tables
+        models = (name for *table, name in tables if table == [benchmark, lang])
         return self.reference.items(benchmark, lang, next(models))
 
 
@@ -221,7 +220,6 @@ class SamplesSide(BorrowedSide):
                     yield item, sample
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Return the decisions of the harness, with the ids of the reference's items."""
         rows = []
         for item, sample in self.match_items(benchmark, lang):
             for method, correct in sample["correct"].items():
@@ -364,12 +362,6 @@ def _job_differences(
     return sorted(differences, key=lambda d: (ranks.get(d.category, len(ranks)), d.text))
 
 
-LOCATIONS = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
-"""Settings of names and paths, which change no number; rows of models are compared apart."""
-DESCRIPTIONS = {"name", "label", "family", "papers", "note"}
-"""Columns of a table of models that change no number."""
-
-
 def _changes(before: Record, after: Record) -> Iterator[str]:
     # A text is "scoring.batch: 8 → 16".
     for path, values in changed_values(before, after).items():
@@ -387,21 +379,27 @@ def reasons_of(
     reasons: list[Reason] = []
     notes = []
     if a.campaign and b.campaign:
+        # Names and paths change no number; rows of models are compared apart.
+        names = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
+        names_of_model = {"name", "label", "family", "papers", "note"}
         settings, rows = [], []
         for side, campaign in ((a, a.campaign), (b, b.campaign)):
-            settings.append(campaign.model_dump(mode="json", exclude=LOCATIONS))
+            settings.append(campaign.model_dump(mode="json", exclude=names))
             table = side.folder / MODELS_FILE
             table = table if table.exists() else campaign.catalogue.models
             model_rows = read_rows(ModelRow, table)
             rows.append(
-                {row.name: row.model_dump(mode="json", exclude=DESCRIPTIONS) for row in model_rows}
+                {
+                    row.name: row.model_dump(mode="json", exclude=names_of_model)
+                    for row in model_rows
+                }
             )
         reasons += [Reason("setting", change) for change in _changes(*settings)]
         for model_a, model_b in pairs:
-            names = model_a if model_a == model_b else f"{model_a} → {model_b}"
+            label = model_a if model_a == model_b else f"{model_a} → {model_b}"
             if model_a in rows[0] and model_b in rows[1]:
                 changes = _changes(rows[0][model_a], rows[1][model_b])
-                reasons += [Reason("model", f"{names}, {change}") for change in changes]
+                reasons += [Reason("model", f"{label}, {change}") for change in changes]
     else:
         without = next(side.folder for side in (a, b) if side.campaign is None)
         notes.append(f"{without} has no campaign.yaml, so settings are not compared.")

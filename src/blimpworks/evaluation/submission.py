@@ -61,7 +61,6 @@ class Group(Strict):
 
 Groups = Mapping[str, Group]
 FILE: TypeAdapter[Groups] = TypeAdapter(dict[str, Group])
-SECTIONS: TypeAdapter[Mapping[str, Any]] = TypeAdapter(dict[str, Any])
 EXPECTED = 'predictions, {"GROUP": {"predictions": [{"id": …, "pred": …}, …]}, …}'
 REMEDY = "Name files that the suite's own programs, or `export`, have written."
 
@@ -440,7 +439,7 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
     sections: Mapping[str, Any] = {}
     if path.is_file():
         with reading(path, EXPECTED, REMEDY):
-            sections = SECTIONS.validate_python(load_json(text_of(path)))
+            sections = TypeAdapter(dict[str, Any]).validate_python(load_json(text_of(path)))
     judged: dict[tuple[str, str], pd.DataFrame] = {}
     for task in _suite_of(reference).tasks:
         form = task.predictions

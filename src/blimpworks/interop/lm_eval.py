@@ -254,6 +254,8 @@ Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
 """A document: a JSON object with two sentences."""
+First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
+"""Location and row of the first document of an item, and its paradigms so far, by item id."""
 
 
 def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
@@ -364,10 +366,6 @@ def _document(line: str, known_ids: set[str]) -> Doc | None:
     is_new = repr(number) not in known_ids
     known_ids.add(repr(number))
     return doc if is_new else None
-
-
-First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""Location and row of the first document of an item, and its paradigms so far, by item id."""
 
 
 def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:

@@ -262,7 +262,7 @@ def tables_behind(
         assert ancestors is not None
         cells = read_parquet(exhibit.cells, columns=["source"])
         table_kinds: list[str] = cells["source"].unique().to_pylist()
-        if "judgements" in table_kinds:  # which need these tables to be read
+        if "judgements" in table_kinds:  # also these, though cells are not computed from them
             table_kinds += ["items", "accuracies"]
         for table_kind in dict.fromkeys([*table_kinds, *further]):
             for table in nearest(ancestors, table_kind):
