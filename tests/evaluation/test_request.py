@@ -15,7 +15,7 @@ from blimpworks.campaign.settings.base import read_settings
 from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.evaluation import request
-from blimpworks.evaluation.request import Listed, is_at_hand, list_benchmarks, listing_text
+from blimpworks.evaluation.request import Listed, is_local_file, list_benchmarks, listing_text
 from blimpworks.evaluation.run import Output
 from blimpworks.evaluation.session import Evaluation, enter_repository
 from blimpworks.records.job import REPOSITORY
@@ -182,7 +182,7 @@ def test_files_count_that_were_retrieved_or_are_in_the_mirror(settings, tmp_path
     rows = load_catalogue(campaign).sources
 
     def at_hand():
-        return {name for name, row in rows.items() if is_at_hand(campaign, row)}
+        return {name for name, row in rows.items() if is_local_file(campaign, row)}
 
     assert at_hand() == set()
     for path in ("sources/unimorph/deu/deu", "mirror/unimorph/fra/fra.xz"):
@@ -193,11 +193,11 @@ def test_files_count_that_were_retrieved_or_are_in_the_mirror(settings, tmp_path
 
 def test_a_benchmark_in_other_languages_is_listed_with_those_to_name(settings):
     rows = listed(settings)
-    assert rows["turblimp"].by_name
+    assert rows["turblimp"].is_optional
     assert [*rows["turblimp"].expected] == ["tur"]
     assert rows["blimp_generated"].origin == "generated here"
     only = listed(settings, languages=["eng"])["demo_pairs"]
-    assert ([*only.expected], only.more) == (["eng"], ("deu",))
+    assert ([*only.expected], only.optional_languages) == (["eng"], ("deu",))
 
 
 def test_a_broken_draft_is_listed_with_its_fault(settings, monkeypatch):

@@ -12,6 +12,7 @@ from blimpworks.analysis.scoring_variants import parse_settings
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.evaluation import session
+from blimpworks.evaluation.machine import Machine
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.evaluation.run import claimed
 from blimpworks.evaluation.session import Evaluation
@@ -24,7 +25,7 @@ from support.hostile import edit
 def elsewhere(monkeypatch, tmp_path):
     """A repository with an environment of vLLM, on a machine without a GPU."""
     monkeypatch.setattr(session, "REPOSITORY", tmp_path)
-    machine = session.Machine(16.0, (), frozenset({"vllm"}))
+    machine = Machine(16.0, (), frozenset({"vllm"}))
     monkeypatch.setattr(session, "this_machine", lambda: machine)
     (tmp_path / "config").mkdir()
     return tmp_path
@@ -63,7 +64,7 @@ def test_quantised_weights_are_run_by_vllm_alone(trained, elsewhere, tmp_path):
     ],
 )
 def test_large_models_are_scored_in_small_shards_where_no_gpu_is(monkeypatch, names, gpus, shard):
-    monkeypatch.setattr(session, "this_machine", lambda: session.Machine(400.0, gpus))
+    monkeypatch.setattr(session, "this_machine", lambda: Machine(400.0, gpus))
     evaluation = Evaluation("embedded", engine="transformers")
     evaluation.resolve(names)
     evaluation.choose_data()
@@ -90,7 +91,7 @@ def test_settings_of_scoring_reach_the_campaign(trained, tmp_path, monkeypatch, 
 
 @pytest.mark.parametrize(("gpus", "shard"), [((), 128), ((80.0,), 1000)])
 def test_without_a_gpu_answers_are_kept_every_second_batch(monkeypatch, tmp_path, gpus, shard):
-    monkeypatch.setattr(session, "this_machine", lambda: session.Machine(400.0, gpus))
+    monkeypatch.setattr(session, "this_machine", lambda: Machine(400.0, gpus))
     monkeypatch.chdir(REPOSITORY)
     evaluation = Evaluation("released", ("lmentry",), ("deu",), engine="transformers")
     evaluation.resolve(["smollm2-135m-instruct"])

@@ -25,8 +25,8 @@ from blimpworks.campaign.registry import FOLDERS, benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
 from blimpworks.evaluation.card import model_table
-from blimpworks.evaluation.checkpoints import checkpoints_of, curves, training_of
-from blimpworks.evaluation.session import Evaluation, bring
+from blimpworks.evaluation.checkpoints import checkpoints_of, draw_curves, training_of
+from blimpworks.evaluation.session import Evaluation, copy_into
 from blimpworks.evaluation.show import CardText
 from blimpworks.evaluation.suite_numbers import _acquisition as acquired
 from blimpworks.evaluation.suites import FOLDER, Acquisition, Suite, read_suite
@@ -419,11 +419,11 @@ def test_changed_files_are_taken_over_whatever_their_time_and_equal_ones_stay(tm
         (source / "a.jsonl").write_text(text)
     (old / "b.jsonl").write_text("gone")
     os.utime(new / "a.jsonl", (0, 0))
-    bring([*old.iterdir()], folder)
+    copy_into([*old.iterdir()], folder)
     before = (folder / "a.jsonl").stat().st_mtime_ns
-    bring([*old.iterdir()], folder)
+    copy_into([*old.iterdir()], folder)
     assert (folder / "a.jsonl").stat().st_mtime_ns == before
-    bring([*new.iterdir()], folder)
+    copy_into([*new.iterdir()], folder)
     assert [path.name for path in folder.iterdir()] == ["a.jsonl"]
     assert (folder / "a.jsonl").read_text() == "second"
     assert (folder / "a.jsonl").stat().st_mtime_ns >= before
@@ -482,7 +482,7 @@ def test_checkpoints_are_folders_in_the_order_of_training(tmp_path):
 
 def test_a_curve_has_a_point_for_each_checkpoint_and_a_panel_for_each_task(tmp_path):
     shown, _ = table(write_evaluation(tmp_path))
-    drawn = curves(shown, {"small": "chck_1M", "large": "chck_10M"})
+    drawn = draw_curves(shown, {"small": "chck_1M", "large": "chck_10M"})
     (panel,) = drawn.figure.axes
     (line, dashed) = panel.get_lines()
     assert line.get_xdata().tolist() == [1e6, 1e7]

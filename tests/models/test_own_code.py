@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.evaluation import session
+from blimpworks.evaluation.machine import Machine
 from blimpworks.evaluation.session import Evaluation
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import load_generation_engine
@@ -281,7 +282,7 @@ def test_vllm_runs_no_code_of_a_model(own, ran, monkeypatch):
     digest = digest_of(own)
     with pytest.raises(UserError, match="which this engine does not run; choose"):
         load_engine(sealed(own, digest), "vllm", ScoringOptions(), [digest])
-    machine = session.Machine(16.0, (40.0,), frozenset({"vllm"}))
+    machine = Machine(16.0, (40.0,), frozenset({"vllm"}))
     monkeypatch.setattr(session, "this_machine", lambda: machine)
     evaluation = Evaluation(trusted=[digest])
     evaluation.resolve([str(own)])

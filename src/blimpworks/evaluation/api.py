@@ -1,4 +1,8 @@
-"""Run evaluations and load items and results as pandas tables, for notebooks."""
+"""The Python interface, for notebooks: run evaluations, and load items and results with pandas.
+
+results = blimpworks.evaluate("gpt2", benchmarks=["blimp"], out="evaluations/gpt2")
+results.accuracies
+"""
 
 import re
 import subprocess
@@ -10,15 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
-from blimpworks.evaluation.request import (
-    CAMPAIGN_FILE,
-    layout_of,
-    parse_benchmarks,
-    parse_languages,
-    write_campaign,
-)
+from blimpworks.evaluation import request
 from blimpworks.evaluation.run import claimed, run_quietly, snakemake_command
-from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, checked
+from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, check_settings
 from blimpworks.records.job import REPOSITORY
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, TableSchema, read_table
 
@@ -33,14 +31,14 @@ class Results:
     """The tables of an evaluation."""
 
     accuracies: "pd.DataFrame"
-    """``accuracy`` with ``low`` and ``high`` (95 %) from 0 to 1, ``n`` and ``ties``.
+    """A row for each model, language, phenomenon and paradigm; ``all`` means all of them together.
 
-    Rows with phenomenon or paradigm ``all`` are over all of them.
+    ``accuracy`` with ``low`` and ``high`` (95 %) is from 0 to 1, over ``n`` items with ``ties``.
     """
     items: "pd.DataFrame"
     """A row for each model and item, with the log-probabilities of sentences in nats."""
     judgements: "pd.DataFrame"
-    """``margin``, ``correct`` and ``tie``; ``item_id`` is that of ``items``, or their ``item``."""
+    """``correct``, ``margin`` and ``tie``, by the ``item_id`` or the ``item`` of ``items``."""
     directory: Path
     """The evaluation's directory, with ``campaign.yaml`` and the report card."""
 
@@ -70,9 +68,9 @@ def evaluate(
         elif value is not None and value is not False:
             is_list = isinstance(value, Sequence) and not isinstance(value, str)
             command += [option, ",".join(map(str, value)) if is_list else str(value)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        messages = re.split(r"^blimpworks: ", done.stderr, maxsplit=1, flags=re.MULTILINE)
+    process = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if process.returncode:
+        messages = re.split(r"^blimpworks: ", process.stderr, maxsplit=1, flags=re.MULTILINE)
         raise UserError(messages[-1].strip())
     return load_results(out)
 
@@ -87,13 +85,13 @@ def load_results(directory: str | Path) -> Results:
     import pandas as pd
 
     folder = Path(directory)
-    if not (folder / CAMPAIGN_FILE).exists():
+    if not (folder / request.CAMPAIGN_FILE).exists():
         raise UserError(
-            f"{folder} has no {CAMPAIGN_FILE}; expected the directory of an evaluation, as "
+            f"{folder} has no {request.CAMPAIGN_FILE}; expected the directory of an evaluation, as "
             "`blimpworks evaluate --out` makes it."
         )
-    campaign = load_campaign(folder / CAMPAIGN_FILE)
-    layout = layout_of(campaign)
+    campaign = load_campaign(folder / request.CAMPAIGN_FILE)
+    layout = request.layout_of(campaign)
     items: list[pd.DataFrame] = []
     judgements: list[pd.DataFrame] = []
     for benchmark in campaign.benchmarks:
@@ -129,22 +127,22 @@ def load_items(
     Returns a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
     has no items in the language.
     """
-    [benchmark] = parse_benchmarks(benchmark)
-    [lang] = parse_languages(language)
+    [benchmark] = request.parse_benchmarks(benchmark)
+    [lang] = request.parse_languages(language)
     evaluation = Evaluation(
         data, [benchmark], [lang], mirror=None if mirror is None else Path(mirror).resolve()
     )
     evaluation.choose_data()
     folder = Path(f"{FOLDER}/items/{evaluation.data}/{benchmark}")
     settings = evaluation.settings(str(folder))
-    if lang not in checked(settings).item_languages(benchmark):
+    if lang not in check_settings(settings).item_languages(benchmark):
         raise UserError(
             f"{benchmark} has no items in {lang}; name a language that it has: `blimpworks "
             "evaluate --list` shows them."
         )
     path = str(folder / f"results/items/{benchmark}/{lang}.parquet")
-    command = snakemake_command(REPOSITORY / folder / CAMPAIGN_FILE, targets=[path])
+    command = snakemake_command(REPOSITORY / folder / request.CAMPAIGN_FILE, targets=[path])
     with claimed(REPOSITORY / folder):
-        write_campaign(settings, REPOSITORY / folder / CAMPAIGN_FILE)
+        request.write_campaign(settings, REPOSITORY / folder / request.CAMPAIGN_FILE)
         run_quietly(command)
     return _read(ITEMS, path)

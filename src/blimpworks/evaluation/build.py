@@ -1,5 +1,8 @@
-"""Build the report card of an evaluation: its data, its page, and results files as of lm-eval.
+"""Build the report card of an evaluation from its tables: its data, and views of them.
 
+The workflow calls ``build_report_card`` with the inputs that ``card.card_facts`` collects. It
+writes ``card.json`` (the data, a ``card.Card``), an HTML page, and tables to paste into a paper.
+There may be curves over checkpoints; each model has a results file as of lm-evaluation-harness.
 Functions raise UserError when a table is missing or broken.
 """
 
@@ -34,7 +37,7 @@ from blimpworks.evaluation.card import (
     rerun_command,
     sensitivity_table,
 )
-from blimpworks.evaluation.checkpoints import curves
+from blimpworks.evaluation.checkpoints import draw_curves
 from blimpworks.evaluation.judged import Tables
 from blimpworks.evaluation.suite_numbers import suite_rows
 from blimpworks.evaluation.suites import Suite
@@ -55,15 +58,10 @@ from blimpworks.tables import ACCURACIES, PARITY, read_table
 PACKAGE_DIR = Path(__file__).parent
 # Named in full, so that a record's digest of the code covers them.
 TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
-MAIN = "acc"
-SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
-"""Sections of a results file with an entry for each task."""
-UNTEMPLATED = "Sentences were read as plain texts, without its chat template."
-OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
 
 
-def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
-    """Return the rows of phenomena of each language that has several; all languages come first."""
+def _rows_of_phenomena(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
+    """Return (language, rows of its phenomena), without languages that have no such accuracy."""
     languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
     phenomena = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
     return [(lang, rows) for lang, rows in phenomena if any(row["models"] for row in rows)]
@@ -81,7 +79,7 @@ def page_of(card: Card) -> str:
         card=card,
         show=show,
         text=show.CardText(card),
-        detailed=_detailed,
+        detailed=_rows_of_phenomena,
         curves=next((Path(path).name for path in card["files"] if path.endswith(CURVES)), ""),
         # Safe as markup, because the file is part of this package.
         style=Markup((PACKAGE_DIR / STYLE).read_text(encoding="utf-8")),  # noqa: S704
@@ -89,7 +87,7 @@ def page_of(card: Card) -> str:
 
 
 def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequence[Row]) -> Exhibit:
-    """Return a table of accuracies by phenomenon or paradigm, to paste into a paper."""
+    """Return a table of accuracies to paste into a paper; ``level``: "Phenomenon" or "Paradigm"."""
     text, models = show.CardText(card), [*benchmark["methods"]]
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
@@ -104,8 +102,10 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
         for model in filter(row["models"].get, models):
             share, low, high = (row["models"][model][key] for key in ("accuracy", "low", "high"))
             printed = f"{show.percent(share)} ({show.interval(low, high)})"
-            named = (str(number), text.label(model))
-            cells.append(Cell(*named, 100 * share, printed, UNWEIGHTED, "accuracies", {}))
+            label = text.label(model)
+            cells.append(
+                Cell(str(number), label, 100 * share, printed, UNWEIGHTED, "accuracies", {})
+            )
     caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
     caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
     title = f"{benchmark['label']} by {level.lower()}"
@@ -113,17 +113,19 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
 
 
 def _model(facts: Record) -> Model:
-    described = read_description(Path(facts["checkpoint"]))
-    source, code = described.source, described.files.get(own_code.FILE)
+    """Return the card's entry for a model, from its facts, its checkpoint and its self-tests."""
+    description = read_description(Path(facts["checkpoint"]))
+    source, code = description.source, description.files.get(own_code.FILE)
     checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
-    starts, notes = (
+    starts, better_starts = (
         dict.fromkeys(filter(None, (check.get(name) for check in checks)))
         for name in ("first token", "other starts")
     )
-    plain = facts["tuning"] == "chat" and facts["manifests"]
-    origin = getattr(source, "described", "")
-    of_code = f"Runs code of its own, with the user's consent (SHA-256 {code})."
-    remarks = (facts["note"], origin, of_code if code else "", UNTEMPLATED if plain else "")
+    notes = [facts["note"], getattr(source, "described", "")]
+    if code:
+        notes.append(f"Runs code of its own, with the user's consent (SHA-256 {code}).")
+    if facts["tuning"] == "chat" and facts["manifests"]:
+        notes.append("Sentences were read as plain texts, without its chat template.")
     return {
         "label": facts["label"],
         "hf_id": short_address(facts["hf_id"]),
@@ -134,8 +136,8 @@ def _model(facts: Record) -> Model:
         "dtype": facts["dtype"],
         "first_token": facts["first_token"],
         "start": " or ".join(starts),
-        "better_start": " ".join(notes),
-        "note": " ".join(filter(None, remarks)),
+        "better_start": " ".join(better_starts),
+        "note": " ".join(filter(None, notes)),
         "checks": checks[0] if checks else {},
         "tuning": facts["tuning"],
         "checkpoints": facts["checkpoints"],
@@ -143,35 +145,32 @@ def _model(facts: Record) -> Model:
 
 
 def _sensitivity(tables: Tables, model: str) -> list[Record]:
-    """Return a model's accuracies by first token; the evaluation's first token comes first."""
+    """Return a model's accuracies with each first token, the evaluation's own first."""
     rows: list[Record] = []
     for lang in tables.benchmark["sensitivity"][model]:
         path = sensitivity_table(tables.facts["results"], tables.name, lang, model)
-        possible = [
-            row
-            for row in read_table(PARITY, Path(path)).to_pylist()
-            if row["method"] == tables.methods[model] and row["impossible"] is None
-        ]
+        rows_of_table = read_table(PARITY, Path(path)).to_pylist()
+        method = tables.methods[model]
+        possible = [r for r in rows_of_table if r["method"] == method and r["impossible"] is None]
+        # Two rules can mean the same token: keep the first row of each token.
         distinct = {row["first_token"]: row for row in reversed(possible)}
         for row in reversed(distinct.values()):
             first_token = row["start"] or str(row["first_token"])
-            named = {"lang": lang, "first_token": first_token, "own": row is possible[0]}
+            labels = {"lang": lang, "first_token": first_token, "own": row is possible[0]}
             keys = ("n", "skipped", "accuracy", "low", "high", "flips", "flips_beyond")
-            rows.append(named | {key: row[key] for key in keys})
+            rows.append(labels | {key: row[key] for key in keys})
     return rows
 
 
 def _benchmark(tables: Tables) -> Benchmark:
-    """Return the card's entry on a benchmark, with p-values that are not corrected yet."""
+    """Return the card's entry for a benchmark; p-values of its tests are not corrected yet."""
     facts, benchmark = tables.facts, tables.benchmark
     models = benchmark["languages"]
     prompted, scored = (models, {}) if benchmark["unit"] == "prompt" else ({}, models)
     items = []
     for lang, path in benchmark["items"].items():
-        n, of = (
-            measured.item_counts(table)[ALL]
-            for table in (path, benchmark["all_items"].get(lang, path))
-        )
+        paths = (path, benchmark["all_items"].get(lang, path))
+        n, of = (measured.item_counts(table)[ALL] for table in paths)
         items.append({"lang": lang, "n": n, "of": of})
     rows = measured.accuracy_rows(tables, judged.skipped_items(tables))
     return {
@@ -209,7 +208,7 @@ def _suite(
         return None
     suite = Suite.model_validate(facts["suite"])
     totals = {entry["name"]: show.totals(entry)[0] for entry in benchmarks}
-    not_run = {
+    reasons = {
         task.label: f"its data are at {task.source}" if task.local else "not in this evaluation"
         for task in suite.tasks
         if task.benchmark not in tables
@@ -224,12 +223,12 @@ def _suite(
             if model["architecture"] == "causal"
             and suite.first_token not in (None, model["first_token"])
         ],
-        "missing": {**not_run, **suite.missing},
+        "missing": {**reasons, **suite.missing},
     }
 
 
 def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
-    """Return a campaign's report card, which lists ``files``. Raises UserError without models."""
+    """Return the data of a report card that lists ``files``. Raises UserError without models."""
     if not facts["benchmarks"]:
         raise UserError(
             f"{facts['configfile']}: no model is run on a benchmark, so there is nothing to "
@@ -242,6 +241,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         model["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
     tables = {name: Tables(name, facts) for name in facts["benchmarks"]}
     benchmarks = [_benchmark(of_benchmark) for of_benchmark in tables.values()]
+    # p-values are corrected for the tests of all benchmarks together.
     tests = iter(judged.with_holm([test for entry in benchmarks for test in entry["tests"]]))
     for benchmark in benchmarks:
         benchmark["tests"] = [next(tests) for _ in benchmark["tests"]]
@@ -271,6 +271,15 @@ def task_name(*names: str) -> str:
     return "_".join(re.sub(r"[^\w.+#-]+", "_", name).strip("_") for name in names)
 
 
+def _metrics(rows: Sequence[Mapping[Any, Any]], method: str) -> dict[str, tuple[float, int]]:
+    """Return (accuracy, number of items) by the harness's metric; ``method`` is the main one."""
+    by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
+    metrics = {metric_name(name): value for name, value in by_method.items()}
+    if "acc" not in metrics and method in by_method:
+        metrics = {"acc": by_method[method], **metrics}
+    return metrics
+
+
 def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     """Return one model's accuracies as a results file of lm-evaluation-harness, without samples.
 
@@ -279,8 +288,10 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     is by the full sentence's log-probability, as in the harness, or else by the benchmark's main
     method. Other methods are named as in ``interop.lm_eval``.
     """
-    sections: dict[str, Any] = {name: {} for name in SECTIONS}
-    below: dict[str, list[str]] = {}
+    names = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
+    sections: dict[str, Any] = {name: {} for name in names}
+    output_types = {"pair": "multiple_choice", "prompt": "generate_until"}
+    subtasks: dict[str, list[str]] = {}
     for entry in card["benchmarks"]:
         name, benchmark = entry["name"], facts["benchmarks"][entry["name"]]
         if model not in benchmark["languages"]:
@@ -294,8 +305,9 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             if model in row["skipped"]
         }
         for lang in benchmark["languages"][model]:
+            # A phenomenon without a judged item has no rows, but is a task as well.
             rows: dict[str, list[Mapping[Any, Any]]] = {
-                key: [] for code, key in skipped if code == lang
+                phenomenon: [] for code, phenomenon in skipped if code == lang
             }
             for row in frame[frame["lang"] == lang].to_dict("records"):
                 rows.setdefault(row["phenomenon"], []).append(row)
@@ -304,23 +316,19 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             items = benchmark["items"][lang]
             original = measured.item_counts(benchmark["all_items"].get(lang, items))
             version, parent = sha256_of(Path(items))[:12], task_name(name, lang)
-            phenomena = [key for key in rows if key != ALL]
+            phenomena = [phenomenon for phenomenon in rows if phenomenon != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []
-            below[parent] = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
-            for task, key in zip([parent, *below[parent]], [ALL, *phenomena], strict=True):
-                by_method = {
-                    row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows[key]
-                }
-                metrics = {metric_name(name): value for name, value in by_method.items()}
-                if MAIN not in metrics and method in by_method:
-                    metrics = {MAIN: by_method[method], **metrics}
+            subtasks[parent] = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
+            tasks = [parent, *subtasks[parent]]
+            for task, phenomenon in zip(tasks, [ALL, *phenomena], strict=True):
+                metrics = _metrics(rows[phenomenon], method)
                 effective = max((n for _, n in metrics.values()), default=0)
-                counts: dict[str, Any] = {"original": original[key], "effective": effective}
-                if lost := skipped.get((lang, key)):
+                counts: dict[str, Any] = {"original": original[phenomenon], "effective": effective}
+                if lost := skipped.get((lang, phenomenon)):
                     counts |= {"skipped": lost["n"], "skipped_because": lost["reasons"]}
                 results: dict[str, Any] = {"name": task, "alias": task, "sample_len": effective}
                 for metric, (accuracy, n) in metrics.items():
-                    # As the harness computes it.
+                    # The standard error as the harness computes it.
                     variance = max(0.0, accuracy * (1 - accuracy))
                     error = math.sqrt(variance / (n - 1)) if n > 1 else "N/A"
                     results |= {f"{metric},none": accuracy, f"{metric}_stderr,none": error}
@@ -328,7 +336,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 sections["configs"][task] = {
                     "task": task,
                     "dataset_path": items,
-                    "output_type": OUTPUT_TYPES[benchmark["unit"]],
+                    "output_type": output_types[benchmark["unit"]],
                     "num_fewshot": 0,
                     "metadata": {"version": version, "method": method},
                 }
@@ -338,12 +346,10 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 sections["n-samples"][task] = counts
     described, date = card["models"][model], card["date"]
     name, size = described["hf_id"] or model, described["parameters"]
+    arguments = {key: described[key] for key in ("revision", "dtype", "first_token", "start")}
     config = {
         "model": described["engine"],
-        "model_args": {
-            "pretrained": name,
-            **{key: described[key] for key in ("revision", "dtype", "first_token", "start")},
-        },
+        "model_args": {"pretrained": name, **arguments},
         "model_num_parameters": None if size is None else round(size * 1e9),
         "model_dtype": described["dtype"],
         "model_revision": described["revision"],
@@ -353,7 +359,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     }
     return {
         **sections,
-        "group_subtasks": below,
+        "group_subtasks": subtasks,
         "config": config,
         "git_hash": card["commit"] or None,
         "date": datetime.fromisoformat(date).astimezone(UTC).timestamp() if date else None,
@@ -366,7 +372,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the card's data, page, tables for papers, perhaps curves, and results by model."""
+    """Write the files of a report card (``card.card_files``); return numbers of its contents."""
     pictures = [path for path in outputs if path.name == CURVES]
     data, page, markdown, latex, *results = (path for path in outputs if path not in pictures)
     card = build_card(facts, [str(path) for path in outputs])
@@ -381,15 +387,12 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
     ]
     if pictures and (suite := card.get("suite")):
         labels = {name: model["label"] for name, model in card["models"].items()}
-        drawn = curves(suite, labels)
-        tables += [drawn] if drawn.cells else []
-        render(drawn, pictures)
+        figure = draw_curves(suite, labels)
+        tables += [figure] if figure.cells else []
+        render(figure, pictures)
     write_text(markdown, "\n".join(map(markdown_text, tables)))
     write_text(latex, "\n".join(map(latex_text, tables)))
     write_text(page, page_of(card))
     write_text(data, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    return {
-        "benchmarks": len(card["benchmarks"]),
-        "models": len(card["models"]),
-        "tests": card["tests"],
-    }
+    counts = {name: len(card[name]) for name in ("benchmarks", "models")}
+    return {**counts, "tests": card["tests"]}

@@ -1,9 +1,12 @@
-"""The report card of an evaluation as data: its inputs, and the content of ``card.json``.
+"""The report card of an evaluation as data: its inputs (``Facts``) and its content (``Card``).
+
+The workflow calls ``card_facts`` to collect the inputs: settings of the campaign, and paths of
+tables. ``build.build_card`` makes the content from them: the results of models on benchmarks.
 
 Accuracies, intervals (95 %) and differences are shares of 1. Log-probabilities and margins are in
 nats; margins are per token, character or byte if the method normalises by length. ``all`` as a
-language or phenomenon means all of them together. The workflow loads this module to collect the
-inputs, so it has no heavy imports.
+language or phenomenon means all of them together. The workflow imports this module on each start,
+so it must not import heavy packages.
 """
 
 from collections.abc import Mapping
@@ -29,14 +32,14 @@ Record = dict[str, Any]
 CURVES = "curves.svg"
 """Figure of a suite's numbers over the course of training."""
 OUTPUTS = {"pair": "scores", "prompt": "answers"}
-"""Folder of models' results, by the unit of the benchmark."""
+"""Folder with what models give, by the unit of the benchmark."""
 
 
 # The inputs
 
 
 class BenchmarkFacts(TypedDict):
-    """A benchmark with the campaign's settings and the paths of its tables."""
+    """Inputs on a benchmark: the campaign's settings, and the paths of its tables."""
 
     label: str
     citation: str
@@ -49,13 +52,15 @@ class BenchmarkFacts(TypedDict):
     data: str
     """Phrase on the origin of its items; may be empty."""
     methods: dict[str, list[str]]
-    """Methods by model, the main method first."""
+    """Judging methods of each model, the main method first."""
     mcnemar: str
+    """Form of McNemar's test: ``published`` (as in the paper) or ``corrected`` (exact if few)."""
     chance: float | None
     """Accuracy of guessing; None where unknown."""
     own_items: bool
     """True if its paper prints accuracies on these items."""
     languages: dict[str, list[str]]
+    """Languages in which each model is run."""
     items: dict[str, str]
     """Paths, by language, of tables of the items that models are run on."""
     all_items: dict[str, str]
@@ -79,12 +84,15 @@ class Facts(TypedDict):
     limit: int | None
     """Most items of a benchmark and language that models are run on; None for all."""
     worst: int
+    """Number of worst items or wrong answers of each model in the card."""
     languages: dict[str, str]
+    """English names by ISO 639-3 code."""
     models: dict[str, Record]
-    """Keys of ``Model``, paths of ``manifests``, and that of a ``checkpoint``'s description."""
+    """Some keys of ``Model``; paths of ``manifests`` (lists of the files with the model's scores)
+    and of the description of a ``checkpoint``."""
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, Record]
-    """``label`` and ``parameters`` (billions, or None) of models in tables of printed numbers."""
+    """``label`` and ``parameters`` (billions, or None) of models in the papers' tables."""
     suite: Record | None
     """Fields of a ``suites.Suite``; None without a suite."""
     curves: bool
@@ -92,11 +100,11 @@ class Facts(TypedDict):
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]
-"""Languages by benchmark and model."""
+"""Languages of a model on a benchmark: {"blimp": {"gpt2": ["eng"]}}."""
 
 
 def coverage(layout: Layout) -> Coverage:
-    """Return the languages by benchmark and model, of benchmarks that a model is run on."""
+    """Return in which languages models are run, for benchmarks that a model is run on."""
     covered = {
         name: {model: layout.covered_by(model, name) for model in layout.models_of(name)}
         for name in layout.campaign.benchmarks
@@ -110,7 +118,7 @@ def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> st
 
 
 def card_files(layout: Layout) -> list[str]:
-    """Return the card's data, page, tables to paste, perhaps curves, and models' results files."""
+    """Return paths of the data, the page, tables to paste, perhaps curves, and models' results."""
     models = card_models(layout, coverage(layout))
     names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
     card = layout.campaign.report_card
@@ -126,7 +134,7 @@ def card_models(layout: Layout, covered: Coverage) -> list[str]:
 
 
 def card_tables(facts: Facts) -> list[str]:
-    """Return every table and description that a report card is made from."""
+    """Return the paths of all tables and descriptions that a report card is made from."""
     results, paths = facts["results"], []
     for name, benchmark in facts["benchmarks"].items():
         paths += [benchmark["accuracies"], *filter(None, [benchmark["printed"]])]
@@ -136,8 +144,8 @@ def card_tables(facts: Facts) -> list[str]:
                 paths += [model_table(results, folder, name, lang, model) for lang in languages]
         for model, languages in benchmark["sensitivity"].items():
             paths += [sensitivity_table(results, name, lang, model) for lang in languages]
-    for described in facts["models"].values():
-        paths += [described["checkpoint"], *described["manifests"]]
+    for model_facts in facts["models"].values():
+        paths += [model_facts["checkpoint"], *model_facts["manifests"]]
     return list(dict.fromkeys(paths))
 
 
@@ -149,14 +157,13 @@ def model_table(results: str, folder: str, benchmark: str, lang: str, model: str
 def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     row = layout.catalogue.models[name]
     scorer = find_scorer(layout.engine_of(name), row.architecture)
-    languages = {lang for models in covered.values() for lang in models.get(name, ())}
+    languages, languages_of_scores = set[str](), set[str]()
+    for benchmark, languages_by_model in covered.items():
+        languages.update(languages_by_model.get(name, ()))
+        if find_benchmark(benchmark).unit == "pair":
+            languages_of_scores.update(languages_by_model.get(name, ()))
+    # A model that is trained for each language has a checkpoint for each, others have one.
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
-    scored = (
-        lang
-        for benchmark, models in covered.items()
-        for lang in models.get(name, ())
-        if find_benchmark(benchmark).unit == "pair"
-    )
     return {
         "label": row.label,
         "hf_id": row.hf_id,
@@ -169,7 +176,7 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
         ),
         "tuning": row.tuning,
         "note": row.note if is_local(row.hf_id) else "",
-        "manifests": sorted({layout.manifest_of(name, lang) for lang in scored}),
+        "manifests": sorted({layout.manifest_of(name, lang) for lang in languages_of_scores}),
         "checkpoint": layout.training.checkpoint_in(name, scopes[0]),
         "checkpoints": len(scopes),
     }
@@ -179,25 +186,26 @@ def _benchmark_facts(
     layout: Layout, name: str, languages: Mapping[str, list[str]]
 ) -> BenchmarkFacts:
     benchmark, paper = find_benchmark(name), paper_of(name)
-    covered = {lang for of_model in languages.values() for lang in of_model}
+    has_prompts = benchmark.unit == "prompt"
+    has_pairs = not has_prompts and benchmark.judge == "judge"
+    covered = {lang for languages_of_model in languages.values() for lang in languages_of_model}
     ordered = [lang for lang in layout.item_languages(name) if lang in covered]
     items = {lang: layout.items_table(name, lang) for lang in ordered}
     all_items = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in ordered}
+    # The first benchmark of a paper is the paper's own; others are made after its model.
     is_first = paper.benchmarks[0].name == name
-    has_prompts = benchmark.unit == "prompt"
-    has_pairs = not has_prompts and benchmark.judge == "judge"
-    prints = paper.printed_accuracies and layout.printed_tables(paper.name)
-    printed = f"{layout.results}/accuracies/printed/{paper.name}.parquet" if prints else ""
+    is_printed = paper.printed_accuracies and layout.printed_tables(paper.name)
+    printed = f"{layout.results}/accuracies/printed/{paper.name}.parquet" if is_printed else ""
     licences, contact = layout.licences_of(paper.name), paper.citation.contact
     licence = f"Licence: {licences}." if licences else ""
     contact = f"Contact: {contact}." if contact else ""
     sensitivity = {}
     if has_pairs and layout.campaign.report_card.sensitivity:
-        for model, scored in languages.items():
+        for model, languages_of_model in languages.items():
             architecture = layout.catalogue.models[model].architecture
             # Some engines allow no choice of the first token.
             if len(find_scorer(layout.engine_of(model), architecture).first_token) > 1:
-                sensitivity[model] = scored
+                sensitivity[model] = languages_of_model
     return {
         "label": paper.citation.label if is_first else f"{paper.citation.label} ({name})",
         "citation": " ".join(filter(None, (paper.citation.text, licence, contact))),
@@ -220,7 +228,7 @@ def _benchmark_facts(
 
 
 def card_facts(layout: Layout, configfile: str) -> Facts:
-    """Collect the facts for the report card of the campaign in ``configfile``."""
+    """Collect the inputs for the report card of the campaign in ``configfile``."""
     campaign, covered = layout.campaign, coverage(layout)
     codes = {lang for models in covered.values() for langs in models.values() for lang in langs}
     suite = campaign.report_card.suite
@@ -253,7 +261,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
 
 
 class Model(TypedDict):
-    """A model with the campaign's settings, and facts from its checkpoint and self-test."""
+    """A model, as the campaign runs it, its checkpoint says, and its self-test has found."""
 
     label: str
     hf_id: str
@@ -266,11 +274,11 @@ class Model(TypedDict):
     engine: str
     dtype: str
     first_token: str
-    """Rule for the token before the first one."""
+    """Rule for what stands before a sentence, such as ``bos``: the start symbol."""
     start: str
-    """Token before the first one; empty if the engine allows no choice."""
+    """Token that stands before a sentence; empty if the engine allows no choice."""
     better_start: str
-    """Sentence on a start that makes texts much more likely; may be empty."""
+    """Sentence on another start that makes texts much more likely; may be empty."""
     note: str
     """Remarks on a model of this machine, or on an unused chat template; may be empty."""
     checks: dict[str, str]
@@ -293,16 +301,16 @@ class Row(TypedDict):
     sign of the margin of a near tie; ties are counted among near ties.
     """
     skipped: dict[str, Record]
-    """Skipped items by model: ``n`` skipped of all (``of``), and numbers of items by ``reasons``.
+    """Items without a verdict, by model: ``n`` of all (``of``), and their numbers by ``reasons``.
 
     Models that skipped no item are left out.
     """
     baselines: dict[str, float]
-    """Accuracies of baselines that use only length, word frequency, labels or chance, by name."""
+    """Accuracies, by name, of baselines that use only length, word frequency, labels or chance."""
 
 
 class Benchmark(TypedDict):
-    """A benchmark in the card."""
+    """The results of all models on a benchmark."""
 
     name: str
     label: str
@@ -313,7 +321,9 @@ class Benchmark(TypedDict):
     data: str
     """Phrase on the origin of the items; may be empty."""
     phenomena: dict[str, str]
+    """Names for people, by key."""
     methods: dict[str, str]
+    """The main method of each model, by which its accuracies are."""
     chance: float | None
     items: list[Record]
     """Numbers of items by language (``lang``): run (``n``) and all (``of``)."""
@@ -352,18 +362,18 @@ class Benchmark(TypedDict):
     and ``expected``, which is empty if many answers are right.
     """
     written: dict[str, list[Record]]
-    """Number of answers to prompts (``n``) in a language (``lang``), by model.
+    """Number of judged answers to prompts (``n``) in each language (``lang``), by model.
 
     ``cut`` counts answers that reached the limit of tokens, and ``echoes`` those that only repeat
     the prompt; both are None if unknown. ``limit``: tokens of the longest answer that was cut off.
     """
     sensitivity: dict[str, list[Record]]
-    """Accuracies (``accuracy``, ``low``, ``high``) on a sample of pairs by first token, by model.
+    """Accuracies on a sample of pairs, with several tokens before the first one; by model.
 
-    Other keys: ``lang``, ``n``, ``skipped``, ``own`` (True for the evaluation's first token),
-    ``flips`` and ``flips_beyond``. Flips are decisions that differ from those with the
-    evaluation's first token; ``flips_beyond`` leaves out near ties. Pairs without a score with one
-    of the two are skipped. ``first_token`` names the token, or else the rule.
+    ``first_token`` names the token, or else the rule; ``own`` is True for the evaluation's. Other
+    keys: ``lang``, ``n``, ``skipped``, ``accuracy``, ``low``, ``high``, ``flips`` (decisions that
+    differ from those with the evaluation's token) and ``flips_beyond`` (flips that are not near
+    ties). Pairs without a score with one of the two tokens are skipped.
     """
     unknown: dict[str, float]
     """Share of words in the sentences that are unknown to models of words, by model."""
@@ -386,7 +396,7 @@ class SuiteTable(TypedDict):
     other_starts: list[str]
     """Labels of causal models whose first-token policy is not the suite's."""
     missing: dict[str, str]
-    """Tasks that are not run, with the reason."""
+    """Reasons why tasks are not run, by task."""
 
 
 class Card(TypedDict):
@@ -401,7 +411,6 @@ class Card(TypedDict):
     commit: str
     """Commit of the repository that made the tables; may be empty."""
     limit: int | None
-    """Most items per benchmark and language; None for all."""
     rerun: str
     results: str
     files: list[str]

@@ -1,4 +1,8 @@
-"""Find the checkpoints of a training run, and draw their results over the course of training."""
+"""Find the checkpoints of a training run, and draw their results over the course of training.
+
+A checkpoint is a folder, or a branch of a repository of the Hugging Face hub. Its name says how
+long it was trained: ``chck_20M`` after 20 million words.
+"""
 
 import math
 import re
@@ -13,33 +17,25 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
 
 MULTIPLES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
-LABELS = {
-    "accuracy": "accuracy in %",
-    "correlation": "correlation",
-    "variance": "variance explained in %",
-    "acquisition": "correlation",
-}
-MOST_PANELS = 3
-"""Most panels of a figure side by side."""
 
 
 def training_of(name: str) -> float | None:
-    """Return the last number in a checkpoint's name, such as 2e7 for chck_20M; None without one."""
+    """Return the last number in a checkpoint's name: 2e7 for "chck_20M"; None without one."""
     numbers = re.findall(r"(\d+(?:\.\d+)?)(?:([KMB])(?![A-Z]))?", name, re.IGNORECASE)
     return float(numbers[-1][0]) * MULTIPLES[numbers[-1][1].upper()] if numbers else None
 
 
 def checkpoints_of(model: str, pattern: str) -> list[str]:
-    """Return the checkpoints of a model whose names fit a pattern, in the order of training.
+    """Return a model's checkpoints, as MODEL/FOLDER or MODEL@BRANCH, in the order of training.
 
-    They are folders of a directory, or branches of a repository of the hub. Raises UserError if a
-    name has no number, two have the same, none fits, or the hub has no such repository.
+    Their names match the shell ``pattern``, such as ``chck_*M``. Raises UserError if a name has no
+    number, two have the same, none matches, or the hub has no such repository.
     """
     path = Path(model).expanduser()
     if is_local(model) or path.is_dir():
         folders = path.iterdir() if path.is_dir() else ()
         names = [folder.name for folder in folders if folder.is_dir()]
-        beginning = f"{model.rstrip('/')}/"
+        prefix = f"{model.rstrip('/')}/"
     else:
         from huggingface_hub import HfApi
 
@@ -47,16 +43,16 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
 
         with explained_errors(model, "main"):
             references = with_retries(lambda: HfApi().list_repo_refs(model))
-        names, beginning = [branch.name for branch in references.branches], f"{model}@"
-    fitting = sorted(name for name in names if fnmatchcase(name, pattern))
-    if not fitting:
+        names, prefix = [branch.name for branch in references.branches], f"{model}@"
+    matching = sorted(name for name in names if fnmatchcase(name, pattern))
+    if not matching:
         listed = ", ".join(sorted(names)[:8]) or "none"
         raise UserError(
             f"{model} has no checkpoint whose name fits {pattern!r}; it has {listed}. Correct the "
             "model, or --checkpoints."
         )
     names_by_training: dict[float, str] = {}
-    for name in fitting:
+    for name in matching:
         training = training_of(name)
         if training is None:
             raise UserError(
@@ -70,30 +66,26 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
                 "the same, so it does not say how long they were trained; choose others by "
                 "--checkpoints."
             )
-    return [f"{beginning}{name}" for _, name in sorted(names_by_training.items())]
+    return [f"{prefix}{name}" for _, name in sorted(names_by_training.items())]
 
 
-def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
-    """Draw the number of each task by the length of training, with 95 % intervals.
+def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
+    """Return a figure with a panel for each task: its number over training, with 95 % intervals.
 
-    ``labels`` are the checkpoints' names by model. Dashed lines are printed numbers.
+    ``labels`` are the checkpoints' names, keyed by model. Dashed lines are printed numbers.
     """
-    from blimpworks.exhibits.style import (
-        COLUMN_INCHES,
-        GREY,
-        PALETTE,
-        SMALL,
-        house_style,
-        new_figure,
-    )
+    from blimpworks.exhibits import style
 
-    # An age of acquisition is a number of the whole run.
+    axis_labels = {"accuracy": "accuracy in %", "variance": "variance explained in %"}
+    # An age of acquisition is one number of the whole run, so it has no curve.
     rows = [row for row in suite["rows"] if row["measure"] != "acquisition"] or suite["rows"]
-    columns = min(MOST_PANELS, math.ceil(len(rows) ** 0.5))
-    lines = -(-len(rows) // columns)
+    columns = min(3, math.ceil(len(rows) ** 0.5))
+    lines = math.ceil(len(rows) / columns)
     cells: list[Cell] = []
-    with house_style():
-        figure = new_figure(0.75 * COLUMN_INCHES * columns, 0.62 * COLUMN_INCHES * lines)
+    with style.house_style():
+        figure = style.new_figure(
+            0.75 * style.COLUMN_INCHES * columns, 0.62 * style.COLUMN_INCHES * lines
+        )
         grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
         for panel, row in zip(grid.flat, rows, strict=False):
             scale = 100 if row["measure"] in ("accuracy", "variance") else 1
@@ -110,24 +102,24 @@ def curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
                 )
             if points:
                 lengths, values, lows, highs = zip(*sorted(points), strict=True)
-                panel.fill_between(lengths, lows, highs, color=PALETTE[0], alpha=0.2, lw=0)
-                panel.plot(lengths, values, "o-", color=PALETTE[0], ms=3, lw=1.2)
+                panel.fill_between(lengths, lows, highs, color=style.PALETTE[0], alpha=0.2, lw=0)
+                panel.plot(lengths, values, "o-", color=style.PALETTE[0], ms=3, lw=1.2)
             for name, printed in row["printed"].items():
-                panel.axhline(printed, color=GREY, lw=0.8, ls="--")
+                panel.axhline(printed, color=style.GREY, lw=0.8, ls="--")
                 panel.annotate(
                     name, (0, printed), (2, 1), xycoords=("axes fraction", "data"),
-                    textcoords="offset points", size=SMALL, color=GREY,
+                    textcoords="offset points", size=style.SMALL, color=style.GREY,
                 )  # fmt: skip
             if not points:
                 panel.text(
                     0.5, 0.5, "no numbers", transform=panel.transAxes, ha="center", va="center"
                 )  # fmt: skip
-            # Checkpoints before training have the number 0.
-            above = [length for length, *_ in points if length > 0]
-            panel.set_xscale("symlog", linthresh=min(above, default=1.0))
+            # A logarithmic axis, except from 0 (before training) to the first checkpoint.
+            positive = [length for length, *_ in points if length > 0]
+            panel.set_xscale("symlog", linthresh=min(positive, default=1.0))
             panel.tick_params(labelbottom=True)
             panel.set_title(row["label"], loc="left")
-            panel.set_ylabel(LABELS[row["measure"]])
+            panel.set_ylabel(axis_labels.get(row["measure"], "correlation"))
         for panel in grid.flat[len(rows) :]:
             panel.remove()
         figure.supxlabel("Training, as in the checkpoints' names", size=8)

@@ -1,4 +1,9 @@
-"""Compare two evaluations item by item, and print the comparison."""
+"""Compare two evaluations, A and B, item by item, and print the comparison.
+
+``blimpworks compare A B`` runs both functions. The input are judgements: whether a model is right
+on an item (``correct``), and by which ``margin``. The comparison says how accuracies differ, which
+items only one model gets right (flips), and what was done differently (reasons).
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -40,33 +45,36 @@ class Comparison:
     a: str
     b: str
     models: Sequence[tuple[str, str]]
+    """The compared models, as (model of A, model of B)."""
     rows: Sequence[Record]
-    """Rows by benchmark, language and models: all phenomena together, then each ``phenomenon``.
+    """Rows of each benchmark, language and two models: over all phenomena, then for each.
 
-    ``accuracy_a`` and ``accuracy_b``, from 0 to 1, are over the ``n_a`` and ``n_b`` items that each
-    has judged by ``method``, or None; ``difference`` is B minus A. ``both`` counts items that both
-    have judged; ``only_a`` and ``only_b`` of these are right in one only. ``p`` is that of
-    McNemar's test, two-sided and not corrected. ``items_only_a`` and ``items_only_b`` count items
-    that one only has judged, ``skipped_a`` and ``skipped_b`` items without a verdict, by reason.
+    Labels are ``benchmark``, ``lang``, ``model_a``, ``model_b``, ``phenomenon`` and ``method``.
+    ``accuracy_a`` (from 0 to 1, or None) is over the ``n_a`` items with a verdict in A; so for B.
+    ``difference`` is B minus A. ``both`` counts the items with a verdict in A and B; of these,
+    ``only_a`` are right in A only. ``p`` is of McNemar's test on them, two-sided and not corrected.
+    ``items_only_a`` counts items with a verdict in A only, ``skipped_a`` those without, by reason.
     """
     flipped: int
+    """Number of all items that are right in A only or in B only."""
     flips: Sequence[Record]
-    """Items that are right in one only (``right_in`` a or b), largest changes of margin first.
+    """Some of the flipped items, the largest changes of margin first.
 
-    They have labels, ``item_id``, and ``margin_a`` and ``margin_b`` (in nats, None for prompts).
-    ``texts`` are the sentences, or the prompt and both answers.
+    They have labels, ``item_id``, ``right_in`` ("a" or "b"), and ``margin_a`` and ``margin_b`` (in
+    nats, None for prompts). ``texts`` are the sentences, or the prompt and both answers.
     """
     reasons: Sequence[Reason]
-    """Differences in procedure."""
+    """Differences in how the evaluations were made."""
     notes: Sequence[str]
     """Sentences on models and languages that were not compared."""
 
 
 Joined = tuple[dict[str, str], pd.DataFrame]
-"""Labels of the tables of two models, and a row for each item of either.
+"""Judgements of two models on a benchmark in a language: labels, and a row for each item of either.
 
-Labels: benchmark, lang, model_a, model_b, and the first method by which both are judged, or "" if
-one has judged nothing. Rows have ``correct``, ``margin`` and ``why`` (reason for skipping) of both.
+Labels: benchmark, lang, model_a, model_b, and method: the first by which both judge, or "" if one
+has judged nothing. Columns: item_id, paradigm, phenomenon; and with the suffixes _a and _b:
+``correct``, ``margin`` and ``why`` (reason for a missing verdict, else None).
 """
 
 
@@ -74,35 +82,35 @@ def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, s
     """Join two models' judgements. Raises UserError when they have no method in common."""
     pairs = [*zip(sides, models, strict=True)]
     tables = [side.judgements(benchmark, lang, model) for side, model in pairs]
-    first, second = (list(dict.fromkeys(table["method"])) for table in tables)
-    common = [method for method in first if method in second]
-    if first and second and not common:
+    methods_a, methods_b = (list(dict.fromkeys(table["method"])) for table in tables)
+    common = [method for method in methods_a if method in methods_b]
+    if methods_a and methods_b and not common:
         raise UserError(
-            f"{benchmark} in {lang} is judged by {', '.join(first)} in {sides[0].folder} and by "
-            f"{', '.join(second)} in {sides[1].folder}; expected a method of both. Set the same "
-            "methods in the campaigns."
+            f"{benchmark} in {lang} is judged by {', '.join(methods_a)} in {sides[0].folder} and "
+            f"by {', '.join(methods_b)} in {sides[1].folder}; expected a method of both. Set the "
+            "same methods in the campaigns."
         )
     method = common[0] if common else ""
     frames = []
     for (side, model), judged in zip(pairs, tables, strict=True):
         rows = judged[judged["method"] == method].drop(columns="method").drop_duplicates(KEY)
         rows = rows.assign(why=None).astype({"why": object})
-        lost = rows["correct"].isna()
-        if lost.any():
+        is_skipped = rows["correct"].isna()
+        if is_skipped.any():
             outputs = [side.table(name, benchmark, lang, model) for name in OUTPUTS.values()]
-            scores = next((path for path in outputs if path.is_file()), outputs[0])
-            ids, items = rows.loc[lost, "item_id"], side.items(benchmark, lang, model)
-            rows.loc[lost, "why"] = why_skipped(ids, items, scores, method)
+            output = next((path for path in outputs if path.is_file()), outputs[0])
+            ids, items = rows.loc[is_skipped, "item_id"], side.items(benchmark, lang, model)
+            rows.loc[is_skipped, "why"] = why_skipped(ids, items, output, method)
         frames.append(rows)
-    on = [*KEY, "phenomenon"]
-    both = frames[0].merge(frames[1], how="outer", on=on, suffixes=("_a", "_b"))
+    joined = frames[0].merge(frames[1], "outer", [*KEY, "phenomenon"], suffixes=("_a", "_b"))
     names = {"model_a": models[0], "model_b": models[1]}
-    return {"benchmark": benchmark, "lang": lang, **names, "method": method}, both
+    return {"benchmark": benchmark, "lang": lang, **names, "method": method}, joined
 
 
-def _row(
+def _comparison_row(
     sides: Sequence[Side], labels: dict[str, str], phenomenon: str, rows: pd.DataFrame
 ) -> Record:
+    """Return a row of ``Comparison.rows`` from joined judgements."""
     labels = dict(labels)
     name, lang, method = labels["benchmark"], labels["lang"], labels.pop("method")
     has_a, has_b = (rows[f"correct_{side}"].notna() for side in "ab")
@@ -111,7 +119,7 @@ def _row(
     only_b = int((has_a & right_b & ~right_a).sum())
     campaign, benchmark = sides[0].campaign or sides[1].campaign, benchmarks().get(name)
     form = benchmark.mcnemar(campaign) if benchmark and campaign else "corrected"
-    a, b = (
+    accuracy_a, accuracy_b = (
         side.accuracy_by_label.get((name, labels[f"model_{letter}"], lang, phenomenon, ALL, method))
         for side, letter in zip(sides, "ab", strict=True)
     )
@@ -119,8 +127,8 @@ def _row(
         **labels,
         "phenomenon": phenomenon,
         "method": method,
-        "accuracy_a": a,
-        "accuracy_b": b,
+        "accuracy_a": accuracy_a,
+        "accuracy_b": accuracy_b,
         "n_a": int(has_a.sum()),
         "n_b": int(has_b.sum()),
         "both": int((has_a & has_b).sum()),
@@ -131,7 +139,7 @@ def _row(
         "items_only_b": int((has_b & ~has_a).sum()),
         "skipped_a": dict(Counter(rows["why_a"].dropna())),
         "skipped_b": dict(Counter(rows["why_b"].dropna())),
-        "difference": None if a is None or b is None else b - a,
+        "difference": None if accuracy_a is None or accuracy_b is None else accuracy_b - accuracy_a,
     }
 
 
@@ -141,8 +149,8 @@ def _largest_flips(
     """Return the number of flipped items, and the ``count`` with the largest changes of margin."""
     tables = []
     for labels, rows in compared:
-        both = rows.dropna(subset=["correct_a", "correct_b"])
-        flipped = both[(both["correct_a"] == 1) != (both["correct_b"] == 1)]
+        judged = rows.dropna(subset=["correct_a", "correct_b"])
+        flipped = judged[(judged["correct_a"] == 1) != (judged["correct_b"] == 1)]
         change = (flipped["margin_b"] - flipped["margin_a"]).abs().fillna(0.0)
         tables.append(flipped.assign(change=change, **labels))
     flipped = pd.concat([table for table in tables if len(table)] or tables[:1])
@@ -150,12 +158,11 @@ def _largest_flips(
     flips = []
     names = ("benchmark", "lang", "model_a", "model_b", "phenomenon", "paradigm", "item_id")
     for row in flipped.head(count).to_dict("records"):
-        keys = [
-            (side, row["benchmark"], row["lang"], row[f"model_{n}"])
-            for side, n in zip(sides, "ab", strict=True)
-        ]
-        items = [side.items(*key) for side, *key in keys]
-        answers = [side.table("answers", *key) for side, *key in keys]
+        items, answers = [], []
+        for side, letter in zip(sides, "ab", strict=True):
+            labels_of_side = (row["benchmark"], row["lang"], row[f"model_{letter}"])
+            items.append(side.items(*labels_of_side))
+            answers.append(side.table("answers", *labels_of_side))
         margins = {name: row[name] for name in ("margin_a", "margin_b")}
         flips.append(
             {
@@ -168,24 +175,26 @@ def _largest_flips(
     return len(flipped), flips
 
 
-def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
-    """Return the texts of an item: its sentences, or the prompt and both answers."""
+def _rows_of_item(path: Path, item_id: str) -> list[Record]:
+    table = read_arrow(path)
+    is_item = pc.equal(table[item_key(table.column_names)], item_id)
+    rows: list[Record] = table.filter(is_item).to_pylist()
+    return rows
 
-    def rows_of(path: Path) -> list[Record]:
-        table = read_arrow(path)
-        is_item = pc.equal(table[item_key(table.column_names)], item)
-        rows: list[Record] = table.filter(is_item).to_pylist()
-        return rows
 
-    rows = next(filter(None, map(rows_of, items)), [])
+def texts_of(item_id: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
+    """Return an item's texts from tables of A and B: sentences, or the prompt and both answers."""
+    rows: list[Record] = []
+    for path in items:
+        rows = rows or _rows_of_item(path, item_id)
     if not rows:
         return []
     first = rows[0]
     if "prompt" in first:
         lines = [first["prompt"]]
         for side, path in zip("AB", answers, strict=True):
-            answered = rows_of(path) if path.exists() else []
-            lines += [f"{side}: {row['text'] or '(no answer)'}" for row in answered]
+            answer_rows = _rows_of_item(path, item_id) if path.exists() else []
+            lines += [f"{side}: {row['text'] or '(no answer)'}" for row in answer_rows]
         return lines
     if "condition" in first:
         return [f"{row['condition']}: {row['good']}" for row in rows]
@@ -197,18 +206,16 @@ def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[
 def compare_evaluations(
     first: Path, second: Path, models: tuple[str, str] | None = None, flips: int = 10
 ) -> Comparison:
-    """Compare two evaluations: their accuracies, items, and differences in procedure.
+    """Compare two evaluations: their accuracies, items, and how they were made.
 
-    Each is the directory of an evaluation, or a results tree; the second may be samples of
-    lm-evaluation-harness, or predictions on the first one's suite. ``models`` names one model of
-    each; by default models of the same name are compared, or the only ones. Decisions are by the
-    first method that both have in a language. ``flips`` is the largest number of items to return.
-
-    Raises UserError when one is no finished evaluation, or there is nothing to compare.
+    ``first`` and ``second`` are directories of evaluations, or results trees. ``second`` may also
+    be samples of lm-evaluation-harness, or predictions on the suite of ``first``. ``models`` names
+    one model of each (see ``pair_models``). At most ``flips`` flipped items are returned. Raises
+    UserError when one is no finished evaluation, or there is nothing to compare.
     """
     a = read_side(first)
-    borrowed = read_samples(second, a) or read_submission(second, a)
-    b = borrowed or read_side(second)
+    of_other_program = read_samples(second, a) or read_submission(second, a)
+    b = of_other_program or read_side(second)
     pairs = pair_models(a, b, models)
     compared = [
         _join((a, b), benchmark, lang, pair)
@@ -225,28 +232,32 @@ def compare_evaluations(
     for labels, joined in compared:
         phenomena = joined.groupby("phenomenon", sort=True)
         for name, group in [(ALL, joined), *(phenomena if phenomena.ngroups > 1 else ())]:
-            rows.append(_row((a, b), labels, str(name), group))
+            rows.append(_comparison_row((a, b), labels, str(name), group))
     flipped, largest = _largest_flips((a, b), compared, flips)
+
     notes = []
-    for number, side in enumerate((a, b)):
-        missed = [model for model in side.models if model not in {pair[number] for pair in pairs}]
-        if missed:
-            notes.append(f"Models only in {side.folder}, not compared: {', '.join(missed)}.")
+    for position, side in enumerate((a, b)):
+        compared_models = {pair[position] for pair in pairs}
+        not_compared = [model for model in side.models if model not in compared_models]
+        if not_compared:
+            notes.append(f"Models only in {side.folder}, not compared: {', '.join(not_compared)}.")
         for pair in pairs:
             common = {*a.judged(pair[0])} & {*b.judged(pair[1])}
-            alone: dict[str, list[str]] = {}
-            for benchmark, lang in side.judged(pair[number]):
+            languages_only_here: dict[str, list[str]] = {}
+            for benchmark, lang in side.judged(pair[position]):
                 if (benchmark, lang) not in common:
-                    alone.setdefault(benchmark, []).append(lang)
-            for benchmark, langs in alone.items():
+                    languages_only_here.setdefault(benchmark, []).append(lang)
+            for benchmark, langs in languages_only_here.items():
                 notes.append(f"Only in {side.folder}: {benchmark} in {', '.join(langs)}.")
-    if borrowed:
-        text = borrowed.explanation(
-            flipped, sum(row["both"] for row in rows if row["phenomenon"] == ALL)
-        )
+    if of_other_program:
+        in_both = sum(row["both"] for row in rows if row["phenomenon"] == ALL)
+        text = of_other_program.explanation(flipped, in_both)
         reasons = [Reason("input", text)] if text else []
     else:
-        tables = [(n["benchmark"], n["lang"], (n["model_a"], n["model_b"])) for n, _ in compared]
+        tables = [
+            (labels["benchmark"], labels["lang"], (labels["model_a"], labels["model_b"]))
+            for labels, _ in compared
+        ]
         reasons, unknown = reasons_of(a, b, pairs, tables)
         notes += unknown
     return Comparison(str(first), str(second), pairs, rows, flipped, largest, reasons, notes)
@@ -255,54 +266,56 @@ def compare_evaluations(
 MOST_DETAILED_LANGUAGES = 5
 """Most languages of a benchmark for which all phenomena are printed."""
 MOST_REASONS = 12
-"""Most reasons to print."""
 SIGNIFICANT = 0.05
+
+
+def _print_rows(rows: Sequence[Record], console: Console, *, show_all: bool) -> None:
+    """Print the rows of one benchmark and two models, and lines on items of one side or skipped."""
+    totals = [row for row in rows if row["phenomenon"] == ALL]
+    is_short = show_all or len(totals) <= MOST_DETAILED_LANGUAGES
+    printed = [r for r in rows if is_short or r in totals or r["p"] < SIGNIFICANT]
+    lines = []
+    for row in printed:
+        name = row["lang"] if row in totals else f"  {row['phenomenon']}"
+        shares = (percent(row["accuracy_a"]), percent(row["accuracy_b"]))
+        difference = "–" if row["difference"] is None else points(row["difference"])
+        counts = (f"{row[key]:,}" for key in ("both", "only_a", "only_b"))
+        p = p_value(row["p"]) if row["both"] else "–"
+        lines.append((name, *shares, difference, *counts, p))
+    headings = ("", "A", "B", "B−A", "n", "only A", "only B", "p")
+    bold = {i for i, row in enumerate(printed) if row["p"] < SIGNIFICANT}
+    console.print(table(headings, lines, bold=bold, gap=(0, 2)), highlight=False)
+    if hidden := len(rows) - len(printed):
+        say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", indent=2)
+    both, only_a, only_b = (
+        sum(row[name] for row in totals) for name in ("both", "items_only_a", "items_only_b")
+    )
+    if only_a or only_b:
+        line = (
+            f"Accuracies are over the items of each: {both:,} are in both, on which the tests "
+            f"are, {only_a:,} in A alone and {only_b:,} in B alone."
+        )
+        say(console, line, indent=2)
+    for side in "ab":
+        reasons = sum((Counter(row[f"skipped_{side}"]) for row in totals), Counter[str]())
+        skipped = reasons.total()
+        if skipped:
+            n = sum(row[f"n_{side}"] for row in totals)
+            phrase = skipped_phrase({"n": skipped, "of": n + skipped, "reasons": reasons}, "item")
+            say(console, f"{side.upper()}: {phrase}.", indent=2)
 
 
 def print_comparison(comparison: Comparison, console: Console, *, show_all: bool = False) -> None:
     """Print a comparison; ``show_all`` adds phenomena without significance, and all reasons."""
     say(console, f"A: {comparison.a}")
     say(console, f"B: {comparison.b}")
-
     title = itemgetter("benchmark", "model_a", "model_b", "method")
-    for (benchmark, ours, theirs, method), group in groupby(
-        sorted(comparison.rows, key=title), title
-    ):
-        rows = [*group]
-        totals = [row for row in rows if row["phenomenon"] == ALL]
-        is_short = show_all or len(totals) <= MOST_DETAILED_LANGUAGES
-        printed = [r for r in rows if is_short or r in totals or r["p"] < SIGNIFICANT]
-        models = ours if ours == theirs else f"{ours} → {theirs}"
+    rows_by_title = groupby(sorted(comparison.rows, key=title), title)
+    for (benchmark, model_a, model_b, method), rows in rows_by_title:
+        models = model_a if model_a == model_b else f"{model_a} → {model_b}"
         console.print()
         say(console, f"{benchmark}: {models} ({method})", style="bold")
-        lines = []
-        for row in printed:
-            name = row["lang"] if row in totals else f"  {row['phenomenon']}"
-            shares = (percent(row["accuracy_a"]), percent(row["accuracy_b"]))
-            difference = "–" if row["difference"] is None else points(row["difference"])
-            counts = (f"{row[key]:,}" for key in ("both", "only_a", "only_b"))
-            p = p_value(row["p"]) if row["both"] else "–"
-            lines.append((name, *shares, difference, *counts, p))
-        headings = ("", "A", "B", "B−A", "n", "only A", "only B", "p")
-        bold = {i for i, row in enumerate(printed) if row["p"] < SIGNIFICANT}
-        console.print(table(headings, lines, bold=bold, gap=(0, 2)), highlight=False)
-        if hidden := len(rows) - len(printed):
-            say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", indent=2)
-        both, a, b = (
-            sum(row[name] for row in totals) for name in ("both", "items_only_a", "items_only_b")
-        )
-        if a or b:
-            line = (
-                f"Accuracies are over the items of each: {both:,} are in both, on which the tests "
-                f"are, {a:,} in A alone and {b:,} in B alone."
-            )
-            say(console, line, indent=2)
-        for side in "ab":
-            why = sum((Counter(row[f"skipped_{side}"]) for row in totals), Counter[str]())
-            n = sum(row[f"n_{side}"] for row in totals)
-            if lost := why.total():
-                phrase = skipped_phrase({"n": lost, "of": n + lost, "reasons": why}, "item")
-                say(console, f"{side.upper()}: {phrase}.", indent=2)
+        _print_rows([*rows], console, show_all=show_all)
     console.print()
     say(console, "p: McNemar's test on the items of both, not corrected for the number of tests.")
     console.print()

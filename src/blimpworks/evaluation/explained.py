@@ -1,4 +1,9 @@
-"""Explain the accuracies of a report card: the items, tables and files that they come from."""
+"""Explain an accuracy of a report card: from which items, tables and files it was computed.
+
+``blimpworks explain CARD --row "eng, agreement" --column GPT-2`` first finds the number
+(``find_numbers``). Then it reads the provenance records, the files in which jobs wrote what they
+did, computes the number again, and lists the files (``explain_number``).
+"""
 
 import json
 import os
@@ -15,16 +20,7 @@ from blimpworks.audit.explain import Explanation, explain_cell
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import (
-    MEAN,
-    OUTPUTS,
-    Benchmark,
-    Facts,
-    Record,
-    Row,
-    model_table,
-    read_card,
-)
+from blimpworks.evaluation.card import MEAN, OUTPUTS, Benchmark, Facts, Row, model_table, read_card
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
 from blimpworks.files import sidecar_path
 from blimpworks.items import ALL
@@ -33,13 +29,13 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.records.reading import read_record
 from blimpworks.tables import read_parquet
 
-FILES = 6
-"""Most files from outside to name with their checksums."""
+MOST_FILES = 6
+"""Most files without a record to name with their checksums."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """An accuracy of a report card, in a row and of a model."""
+    """The accuracy of one model in one row of a report card."""
 
     text: show.CardText
     benchmark: Benchmark
@@ -48,42 +44,45 @@ class Number:
     row: str
     """Name of the row: benchmark (if there are several), language, phenomenon."""
     column: str
-    accuracy: Record | None
+    """Label of the model."""
+    accuracy: dict[str, Any] | None
     """The accuracy with its interval and counts; None if every item was skipped."""
     counted: str
     """Phrase with the number of items, skipped items and reasons."""
 
     @property
     def line(self) -> str:
-        """Line with row, model, accuracy and number of items."""
         if not self.accuracy:
             return f"{self.row} / {self.column}: {self.counted}"
         share = show.percent(self.accuracy["accuracy"])
         return f"{self.row} / {self.column} = {share} ({self.counted})"
 
-    def is_called(self, row_names: Collection[str]) -> bool:
-        """Return whether names mean its row; a missing name means all languages or phenomena."""
+    def is_in_row(self, row_names: Collection[str]) -> bool:
+        """Return whether lower-case names such as {"eng", "agreement"} mean its row.
+
+        The benchmark may be missing; a missing language or phenomenon means all of them.
+        """
         lang, phenomenon = self.cells["lang"], self.cells["phenomenon"]
-        names = (
+        names_of_row = (
             ({self.benchmark["name"], self.benchmark["label"]}, True),
             ({lang, self.text.language(lang)}, lang == show.totals(self.benchmark)[0]["lang"]),
             ({phenomenon, self.cells["label"]}, phenomenon == ALL),
         )
-        unused = {*row_names}
-        for same, may_be_missing in names:
-            called = {name.casefold() for name in same} & {*row_names}
-            if not called and not may_be_missing:
+        unmatched = {*row_names}
+        for synonyms, may_be_missing in names_of_row:
+            matching = {name.casefold() for name in synonyms} & {*row_names}
+            if not matching and not may_be_missing:
                 return False
-            unused -= called
-        return not unused
+            unmatched -= matching
+        return not unmatched
 
 
 def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
-    """Find the accuracies of a card in a ``row`` and of a model (``column``); None means any.
+    """Find the accuracies in a ``row`` and a ``column`` of a card; None means any.
 
-    A row is named by benchmark, language and phenomenon, or some of them, with commas between.
-    Raises UserError, with the choices, when there is no such number, or when row and column mean
-    several.
+    A row is named by some of benchmark, language and phenomenon, with commas between; a column by
+    the model's name, label or hub id. Raises UserError, with the choices, when there is no such
+    number, or when row and column together mean several.
     """
     card = read_card(source)
     text = show.CardText(card)
@@ -101,12 +100,14 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
                     counted = f"n = {accuracy['n']:,}, none skipped"
                 else:
                     continue
-                named = (", ".join(names), text.label(model))
-                all_numbers.append(Number(text, benchmark, cells, model, *named, accuracy, counted))
+                labels = (", ".join(names), text.label(model))
+                all_numbers.append(
+                    Number(text, benchmark, cells, model, *labels, accuracy, counted)
+                )
     numbers = []
     for number in all_numbers:
-        called = {number.model, number.column, card["models"][number.model]["hf_id"]}
-        if column is None or column.casefold() in {name.casefold() for name in called}:
+        synonyms = {number.model, number.column, card["models"][number.model]["hf_id"]}
+        if column is None or column.casefold() in {name.casefold() for name in synonyms}:
             numbers.append(number)
     if not numbers:
         choice = ", ".join(dict.fromkeys(number.column for number in all_numbers))
@@ -114,15 +115,34 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
     if row is None:
         return numbers
     row_name = row.casefold()
+    # A name can have a comma in it, so the whole text is tried first.
     for names in ([row_name], re.split(r"\s*[,/]\s*", row_name)):
-        meant = [number for number in numbers if number.is_called(names)]
-        if meant and (len(meant) == 1 or column is None):
-            return meant
-        if meant:
-            choice = "; ".join(number.row for number in meant)
+        in_row = [number for number in numbers if number.is_in_row(names)]
+        if in_row and (len(in_row) == 1 or column is None):
+            return in_row
+        if in_row:
+            choice = "; ".join(number.row for number in in_row)
             raise UserError(f"{source}: row {row!r} means several: {choice}. Name one of them.")
     choice = "; ".join(dict.fromkeys(number.row for number in numbers))
     raise UserError(f"{source}: no row {row!r}; there are: {choice}.")
+
+
+def _count_statuses(
+    number: Number, facts: Facts, lang: str, judgements: Path, items: Path
+) -> Counter[str]:
+    """Count the statuses (ok, too_long, …) of the scores or answers behind a number."""
+    rows = read_parquet(judgements, ["item_id", "phenomenon"]).to_pandas()
+    if number.cells["phenomenon"] != ALL:
+        rows = rows[rows["phenomenon"] == number.cells["phenomenon"]]
+    # Judgements have the id of an item; scores have one for each condition of an item.
+    conditions = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
+    is_judged = conditions[item_key(conditions.columns)].isin(rows["item_id"])
+    ids = conditions.loc[is_judged, "item_id"]
+    name = number.benchmark["name"]
+    folder = OUTPUTS[facts["benchmarks"][name]["unit"]]
+    path = Path(model_table(facts["results"], folder, name, lang, number.model))
+    outputs = read_parquet(path, ["item_id", "status"]).to_pandas()
+    return Counter(outputs.loc[outputs["item_id"].isin(ids), "status"].astype(str))
 
 
 def explain_number(
@@ -134,10 +154,10 @@ def explain_number(
     comes from, is missing. It also does so when the card, or the file ``named`` by the user, was
     changed after its job wrote it.
     """
+    # Relative paths in records start at the directory in which the workflow ran.
     source, named = source.resolve(), named.resolve()
     record = read_record(sidecar_path(source))
     recorded = Path(record["outputs"][0]["path"])
-    # Relative paths in records start at the current directory or the repository.
     bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
     base = next((folder for folder in bases if (folder / recorded).resolve() == source), None)
     if base is None:
@@ -152,31 +172,30 @@ def explain_number(
     name, model, lang = number.benchmark["name"], number.model, number.cells["lang"]
     languages = [lang]
     if lang in (ALL, MEAN):
-        run = [row for row in show.totals(number.benchmark) if row["lang"] not in (ALL, MEAN)]
-        languages = [r["lang"] for r in run if model in {*r["models"], *r["skipped"]}]
-    results, unit = facts["results"], facts["benchmarks"][name]["unit"]
-    judged = [Path(model_table(results, "judgements", name, lang, model)) for lang in languages]
-    nominal = number.benchmark["methods"][model] == PUBLISHED and NOMINAL in (
-        read_parquet(judged[0]).column_names
-    )
-    if nominal and lang == ALL and len(languages) > 1:
+        totals = [row for row in show.totals(number.benchmark) if row["lang"] not in (ALL, MEAN)]
+        languages = [row["lang"] for row in totals if model in {*row["models"], *row["skipped"]}]
+    judgements = [
+        Path(model_table(facts["results"], "judgements", name, code, model)) for code in languages
+    ]
+    method = number.benchmark["methods"][model]
+    is_nominal = method == PUBLISHED and NOMINAL in read_parquet(judgements[0]).column_names
+    if is_nominal and lang == ALL and len(languages) > 1:
         raise UserError(
             f"{number.line}: over all languages, accuracies by {PUBLISHED} are weighted by n; "
             "explain those of the languages, such as --row "
             f"{number.text.language(languages[0])!r}."
         )
-    all_names = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
-    needed = {name for path in (*judged, recorded) for name in (*path.parts, path.stem)}
-    accuracy = number.cells["models"][model]
-    where = {"benchmark": name, "model": model, "method": number.benchmark["methods"][model]}
-    # A mean, or a weighted accuracy, is computed from accuracies; others from judgements.
+    # A mean, or an accuracy over another number of items than are judged (nominal), is computed
+    # from accuracies; others are from judgements.
     source_table, formula = "judgements", ACCURACY
     labels: dict[str, Any] = {"lang": languages, "phenomenon": number.cells["phenomenon"]}
-    if lang == MEAN or nominal:
+    if lang == MEAN or is_nominal:
         source_table, formula = "accuracies", UNWEIGHTED
         labels["paradigm"] = ALL
     elif labels["phenomenon"] == ALL:
         del labels["phenomenon"]
+    accuracy = number.cells["models"][model]
+    row_filter = {"benchmark": name, "model": model, "method": method, **labels}
     cell = {
         "row": number.row,
         "column": number.column,
@@ -187,38 +206,33 @@ def explain_number(
         "high": 100 * accuracy["high"],
         "formula": str(formula),
         "source": source_table,
-        "filter": json.dumps(where | labels, ensure_ascii=False),
+        "filter": json.dumps(row_filter, ensure_ascii=False),
     }
+    # Tables of other languages, models and benchmarks need not be read.
+    all_names = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
+    needed = {name for path in (*judgements, recorded) for name in (*path.parts, path.stem)}
     explanation = explain_cell(recorded, cell, items, item, ignored=all_names - needed)
     sentences = [f"{number.counted}."]
+    items_by_lang = facts["benchmarks"][name]["items"]
+    paths = {Path(items_by_lang[code]) for code in languages}
     statuses: Counter[str] = Counter()
-    paths: set[Path] = set()
-    for code, path in zip(languages, judged, strict=True):
-        rows = read_parquet(path, ["item_id", "phenomenon"]).to_pandas()
-        if number.cells["phenomenon"] != ALL:
-            rows = rows[rows["phenomenon"] == number.cells["phenomenon"]]
-        items_path = Path(facts["benchmarks"][name]["items"][code])
-        paths.add(items_path)
-        conditions = read_parquet(items_path, ["item_id", *CONDITIONS]).to_pandas()
-        is_judged = conditions[item_key(conditions.columns)].isin(rows["item_id"])
-        ids = conditions.loc[is_judged, "item_id"]
-        outputs = Path(model_table(results, OUTPUTS[unit], name, code, model))
-        scored = read_parquet(outputs, ["item_id", "status"]).to_pandas()
-        statuses.update(scored.loc[scored["item_id"].isin(ids), "status"].astype(str))
+    for code, path in zip(languages, judgements, strict=True):
+        statuses += _count_statuses(number, facts, code, path, Path(items_by_lang[code]))
     counts = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common())
-    sentences.append(f"Rows of {OUTPUTS[unit]}, by status: {counts}.")
+    folder = OUTPUTS[facts["benchmarks"][name]["unit"]]
+    sentences.append(f"Rows of {folder}, by status: {counts}.")
     assert explanation.tree is not None
     # Files without a record, from which the items were made.
     roots = (node for node in explanation.tree.walk() if node.path in paths)
     ancestors = (node for root in roots for node in root.walk())
-    outside = {node.path: node.sha256 for node in ancestors if node.record is None}
-    for path, digest in [*outside.items()][:FILES]:
+    unrecorded = {node.path: node.sha256 for node in ancestors if node.record is None}
+    for path, digest in [*unrecorded.items()][:MOST_FILES]:
         sentences.append(f"Items from {path}, sha256 {digest}.")
-    if len(outside) > FILES:
-        sentences.append(f"Items from {len(outside) - FILES} more files (--ancestry).")
-    commit, changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
+    if len(unrecorded) > MOST_FILES:
+        sentences.append(f"Items from {len(unrecorded) - MOST_FILES} more files (--ancestry).")
+    commit, is_changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
     sentences.append(
         f"By blimpworks {number.text.card['version']}, code {record['code']}, commit {commit[:12]}"
-        f"{' with local changes' if changed else ''}."
+        f"{' with local changes' if is_changed else ''}."
     )
     return replace(explanation, facts=sentences)

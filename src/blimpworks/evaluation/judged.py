@@ -1,7 +1,8 @@
-"""Read the tables of a benchmark in an evaluation, for the report card and for comparisons.
+"""Find skipped items, paired tests, worst items and wrong answers of models on a benchmark.
 
-Here are skipped items, paired tests, worst items and wrong answers. Functions raise UserError when
-a table is missing or broken.
+The input are the tables of an evaluation. A judgement is a row that says whether a model is right
+on an item (``correct``: 1, 0, or NaN without a verdict), and by which margin. The report card and
+comparisons use the results. Functions raise UserError when a table is missing or broken.
 """
 
 import hashlib
@@ -46,33 +47,32 @@ REASONS = {
     "not_finite": "with a score that is no number",
     "empty": "without a token that could be scored",
 }
-"""Reasons why a sentence or prompt has no result, by status, except ``too_long``."""
-Cells = dict[tuple[str, str], dict[str, Record]]
-"""Records on skipped items, by language and phenomenon (or ``all``), then by model."""
+"""Why a sentence or prompt has no result, keyed by its status in scores or answers."""
 JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 
 
 def read_judgements(path: Path) -> pd.DataFrame:
-    """Read judgements by all methods, with NaN for a missing verdict or margin."""
+    """Read a table of judgements by all methods, with NaN for a missing verdict or margin."""
     frame: pd.DataFrame = read_table(JUDGEMENTS, path, JUDGEMENT_COLUMNS).to_pandas()
     return frame.astype(dict.fromkeys(["paradigm", "phenomenon", "method"], object))
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a benchmark in an evaluation."""
+    """The tables of one benchmark in an evaluation, read when they are first needed.
+
+    If a benchmark judges by several methods, the report card shows the first: the main method.
+    """
 
     name: str
     facts: Facts
 
     @cached_property
     def benchmark(self) -> BenchmarkFacts:
-        """Facts on the benchmark."""
         return self.facts["benchmarks"][self.name]
 
     @cached_property
     def methods(self) -> dict[str, str]:
-        """Main method of each model."""
         return {model: methods[0] for model, methods in self.benchmark["methods"].items()}
 
     @cached_property
@@ -90,23 +90,21 @@ class Tables:
 
     @cached_property
     def judgements(self) -> Mapping[str, Mapping[str, pd.DataFrame]]:
-        """Judgements by the main methods, by language and model.
+        """Judgements by the main methods, keyed by language, then by model.
 
-        Each has a row for each item and paradigm: a pair of two paradigms has two rows.
+        There is a row for each item and paradigm, so two for a pair that is in two paradigms.
         """
-        judgements: dict[str, dict[str, pd.DataFrame]] = {
-            lang: {} for lang in self.benchmark["items"]
-        }
+        by_lang: dict[str, dict[str, pd.DataFrame]] = {lang: {} for lang in self.benchmark["items"]}
         for model, languages in self.benchmark["languages"].items():
             for lang in languages:
                 rows = read_judgements(self.path("judgements", lang, model))
                 main = rows[rows["method"] == self.methods[model]]
-                judgements[lang][model] = main.reset_index(drop=True)
-        return judgements
+                by_lang[lang][model] = main.reset_index(drop=True)
+        return by_lang
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Printed names of phenomena, by key; empty if the keys serve as names."""
+        """Names of phenomena as the paper prints them, by key; empty if it prints the keys."""
         address = self.benchmark["names"]
         return cast(Mapping[str, str], load(address)) if address else {}
 
@@ -116,9 +114,7 @@ class Tables:
 
     def judged(self, model: str) -> pd.DataFrame:
         """Return a model's judgements in all languages, with a column ``lang``."""
-        frames = {
-            lang: models[model] for lang, models in self.judgements.items() if model in models
-        }
+        frames = {lang: rows[model] for lang, rows in self.judgements.items() if model in rows}
         return pd.concat([rows.assign(lang=lang) for lang, rows in frames.items()])
 
 
@@ -126,7 +122,7 @@ class Tables:
 
 
 def _too_long(outputs: Path) -> str:
-    """Return the reason for the status ``too_long``, with the limit in the scores' manifest."""
+    """Return the reason for ``too_long``, with the limit that the scores' manifest states."""
     for entry in (made_by(outputs) or {}).get("inputs", []):
         recorded = Path(entry["path"])
         if recorded.name == "manifest.json":
@@ -140,24 +136,34 @@ def _too_long(outputs: Path) -> str:
 
 
 def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> list[str]:
-    """Return the reason why each item has no verdict; ``outputs`` has scores or answers."""
+    """Return why each item has no verdict; ``outputs`` is the table of scores or answers."""
     statuses: dict[str, str] = {}
     if outputs.is_file():
         table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
         failed = table[table["status"] != OK]
         statuses = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
     if statuses:
+        # Outputs have an id for each condition of an item; judgements have the item's own.
         rows = read_parquet(items, ["item_id", *CONDITIONS])
         keys = (rows[name].to_pylist() for name in (item_key(rows.column_names), "item_id"))
         statuses = {item: statuses[row] for item, row in zip(*keys, strict=True) if row in statuses}
-    reasons = REASONS | ({TOO_LONG: _too_long(outputs)} if TOO_LONG in statuses.values() else {})
+    reasons = dict(REASONS)
+    if TOO_LONG in statuses.values():
+        reasons[TOO_LONG] = _too_long(outputs)
     by_method = f"on which {method} gives no verdict, such as for unknown words"
     return [reasons.get(statuses.get(item, OK), by_method) for item in ids]
 
 
-def skipped_items(tables: Tables) -> Cells:
-    """Count the items without a verdict by reason, in each language and over all of several."""
-    cells: Cells = {}
+Skipped = dict[tuple[str, str], dict[str, Record]]
+"""Counts of skipped items by (language, phenomenon), of which either may be ``all``, and by model.
+
+    {("eng", "all"): {"gpt2": {"n": 3, "of": 100, "reasons": {"longer than …": 3}}}}
+"""
+
+
+def skipped_items(tables: Tables) -> Skipped:
+    """Count the items without a verdict: in each language, and in all if there are several."""
+    counts: Skipped = {}
     benchmark = tables.benchmark
     has_languages = len(tables.judgements) > 1
     for lang, models in tables.judgements.items():
@@ -170,55 +176,56 @@ def skipped_items(tables: Tables) -> Cells:
                 reasons = why_skipped(lost["item_id"], items, outputs, tables.methods[model])
             for scope in [lang, ALL] if has_languages else [lang]:
                 for phenomenon, n in [(ALL, len(judged)), *Counter(judged["phenomenon"]).items()]:
-                    models_cells = cells.setdefault((scope, phenomenon), {})
-                    models_cells.setdefault(model, {"n": 0, "of": 0, "reasons": {}})["of"] += n
+                    by_model = counts.setdefault((scope, phenomenon), {})
+                    by_model.setdefault(model, {"n": 0, "of": 0, "reasons": {}})["of"] += n
                 for phenomenon, reason in zip(lost["phenomenon"], reasons, strict=True):
-                    for cell in (cells[scope, phenomenon][model], cells[scope, ALL][model]):
-                        cell["n"] += 1
-                        cell["reasons"][reason] = cell["reasons"].get(reason, 0) + 1
-    return {**cells, (MEAN, ALL): cells[ALL, ALL]} if has_languages else cells
+                    for count in (counts[scope, phenomenon][model], counts[scope, ALL][model]):
+                        count["n"] += 1
+                        count["reasons"][reason] = count["reasons"].get(reason, 0) + 1
+    return {**counts, (MEAN, ALL): counts[ALL, ALL]} if has_languages else counts
 
 
 # Tests
 
 
 def paired_tests(tables: Tables) -> list[Record]:
-    """Compare each two models by McNemar's test, with p-values that are not corrected.
+    """Compare each two models by McNemar's test, in each language and over all languages.
 
-    A tie that counts half is not right.
+    p-values are not corrected. A tie, which counts half in an accuracy, is not right here.
     """
     models = [*tables.benchmark["languages"]]
     if len(models) < 2:
         return []
     exact_below = EXACT_BELOW if tables.benchmark["mcnemar"] == "corrected" else 0
-    unjudged = -1.0
+    # Arrays [item, model] of verdicts: NaN if a model was not run on an item.
+    skipped_verdict = -1.0
     verdicts = {}
     for lang, frames in tables.judgements.items():
-        columns = {}
-        for model, rows in frames.items():
-            columns[model] = rows.drop_duplicates(KEY).set_index(KEY)["correct"].fillna(unjudged)
+        columns = {
+            model: rows.drop_duplicates(KEY).set_index(KEY)["correct"].fillna(skipped_verdict)
+            for model, rows in frames.items()
+        }
         wide = pd.concat(columns, axis="columns")
         verdicts[lang] = wide.reindex(columns=models).to_numpy(dtype=float)
     if len(verdicts) > 1:
         verdicts = {ALL: np.concatenate([*verdicts.values()]), **verdicts}
     tests: list[Record] = []
     for lang, correct in verdicts.items():
-        run = ~np.isnan(correct)
-        for row in compare(correct == 1, run & (correct != unjudged), exact_below):
-            a, b = row["a"], row["b"]
+        was_run = ~np.isnan(correct)
+        for row in compare(correct == 1, was_run & (correct != skipped_verdict), exact_below):
+            a, b, n = row["a"], row["b"], int(row["n"])
             if a < b:
-                n, only_a, only_b = (int(row[name]) for name in ("n", "only_a", "only_b"))
-                skipped = int((run[:, a] & run[:, b]).sum()) - n
+                skipped = int((was_run[:, a] & was_run[:, b]).sum()) - n
                 test = {"lang": lang, "a": models[a], "b": models[b], "n": n, "skipped": skipped}
-                p_values = {"p": row["p"], "adjusted": row["p"]}
-                tests.append(test | {"only_a": only_a, "only_b": only_b} | p_values)
-    # With one language in common, the test over all languages would be the same.
-    common = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
-    return [t for t in tests if t["lang"] != ALL or common[t["a"], t["b"]] > 1]
+                test |= {name: int(row[name]) for name in ("only_a", "only_b")}
+                tests.append(test | {"p": row["p"], "adjusted": row["p"]})
+    # If two models have one language in common, their test over all languages would be the same.
+    languages = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
+    return [t for t in tests if t["lang"] != ALL or languages[t["a"], t["b"]] > 1]
 
 
 def with_holm(tests: Sequence[Record]) -> list[Record]:
-    """Correct the p-values of all tests by Holm's method."""
+    """Return the tests with p-values (``adjusted``) that Holm's method corrects for all of them."""
     if not tests:
         return []
     from statsmodels.stats.multitest import multipletests  # slow; one model has no tests
@@ -229,21 +236,13 @@ def with_holm(tests: Sequence[Record]) -> list[Record]:
 
 # Items
 
-MORE = 3
-"""Items to read for each item to show, because some have the same sentences."""
-TEXTS = ("item_id", "good", "bad", "item", "condition")
-SCORE_COLUMNS = [
-    "item_id",
-    *("logprob_good", "logprob_bad"),
-    *(f"{side}_{name}" for side in ("good", "bad") for name in ("logprobs", "ends")),
-]
 ITEM_LABELS = ("item_id", "lang", "phenomenon", "paradigm")
 
 
-def _by_item(
+def _rows_by_item(
     schema: TableSchema, path: Path | str, columns: Sequence[str], ids: Iterable[str]
 ) -> dict[str, list[Record]]:
-    """Return the rows of items: one, or one for each condition."""
+    """Return the rows of each of the items: one, or one for each of its conditions."""
     table = read_table(schema, Path(path), columns)
     key = item_key(table.column_names)
     rows: dict[str, list[Record]] = {}
@@ -252,42 +251,49 @@ def _by_item(
     return rows
 
 
+def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Record]]) -> Record:
+    """Return the ``sides`` and ``blocks`` of an item (see ``Benchmark.worst``) from its rows."""
+    is_pair = False
+    if "condition" in rows[0]:
+        sentences = [(row["condition"], row, "good") for row in rows]
+    else:
+        is_pair = rows[0]["good"] != rows[0]["bad"]
+        names = ("good", "bad") if is_pair else ("good",)
+        sentences = [(name, rows[0], name) for name in names]
+    sides, words_of_sides = [], []
+    for name, row, column in sentences:
+        [scored] = scores[row["item_id"]]
+        logprob = scored[f"logprob_{column}"]
+        logprob = None if logprob is None or math.isnan(logprob) else logprob
+        text = row[column].replace(APART, "|")
+        sides.append({"name": name, "text": text, "logprob": logprob})
+        ends, logprobs = scored[f"{column}_ends"] or [], scored[f"{column}_logprobs"] or []
+        words_of_sides.append(words_of(row[column], ends, logprobs))
+    blocks = [align(*words_of_sides)] if is_pair else [*map(single, words_of_sides)]
+    return {"sides": sides, "blocks": blocks}
+
+
 def worst_items(tables: Tables, model: str) -> list[Record]:
-    """Return the distinct items with the lowest negative margins, with sentences and words."""
-    rows, by = tables.judged(model), ["margin", "item_id", "paradigm"]
+    """Return the wrongly judged items with the largest margins (keys: ``Benchmark.worst``)."""
+    item_columns = ["item_id", "good", "bad", "item", "condition"]
+    score_columns = [
+        "item_id", "logprob_good", "logprob_bad",
+        "good_logprobs", "good_ends", "bad_logprobs", "bad_ends",
+    ]  # fmt: skip
+    rows, order = tables.judged(model), ["margin", "item_id", "paradigm"]
     most = tables.facts["worst"]
-    lowest = rows[rows["margin"] < 0].sort_values([*by, "lang"]).head(MORE * most)
+    # More items are read than shown, because some have the same sentences.
+    lowest = rows[rows["margin"] < 0].sort_values([*order, "lang"]).head(3 * most)
     worst: list[Record] = []
     for lang, judged in lowest.groupby("lang", sort=False):
         path = tables.benchmark["items"][str(lang)]
-        texts = _by_item(ITEMS, path, TEXTS, judged["item_id"])
+        texts = _rows_by_item(ITEMS, path, item_columns, judged["item_id"])
         ids = [row["item_id"] for rows in texts.values() for row in rows]
-        scores = _by_item(SCORES, tables.path("scores", str(lang), model), SCORE_COLUMNS, ids)
+        scores = _rows_by_item(SCORES, tables.path("scores", str(lang), model), score_columns, ids)
         for item in judged.to_dict("records"):
-            conditions = texts[item["item_id"]]
-            first, is_pair = conditions[0], False
-            if "condition" in first:
-                sentences = [(row["condition"], row, "good") for row in conditions]
-            else:
-                is_pair = first["good"] != first["bad"]
-                sides_of_item = ("good", "bad") if is_pair else ("good",)
-                sentences = [(side, first, side) for side in sides_of_item]
-            sides, words_of_sides = [], []
-            for name, row, side in sentences:
-                [scored] = scores[row["item_id"]]
-                logprob = scored[f"logprob_{side}"]
-                logprob = None if logprob is None or math.isnan(logprob) else logprob
-                text = row[side].replace(APART, "|")
-                sides.append({"name": name, "text": text, "logprob": logprob})
-                ends, logprobs = scored[f"{side}_ends"] or [], scored[f"{side}_logprobs"] or []
-                words_of_sides.append(words_of(row[side], ends, logprobs))
-            if is_pair:
-                blocks = [align(*words_of_sides)]
-            else:
-                blocks = [single(sentence) for sentence in words_of_sides]
-            labels = {name: item[name] for name in ITEM_LABELS}
-            worst.append({**labels, "margin": item["margin"], "sides": sides, "blocks": blocks})
-    worst.sort(key=lambda item: [item[name] for name in by])
+            labels = {name: item[name] for name in (*ITEM_LABELS, "margin")}
+            worst.append(labels | _sides_and_blocks(texts[item["item_id"]], scores))
+    worst.sort(key=lambda item: [item[name] for name in order])
     distinct: dict[tuple[str, ...], Record] = {}
     for row in worst:
         distinct.setdefault((row["lang"], *(side["text"] for side in row["sides"])), row)
@@ -295,17 +301,17 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
 
 
 def wrong_answers(tables: Tables, model: str) -> list[Record]:
-    """Return a sample of wrong answers, chosen by digests of ids because answers have no margin."""
+    """Return wrong answers (keys: ``Benchmark.wrong``), chosen by digests as if at random."""
     rows = tables.judged(model)
     wrong = rows[rows["correct"] == 0]
     digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]
-    drawn = wrong.assign(digest=digests).sort_values(["digest", "lang"], kind="stable")
+    shuffled = wrong.assign(digest=digests).sort_values(["digest", "lang"], kind="stable")
     answers: list[Record] = []
-    for lang, judged in drawn.head(tables.facts["worst"]).groupby("lang", sort=False):
+    for lang, judged in shuffled.head(tables.facts["worst"]).groupby("lang", sort=False):
         ids, path = judged["item_id"], tables.benchmark["items"][str(lang)]
-        prompts = _by_item(PROMPTS, path, ["item_id", "prompt", "answer"], ids)
+        prompts = _rows_by_item(PROMPTS, path, ["item_id", "prompt", "answer"], ids)
         answers_path = tables.path("answers", str(lang), model)
-        texts = _by_item(ANSWERS, answers_path, ["item_id", "status", "text"], ids)
+        texts = _rows_by_item(ANSWERS, answers_path, ["item_id", "status", "text"], ids)
         for row in judged.to_dict("records"):
             [prompt], [answer] = prompts[row["item_id"]], texts[row["item_id"]]
             answers.append(
@@ -321,9 +327,9 @@ def wrong_answers(tables: Tables, model: str) -> list[Record]:
 
 
 def written_answers(tables: Tables, model: str) -> list[Record]:
-    """Count answers by language, and those that were cut off or repeat the prompt.
+    """Count a model's answers in each language (keys: ``Benchmark.written``).
 
-    Judgements of earlier versions lack the latter two.
+    Judgements of earlier versions do not say which answers were cut off or repeat the prompt.
     """
     counts: list[Record] = []
     for lang in tables.benchmark["languages"][model]:

@@ -1,4 +1,8 @@
-"""Read the resources of this machine, choose engines, and check that models fit in memory."""
+"""Find out what this machine can run, choose engines and number formats, and check memory.
+
+An engine is the program that runs a model, such as transformers or vLLM; its environment is a
+Python installation with that program.
+"""
 
 import os
 import shutil
@@ -66,8 +70,8 @@ def available_memory_gb() -> float | None:
             most, now = _read(group / limit), _read(group / used)
             # Without a limit, version 2 has "max".
             if group.is_relative_to(CGROUPS) and most.isdecimal() and now.isdecimal():
-                lines = _read(group / "memory.stat").splitlines()
-                stat = dict(line.split(maxsplit=1) for line in lines)
+                text = _read(group / "memory.stat")
+                stat = dict(line.split(maxsplit=1) for line in text.splitlines())
                 # The kernel frees its cache of files when memory is needed.
                 files = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
                 free.append((int(most) - int(now) + files) / 1e9)
@@ -90,9 +94,9 @@ def visible_gpus_gb() -> tuple[float, ...]:
 @cache
 def this_machine() -> Machine:
     """Return the resources of this machine, measured at the first call."""
-    installed = frozenset(name for name, e in engines().items() if e.python(REPOSITORY))
+    installed = {name for name, engine in engines().items() if engine.python(REPOSITORY)}
     formats = slow_formats(_read(CPUINFO))
-    return Machine(available_memory_gb(), visible_gpus_gb(), installed, formats)
+    return Machine(available_memory_gb(), visible_gpus_gb(), frozenset(installed), formats)
 
 
 def slow_formats(cpuinfo: str) -> frozenset[str]:
@@ -117,38 +121,37 @@ def choose_engine(
     machine = machine or this_machine()
     if requested not in ("auto", *engines()):
         raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")
-    able = [e for e in engines().values() if row.architecture in e.scorers]
+    possible = [engine for engine in engines().values() if row.architecture in engine.scorers]
     if requested != "auto":
-        engine = requested
+        name = requested
     elif row.recipe:
-        engine = row.engine  # What is trained here is small.
+        name = row.engine  # What is trained here is small.
     else:
         installed = machine.environments if machine.gpus_gb else ()
-        fast = [e.name for e in able if e.serves and e.name in installed]
-        engine = next(iter(fast), default_engine(row.architecture).name)
-    reason = obstacle(
-        engine, row.architecture, {"dtype": row.dtype, "first_token": row.first_token}
-    )
-    if row.recipe and engine != row.engine:
+        fast = [engine.name for engine in possible if engine.serves and engine.name in installed]
+        name = next(iter(fast), default_engine(row.architecture).name)
+    settings = {"dtype": row.dtype, "first_token": row.first_token}
+    reason = obstacle(name, row.architecture, settings)
+    if row.recipe and name != row.engine:
         reason = f"the model is trained here and run by {row.engine} alone"
     if reason:
-        names = ", ".join(e.name for e in able)
+        names = ", ".join(engine.name for engine in possible)
         hint = "Leave --engine out" if requested != "auto" else "Correct its settings"
         raise UserError(f"model {row.name!r}: {reason}. {hint}; {names} can run it.")
-    chosen = find_engine(engine)
-    if chosen.interpreter and engine not in machine.environments:
+    chosen = find_engine(name)
+    if chosen.interpreter and name not in machine.environments:
         raise UserError(
-            f"--engine is {engine!r}, whose environment ({chosen.interpreter} in {REPOSITORY}) is "
-            f"not there; install it ({chosen.install}), or name the engine {able[0].name}."
+            f"--engine is {name!r}, whose environment ({chosen.interpreter} in {REPOSITORY}) is "
+            f"not there; install it ({chosen.install}), or name the engine {possible[0].name}."
         )
-    return row.model_copy(update={"engine": engine})
+    return row.model_copy(update={"engine": name})
 
 
 def choose_format(model: ResolvedModel, machine: Machine) -> ResolvedModel:
     """Return the model in float32, with a note, if its format is slow here and float32 fits."""
     row, engine = model.row, find_engine(model.row.engine)
-    able = "float32" in engine.scorers[row.architecture].dtype
-    if machine.gpus_gb or row.dtype not in machine.slow_formats or not able:
+    can_use_float32 = "float32" in engine.scorers[row.architecture].dtype
+    if machine.gpus_gb or row.dtype not in machine.slow_formats or not can_use_float32:
         return model
     note = (
         f"{row.label} is run in float32: this processor has no instructions for {row.dtype}, which "
@@ -167,22 +170,20 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None
     for model in models:
         row, weights = model.row, model.weights_gb
         engine = find_engine(row.engine)
-        working, free, owner = engine.working_gb, machine.memory_gb, "of memory"
+        working, free, memory_name = engine.working_gb, machine.memory_gb, "of memory"
         if engine.serves and machine.gpus_gb:
             memory = memory_of(row, row.engine, row.dtype, ScoringOptions())
             working = memory._replace(weights=weights).per_gpu(1) - weights
-            free, owner = max(machine.gpus_gb), "of the GPU's memory"
+            free, memory_name = max(machine.gpus_gb), "of the GPU's memory"
         needed = weights + working
         size = size_text(weights) if weights else "of a size not known yet"
-        need = (
-            f"{needed:.1f} GB {owner}: weights {size} in {row.dtype}, {working:.1f} GB to work with"
-        )
+        need = f"{needed:.1f} GB {memory_name}: weights {size} in {row.dtype}, {working:.1f} GB to work with"
         if free is not None and needed > free:
             remedies = []
-            half = weights / 2 + working
-            halved = "bfloat16" in engine.scorers[row.architecture].dtype
-            if row.dtype == "float32" and halved and half <= free:
-                remedies.append(f"--dtype bfloat16 ({half:.1f} GB)")
+            needed_by_half = weights / 2 + working
+            can_be_halved = "bfloat16" in engine.scorers[row.architecture].dtype
+            if row.dtype == "float32" and can_be_halved and needed_by_half <= free:
+                remedies.append(f"--dtype bfloat16 ({needed_by_half:.1f} GB)")
             if engine.serves:
                 on_cpu = default_engine(row.architecture).name
                 remedies.append(f"--engine {on_cpu}, in the machine's memory")

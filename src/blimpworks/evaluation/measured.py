@@ -1,6 +1,8 @@
-"""Collect an evaluation's accuracies for the report card, and rank them among printed ones.
+"""Collect the accuracies of a report card: the models' own, those of baselines, and printed ones.
 
-Functions raise UserError when a table is missing or broken.
+The input are the tables of one benchmark (``judged.Tables``). "Ours" are the models of the
+evaluation, "printed" those with accuracies in the benchmark's paper; models are ranked among these
+and compared with those of the same size. Functions raise UserError when a table is missing.
 """
 
 import math
@@ -18,7 +20,7 @@ import wordfreq
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.baselines import BASELINES, baseline_rows, one_row_per_item
 from blimpworks.evaluation.card import MEAN, Record, Row
-from blimpworks.evaluation.judged import Cells, Tables
+from blimpworks.evaluation.judged import Skipped, Tables
 from blimpworks.evaluation.show import numbers
 from blimpworks.evaluation.show import size as size_text
 from blimpworks.items import ALL
@@ -28,14 +30,9 @@ from blimpworks.tables import ITEMS, SCORES, count_rows, read_parquet, read_tabl
 COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")
 LABELS = ["lang", "phenomenon", "paradigm"]
-COMPARED = ["good", "bad", "item", "acceptable", "alternatives"]
-UNKNOWN_ID, END_ID = 0, 1
-"""Ids of ``<unk>`` and of the end of a sentence in vocabularies of words."""
-FACTOR = 3
-"""Models of a size class have a third to three times as many parameters."""
-MOST_GAPS = 5
 LEVELS = ["phenomenon", "paradigm"]
 NAMELESS: Record = {"label": "", "parameters": None}
+"""Stands for a printed model that the catalogue does not have."""
 
 
 def phenomenon_label(key: str, names: Mapping[str, str]) -> str:
@@ -49,13 +46,11 @@ def _accuracy(row: Mapping[Any, Any]) -> Record:
 
 
 def pooled(rows: pd.DataFrame) -> Record:
-    """Return the accuracy on all items of the rows, with Wilson's interval.
-
-    Accuracies that are no shares of right items get the interval of a weighted mean.
-    """
+    """Return the accuracy on the items of all rows, with its 95 % interval."""
     totals = rows[[*COUNTS, "correct"]].sum()
     n, correct = int(totals["n"]), float(totals["correct"])
     accuracy = float(np.average(rows["accuracy"], weights=rows["n"]))
+    # Some methods' accuracies are not shares of right items, as Wilson's interval requires.
     if np.isclose(accuracy * n, correct):
         low, high = wilson(correct, n)
     else:
@@ -64,9 +59,9 @@ def pooled(rows: pd.DataFrame) -> Record:
 
 
 def mean_of(rows: pd.DataFrame) -> Record:
-    """Return the mean of the rows' accuracies, with an interval that follows from their intervals.
+    """Return the unweighted mean of the rows' accuracies, with an interval from their intervals.
 
-    A mean that equals the accuracy on all items, to a tenth of a percent, gets the interval of it.
+    If it equals the accuracy on all items to a tenth of a percent, it gets that one's interval.
     """
     on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
     if round(mean, 3) == round(on_all_items["accuracy"], 3):
@@ -75,49 +70,49 @@ def mean_of(rows: pd.DataFrame) -> Record:
     return _accuracy({**rows[[*COUNTS]].sum(), "accuracy": mean, "low": low, "high": high})
 
 
-def accuracy_rows(tables: Tables, skipped: Cells) -> list[Row]:
-    """Return rows of all languages, then of each language, each first over all phenomena.
+def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
+    """Return the rows for all languages together, then for each language and its phenomena.
 
-    There is also a row where models skipped every item.
+    The row over all phenomena comes first. A row exists even if models skipped all of its items.
     """
-    order, baselines = [*tables.benchmark["languages"]], baselines_of(tables)
+    # Accuracies, keyed by language and phenomenon, then by model.
     frame = tables.accuracies[tables.accuracies["paradigm"] == ALL]
-    cells: dict[tuple[str, str], dict[str, Record]] = {}
+    measured: dict[tuple[str, str], dict[str, Record]] = {}
     for row in frame.to_dict("records"):
-        cells.setdefault((row["lang"], row["phenomenon"]), {})[row["model"]] = _accuracy(row)
-    if (ALL, ALL) in skipped:
+        measured.setdefault((row["lang"], row["phenomenon"]), {})[row["model"]] = _accuracy(row)
+    if (ALL, ALL) in skipped:  # there are several languages
         groups: Iterable[Any] = frame.groupby(["phenomenon", "model"])
         for (phenomenon, model), rows in groups:
-            cells.setdefault((ALL, phenomenon), {})[model] = pooled(rows)
+            measured.setdefault((ALL, phenomenon), {})[model] = pooled(rows)
             if phenomenon == ALL:
-                cells.setdefault((MEAN, ALL), {})[model] = mean_of(rows)
-    for cell, models in skipped.items():
-        if any(0 < lost["n"] == lost["of"] for lost in models.values()):
-            cells.setdefault(cell, {})
+                measured.setdefault((MEAN, ALL), {})[model] = mean_of(rows)
+    for key, skipped_by_model in skipped.items():
+        if any(0 < counts["n"] == counts["of"] for counts in skipped_by_model.values()):
+            measured.setdefault(key, {})
+    models, baselines = [*tables.benchmark["languages"]], baselines_of(tables)
     positions = {lang: i for i, lang in enumerate([ALL, MEAN, *tables.benchmark["items"]])}
     table: list[Row] = []
-    for lang, phenomenon in sorted(cells, key=lambda c: (positions[c[0]], c[1] != ALL, c[1])):
-        measured, counted = cells[lang, phenomenon], skipped.get((lang, phenomenon), {})
-        lost = {
-            model: counted[model] for model in order if model in counted and counted[model]["n"]
-        }
-        for model in measured.keys() & lost.keys():
-            measured[model]["skipped"] = lost[model]["n"]
+    for key in sorted(measured, key=lambda key: (positions[key[0]], key[1] != ALL, key[1])):
+        lang, phenomenon = key
+        accuracies, counted = measured[key], skipped.get(key, {})
+        with_skipped = {m: counted[m] for m in models if m in counted and counted[m]["n"]}
+        for model in accuracies.keys() & with_skipped.keys():
+            accuracies[model]["skipped"] = with_skipped[model]["n"]
         table.append(
             {
                 "lang": lang,
                 "phenomenon": phenomenon,
                 "label": phenomenon_label(phenomenon, tables.names),
-                "models": {model: measured[model] for model in order if model in measured},
-                "skipped": lost,
-                "baselines": baselines.get((lang, phenomenon), {}),
+                "models": {model: accuracies[model] for model in models if model in accuracies},
+                "skipped": with_skipped,
+                "baselines": baselines.get(key, {}),
             }
         )
     return table
 
 
 def paradigm_rows(tables: Tables) -> list[Row]:
-    """Return rows of each language's paradigms; none if the paradigms are the phenomena."""
+    """Return a row for each paradigm of each language; none if paradigms are the phenomena."""
     frame = tables.accuracies[tables.accuracies["paradigm"] != ALL]
     if (frame["paradigm"] == frame["phenomenon"]).all():
         return []
@@ -135,17 +130,18 @@ def paradigm_rows(tables: Tables) -> list[Row]:
 
 def unknown_words(scores: Iterable[Path]) -> float:
     """Return the share of words in tables of scores that an n-gram model or LSTM does not know."""
+    unknown_id, end_id = 0, 1  # in vocabularies of words
     word_count = unknown = 0
     for path in scores:
         for column in read_table(SCORES, path, ["good_ids", "bad_ids"]).columns:
             ids = np.asarray(pc.list_flatten(column))
-            word_count += int((ids != END_ID).sum())
-            unknown += int((ids == UNKNOWN_ID).sum())
+            word_count += int((ids != end_id).sum())
+            unknown += int((ids == unknown_id).sum())
     return unknown / max(word_count, 1)
 
 
 def item_counts(path: str) -> dict[str, int]:
-    """Count items of a table by phenomenon, and ``all``; conditions of an item count once."""
+    """Count the items of a table for each phenomenon and ``all``; an item's conditions are one."""
     rows = read_parquet(Path(path), ["phenomenon", "item_id", *CONDITIONS]).to_pandas()
     if item_key(rows.columns) == "item":
         rows = rows.drop_duplicates(["phenomenon", "item"])
@@ -153,14 +149,15 @@ def item_counts(path: str) -> dict[str, int]:
 
 
 def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
-    """Return accuracies of baselines by language and phenomenon; none for prompts.
+    """Return accuracies by baseline, for each (language, phenomenon); none for prompts.
 
-    A baseline that cannot judge all items is left out.
+    A baseline, such as "the longer sentence is good", is left out if it cannot judge all items.
     """
     frames = []
     benchmark = tables.benchmark
+    columns = [*LABELS, "good", "bad", "item", "acceptable", "alternatives"]
     for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():
-        items = read_table(ITEMS, Path(path), [*LABELS, *COMPARED]).to_pandas()
+        items = read_table(ITEMS, Path(path), columns).to_pandas()
         rows = baseline_rows(one_row_per_item(items.astype(dict.fromkeys(LABELS, object))))
         # A list of frequencies takes 40 MB, and a card can have a hundred languages.
         wordfreq.get_frequency_dict.cache_clear()
@@ -172,13 +169,14 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
     rows = pd.concat([rows, rows.assign(phenomenon=ALL)])
     rows = pd.concat([rows, rows.assign(lang=ALL)])
     sums = rows.groupby(["lang", "phenomenon", "baseline"])[["correct", "n"]].sum()
-    items = sums["n"].groupby(level=["lang", "phenomenon"]).transform("max")
-    table = (sums["correct"] / sums["n"])[sums["n"] == items].unstack("baseline")
+    most_items = sums["n"].groupby(level=["lang", "phenomenon"]).transform("max")
+    table = (sums["correct"] / sums["n"])[sums["n"] == most_items].unstack("baseline")
     table = table.reindex(columns=[name for name in BASELINES if name in table])
     table = table.rename(columns=BASELINES)
+    # In the mean over languages, a baseline needs all languages.
     table.loc[(MEAN, ALL), :] = table.drop(ALL).xs(ALL, level="phenomenon").mean(skipna=False)
     shares: Iterable[Any] = table.iterrows()
-    return {cell: row.dropna().to_dict() for cell, row in shares}
+    return {key: row.dropna().to_dict() for key, row in shares}
 
 
 # Rankings among the printed models
@@ -188,19 +186,22 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
 class Means:
     """Mean accuracies of printed models and of ours, over the same phenomena or paradigms."""
 
-    cells: list[tuple[str, str]]
-    """Pairs of phenomenon and paradigm that the means are over."""
+    levels: list[tuple[str, str]]
+    """(phenomenon, paradigm) of the accuracies that the means are over; either may be ``all``."""
     means: pd.DataFrame
-    """Accuracy, low, high, n, skipped and correct of models that have all cells.
+    """Columns accuracy, low, high, n, skipped and correct; index ``ours`` (or printed) and model.
 
-    The index is ``ours`` (False for printed) and model; both values of ``ours`` occur.
+    Only models with all the accuracies have a row. There are rows of ours and of printed models.
     """
     incomplete: list[str]
-    """Models that lack some of the cells."""
+    """Models without some of the accuracies."""
 
 
-def _compare(rows: pd.DataFrame, cells: list[tuple[str, str]], count: int) -> Means | None:
-    """Compare means of models with ``count`` rows; None without a printed model or one of ours."""
+def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
+    """Return the mean over the ``count`` rows of each model (columns as of accuracies, and ours).
+
+    None if no printed model, or none of ours, has so many rows.
+    """
     means, incomplete = {}, []
     groups: Iterable[Any] = rows.groupby(["ours", "model"], sort=False)
     for key, values in groups:
@@ -223,11 +224,11 @@ def _compare(rows: pd.DataFrame, cells: list[tuple[str, str]], count: int) -> Me
     columns = ["accuracy", "low", "high", "n", "skipped", "correct"]
     index = pd.MultiIndex.from_tuples([*means], names=["ours", "model"])
     frame = pd.DataFrame([*means.values()], index, columns, dtype=float)
-    return Means(cells, frame, incomplete)
+    return Means(levels, frame, incomplete)
 
 
 def _ranking(lang: str, compared: Means, tables: Tables, notes: Sequence[str] = ()) -> Record:
-    """Rank models by accuracy to a tenth of a percent, the precision of most papers."""
+    """Rank models by accuracy, to a tenth of a percent: the precision of most papers."""
     facts, means = tables.facts, compared.means
     ranked: list[Record] = []
     ranks = means["accuracy"].round(3).rank(method="min", ascending=False).astype(int)
@@ -250,13 +251,13 @@ def _ranking(lang: str, compared: Means, tables: Tables, notes: Sequence[str] = 
 
 
 def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
-    """Return sentences on differences between the items of the printed numbers and of ours."""
+    """Return sentences on how the items of the printed numbers and of ours differ."""
     facts, benchmark = tables.facts, tables.benchmark
     unit = f"{benchmark['noun']}s"
     notes = []
     if not benchmark["own_items"]:
         notes.append("Print is over the paper's own items; ours are other items of its kind.")
-    sampled = any(
+    is_sample = any(
         count_rows(Path(path)) > count_rows(Path(benchmark["items"][code]))
         for code, path in benchmark["all_items"].items()
         if lang in (code, MEAN)
@@ -265,24 +266,24 @@ def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
     in_print, in_ours = (
         {int(n) for n in frame["n"].dropna()} for frame in (compared.means.loc[False], ours)
     )
-    if in_print == in_ours and not ours["n"].isna().any() and not sampled:
+    if in_print == in_ours and not ours["n"].isna().any() and not is_sample:
         notes.append(
             f"Print and ours are over the same number of {unit}: {numbers(in_ours, ' to ')}."
         )
     else:
-        sample = f", a sample (limit: {facts['limit']:,} a language)" if sampled else ""
+        sample = f", a sample (limit: {facts['limit']:,} a language)" if is_sample else ""
         end = sample or "; they are not the same items"
         count = f"is over {numbers(in_print, ' to ')}" if in_print else "does not number its"
         notes.append(f"Print {count} {unit}, ours are over {numbers(in_ours, ' to ')}{end}.")
-    lost = ours["skipped"][ours["skipped"] > 0]
-    if len(lost):
-        counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in lost.items())
+    skipped = ours["skipped"][ours["skipped"] > 0]
+    if len(skipped):
+        counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in skipped.items())
         notes.append(f"Not in our n, because they were skipped: {', '.join(counts)}.")
     if benchmark["data"]:
         notes.append(f"Our items: {benchmark['data'].rstrip('.')}.")
-    if len(compared.cells) > 1:
-        level = "phenomena" if compared.cells[0][1] == ALL else "paradigms"
-        notes.append(f"Means over the {len(compared.cells)} {level} that print and we have.")
+    if len(compared.levels) > 1:
+        level = "phenomena" if compared.levels[0][1] == ALL else "paradigms"
+        notes.append(f"Means over the {len(compared.levels)} {level} that print and we have.")
     if compared.incomplete:
         models = {**facts["printed"], **facts["models"]}
         names = (models.get(name, NAMELESS)["label"] or name for name in compared.incomplete)
@@ -291,47 +292,52 @@ def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
 
 
 def rankings(tables: Tables) -> list[Record]:
-    """Rank our models among the printed ones, in the mean of languages and in each of them."""
+    """Rank our models among the printed ones: first in the mean of languages, then in each."""
     printed_and_ours = (tables.printed.assign(ours=False), tables.accuracies.assign(ours=True))
-    compared = {}
+    means_by_lang = {}
     for lang in tables.benchmark["items"]:
-        by_cell = [rows[rows["lang"] == lang].set_index(LEVELS) for rows in printed_and_ours]
-        shared = {*by_cell[0].index} & {*by_cell[1].index}
-        overall = [cell for cell in shared if cell == (ALL, ALL)]
-        phenomena = [cell for cell in shared if cell[0] != ALL and cell[1] == ALL]
-        paradigms = [cell for cell in shared if cell[1] != ALL]
+        printed, ours = (rows[rows["lang"] == lang].set_index(LEVELS) for rows in printed_and_ours)
+        common = {*printed.index} & {*ours.index}
+        overall = [level for level in common if level == (ALL, ALL)]
+        phenomena = [level for level in common if level[0] != ALL and level[1] == ALL]
+        paradigms = [level for level in common if level[1] != ALL]
         # Compare at the coarsest level that both have.
-        cells = sorted(overall or phenomena or paradigms)
-        rows = pd.concat([of_side[of_side.index.isin(cells)] for of_side in by_cell])
-        if of_language := _compare(rows, cells, len(cells)):
-            compared[lang] = of_language
-    ranked = [_ranking(lang, of_language, tables) for lang, of_language in compared.items()]
-    if len(compared) > 1:
-        rows = pd.concat([of_language.means for of_language in compared.values()]).reset_index()
+        levels = sorted(overall or phenomena or paradigms)
+        rows = pd.concat([side[side.index.isin(levels)] for side in (printed, ours)])
+        means = _means(rows, levels, len(levels))
+        if means:
+            means_by_lang[lang] = means
+    ranked = [_ranking(lang, means, tables) for lang, means in means_by_lang.items()]
+    if len(means_by_lang) > 1:
+        rows = pd.concat([means.means for means in means_by_lang.values()]).reset_index()
         # Without an interval, an accuracy has no number of items that could be added.
         rows = rows.sort_values("ours", kind="stable").assign(
             n=rows["n"].where(rows["low"].notna())
         )
-        if overall_means := _compare(rows, [(ALL, ALL)], len(compared)):
-            complete = {*overall_means.means.index.get_level_values("model")}
-            incomplete = dict.fromkeys(overall_means.incomplete)
-            lacking = [name for name in incomplete if name not in complete]
-            note = f"Means over the {len(compared)} languages that print and we have."
-            overall_means = replace(overall_means, incomplete=lacking)
-            ranked.insert(0, _ranking(MEAN, overall_means, tables, [note]))
+        means = _means(rows, [(ALL, ALL)], len(means_by_lang))
+        if means:
+            complete = {*means.means.index.get_level_values("model")}
+            incomplete = [n for n in dict.fromkeys(means.incomplete) if n not in complete]
+            means = replace(means, incomplete=incomplete)
+            note = f"Means over the {len(means_by_lang)} languages that print and we have."
+            ranked.insert(0, _ranking(MEAN, means, tables, [note]))
     return ranked
 
 
 # Comparison with printed models of the same size
 
+FACTOR = 3
+"""Models of the same size have a third to three times as many parameters."""
+MOST_GAPS = 5
+
 
 def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
-    """Return differences to the mean of the printed models, by phenomenon or else by language."""
-    by = ["lang", *LEVELS]
-    peers = printed.groupby(by)["accuracy"].mean()
-    accuracies = {"accuracy": ours.set_index(by)["accuracy"], "printed": peers}
+    """Return differences to the mean of printed models, by phenomenon, or else by language."""
+    labels = ["lang", *LEVELS]
+    mean_of_printed = printed.groupby(labels)["accuracy"].mean()
+    accuracies = {"accuracy": ours.set_index(labels)["accuracy"], "printed": mean_of_printed}
     both = pd.DataFrame(accuracies).dropna().reset_index()
-    # A phenomenon's own accuracy goes before those of its paradigms.
+    # Paradigms only count in phenomena without an accuracy.
     finer = both[both["phenomenon"] != ALL]
     is_phenomenon = finer["paradigm"] == ALL
     has_phenomenon = is_phenomenon.groupby([finer["lang"], finer["phenomenon"]]).transform("any")
@@ -345,13 +351,13 @@ def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Rec
 
 
 def size_classes(tables: Tables) -> dict[str, Record]:
-    """Compare each model with printed ones of its size; empty if the paper prints no accuracies."""
+    """Compare each model with printed ones of its size; empty if the paper prints none."""
     printed, accuracies, facts = tables.printed, tables.accuracies, tables.facts
     classes: dict[str, Record] = {}
     for model in tables.benchmark["languages"] if len(printed) else ():
-        size = facts["models"][model]["parameters"]
+        size = facts["models"][model]["parameters"]  # in billions
         labels: dict[str, str] = {}
-        behind: list[Record] = []
+        largest_gaps: list[Record] = []
         for name in dict.fromkeys(printed["model"]):
             peer = facts["printed"].get(name, NAMELESS)
             parameters = peer["parameters"] or math.inf
@@ -367,8 +373,9 @@ def size_classes(tables: Tables) -> dict[str, Record]:
         else:
             ours = accuracies[accuracies["model"] == model]
             gaps = _gaps(ours, printed[printed["model"].isin(labels)], tables)
-            behind = sorted((g for g in gaps if g["difference"] < 0), key=lambda g: g["difference"])
-            nothing = "It is behind them nowhere." if gaps else "They share no phenomenon."
-            note = "" if behind else nothing
-        classes[model] = {"models": [*labels.values()], "gaps": behind[:MOST_GAPS], "note": note}
+            gaps.sort(key=lambda gap: gap["difference"])
+            largest_gaps = [gap for gap in gaps if gap["difference"] < 0][:MOST_GAPS]
+            no_gaps = "It is behind them nowhere." if gaps else "They share no phenomenon."
+            note = "" if largest_gaps else no_gaps
+        classes[model] = {"models": [*labels.values()], "gaps": largest_gaps, "note": note}
     return classes

@@ -1,6 +1,8 @@
-"""Resolve the models that a user names to rows of a table of models.
+"""Find the models that a user names, and describe each by a row of a table of models.
 
-Facts come from the catalogue, or from the files of the model.
+``./model``, ``owner/name@revision`` or a name of the catalogue (``config/models.tsv``) become a
+``ResolvedModel`` with a ``ModelRow``: name, label, address, architecture, engine, number format ….
+The row comes from the catalogue, or from the model's files.
 """
 
 import os
@@ -30,15 +32,9 @@ from blimpworks.records.job import REPOSITORY
 CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
 """Columns of a model's row that the user can set."""
 FIRST = {"bos": "after the start symbol", "eos": "after the end symbol", "skip": "not counted"}
-"""Phrases for rules of the first token, if the token itself is unknown."""
+"""Phrases for how the first token is scored, if the token before it is unknown."""
 PER_LANGUAGE = "/{lang}"
-"""End of the address of a model with a checkpoint per language."""
-STRANGE_WORDS = 0.05
-"""Largest share of words of an n-gram model that never match without a note about them."""
-OTHER_CASE = 0.01
-"""Share of words with a capital (or small letter) up to which a note says that they are lacking."""
-FEWEST_WORDS = 10
-"""Fewest words of a script with capitals for a note on case."""
+"""End of the address of a model that has a checkpoint for each language."""
 
 
 def size_text(gigabytes: float) -> str:
@@ -54,9 +50,8 @@ class ResolvedModel:
 
     argument: str
     row: ModelRow
-    """Its row in a table of models, for every benchmark."""
     components: tuple[str, ...]
-    """Owner and name, or folders and name; its unique name is made of the last ones."""
+    """Owner and name, or folders and name. Its unique name joins as many of the last as needed."""
     in_catalogue: bool = False
     revision: str = ""
     """Branch, tag or commit that the user named; the row has the commit."""
@@ -106,7 +101,7 @@ def _slug(text: str) -> str:
 
 
 def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str) -> ModelRow:
-    """Return a row with the values that the user sets. Raises UserError for an impossible value."""
+    """Return a row with values and the user's overrides. Raises UserError for an impossible one."""
     for name, value in overrides.items():
         if name not in CAN_BE_SET:
             expected = ", ".join(CAN_BE_SET)
@@ -147,7 +142,7 @@ def _from_facts(
     overrides: Mapping[str, str],
     columns: Mapping[str, str],
 ) -> ResolvedModel:
-    """Return a model from the facts on its files and other ``columns`` of its row."""
+    """Return a model from the facts in its files, and ``columns`` that the files do not give."""
     architecture = overrides.get("architecture", facts.architecture)
     if architecture != facts.architecture:
         raise UserError(
@@ -182,20 +177,17 @@ def _from_facts(
     )
 
 
-# Directories and files
-
-
 def _has_model(folder: Path) -> bool:
-    names = (FILE_NAME, "config.json", "adapter_config.json")
-    return any((folder / name).exists() for name in names)
+    return any((folder / n).exists() for n in (FILE_NAME, "config.json", "adapter_config.json"))
 
 
 def _model_folders(path: Path) -> list[Path]:
-    """Return the folders of a model: the path itself, one for each language, or ``multi``."""
+    """Return the folders with checkpoints: the path itself, PATH/eng, PATH/fra …, or PATH/multi."""
     if _has_model(path) or not path.is_dir():
         return [path] if _has_model(path) else []
-    named = (p for p in sorted(path.iterdir()) if re.fullmatch("[a-z]{3}", p.name))
-    return [p for p in named if _has_model(p)] or [p for p in [path / "multi"] if _has_model(p)]
+    languages = [p for p in sorted(path.iterdir()) if re.fullmatch("[a-z]{3}", p.name)]
+    folders = [folder for folder in languages if _has_model(folder)]
+    return folders or [*filter(_has_model, [path / "multi"])]
 
 
 def _facts_of_languages(
@@ -203,40 +195,39 @@ def _facts_of_languages(
     folders: Sequence[Path],
     settings: tuple[str | None, str | None, Collection[str]],
 ) -> ModelFacts:
-    """Return the facts of a model with a checkpoint for each language.
+    """Return the facts of a model with a checkpoint for each language: those of the largest one.
 
-    ``settings`` are arguments of ``facts_of``. Raises UserError when checkpoints differ in more
-    than their language.
+    ``settings`` are further arguments of ``facts_of``. Raises UserError when checkpoints differ.
     """
-    facts = {folder.name: facts_of(folder, *settings) for folder in folders}
+    facts_by_lang = {folder.name: facts_of(folder, *settings) for folder in folders}
     first = folders[0].name
     run_as = {}
-    for lang, described in facts.items():
-        run_as[lang] = f"{described.architecture}, {described.dtype}, {described.first_token}"
-        run_as[lang] += f", with own code {described.code}" if described.code else ""
+    for lang, facts in facts_by_lang.items():
+        run_as[lang] = f"{facts.architecture}, {facts.dtype}, {facts.first_token}"
+        run_as[lang] += f", with own code {facts.code}" if facts.code else ""
         if run_as[lang] != run_as[first]:
             raise UserError(
                 f"{directory}: {first} is {run_as[first]} and {lang} is {run_as[lang]}; expected "
                 "one model with checkpoints of one kind. Name them one by one."
             )
-    for lang, described in facts.items():
-        if described.scope not in ("multi", lang):
+    for lang, facts in facts_by_lang.items():
+        if facts.scope not in ("multi", lang):
             raise UserError(
-                f"{directory / lang} holds a checkpoint of {described.scope!r}; expected one of "
+                f"{directory / lang} holds a checkpoint of {facts.scope!r}; expected one of "
                 f"{lang!r}. Rename the directory."
             )
-    largest = max(facts.values(), key=lambda described: described.parameters or 0)
-    return replace(largest, file_gb=max(described.file_gb for described in facts.values()))
+    largest = max(facts_by_lang.values(), key=lambda facts: facts.parameters or 0)
+    return replace(largest, file_gb=max(facts.file_gb for facts in facts_by_lang.values()))
 
 
 def _notes_on_words(path: Path) -> tuple[str, ...]:
-    """Return notes on words of an n-gram file that never match words of sentences."""
+    """Return sentences on words of an n-gram file that cannot occur in the items as written."""
     vocabulary = read_vocabulary(path)[2:]
-    strange = [word for word in vocabulary if [piece for piece, _ in split_words(word)] != [word]]
+    unmatched = [word for word in vocabulary if [piece for piece, _ in split_words(word)] != [word]]
     notes, of_words = [], f"of the {len(vocabulary):,} words of {path.name}"
-    if len(strange) > STRANGE_WORDS * len(vocabulary):
+    if len(unmatched) > 0.05 * len(vocabulary):
         notes.append(
-            f"{len(strange):,} {of_words}, such as {strange[0]!r}, never match, because "
+            f"{len(unmatched):,} {of_words}, such as {unmatched[0]!r}, never match, because "
             "sentences are split into words and punctuation marks; a word that is not known counts "
             "as <unk>."
         )
@@ -246,21 +237,21 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
         "a capital": sum(word.lower() != word for word in cased),
         "a small letter": sum(word.upper() != word for word in cased),
     }
-    if len(cased) >= max(FEWEST_WORDS, len(vocabulary) / 2):
+    if len(cased) >= max(10, len(vocabulary) / 2):
         notes += [
             f"{count or 'None'} {of_words} {'have' if count > 1 else 'has'} {letter}, so words of "
             "sentences with one count as <unk> (the report card has the share of unknown words); "
             "name a model of text that is written like the sentences."
             for letter, count in counts.items()
-            if count <= OTHER_CASE * len(cased)
+            if count <= 0.01 * len(cased)
         ]
     return tuple(notes)
 
 
-def _of_path(
+def _resolve_path(
     argument: str, overrides: Mapping[str, str], trusted: Collection[str]
 ) -> ResolvedModel:
-    """Resolve a model in a directory, or an n-gram file."""
+    """Resolve a directory with a model, a GGUF file or an n-gram file."""
     path = Path(argument.removesuffix("/").removesuffix(PER_LANGUAGE)).expanduser()
     # Links are not resolved, because the path gives the model its name.
     path = path.resolve() if ".." in path.parts else path.absolute()
@@ -271,7 +262,7 @@ def _of_path(
             "the path."
         )
     settings = (overrides.get("architecture"), overrides.get("first_token"), trusted)
-    components, end = path.parts[1:], ""
+    components, suffix = path.parts[1:], ""
     notes: tuple[str, ...] = ()
     columns: dict[str, str] = {}
     folders = _model_folders(path)
@@ -283,7 +274,7 @@ def _of_path(
             name = name.rpartition(".")[0]
         components = (*components[:-1], name or path.name)
     elif folders and folders[0] not in (path, path / "multi"):
-        facts, end = _facts_of_languages(path, folders, settings), PER_LANGUAGE
+        facts, suffix = _facts_of_languages(path, folders, settings), PER_LANGUAGE
         languages = ",".join(folder.name for folder in folders)
         columns = {"scope": "monolingual", "languages": languages}
     else:
@@ -292,20 +283,20 @@ def _of_path(
         if (folder / FILE_NAME).exists() and path.name == facts.scope:
             components = (*components[:-2], f"{path.parent.name}-{path.name}")
         path = folder
-    if not end and facts.scope != "multi":
+    if not suffix and facts.scope != "multi":
         columns = {"scope": "monolingual", "languages": facts.scope}
-    # A checkpoint says which code it has, and nobody has looked at it yet.
+    # A checkpoint's description names its code, but the user may not have consented to it.
     if facts.code:
         require_consent(facts.code, argument, trusted)
     # Snakemake runs in the repository, so paths in it can be relative.
     inside = path.is_relative_to(REPOSITORY)
     address = f"./{path.relative_to(REPOSITORY)}" if inside else str(path)
-    hf_id = address.replace("{", "{{").replace("}", "}}") + end
+    hf_id = address.replace("{", "{{").replace("}", "}}") + suffix
     return replace(_from_facts(argument, facts, hf_id, components, overrides, columns), notes=notes)
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
-    """Let a model of one language run on the requested languages, with a note if they differ."""
+    """Let a model of one language run on the requested ones, with a note if they are others."""
     row = model.row
     is_for_one = (
         is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(PER_LANGUAGE)
@@ -321,16 +312,13 @@ def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedMode
     return replace(model, row=row.model_copy(update=changes), notes=(*model.notes, note))
 
 
-# Names of the catalogue and of the hub
-
-
-def _of_hub(
+def _resolve_hub_id(
     argument: str,
     catalogue: Mapping[str, ModelRow],
     overrides: Mapping[str, str],
     trusted: Collection[str],
 ) -> ResolvedModel:
-    """Resolve a model of the hub. Raises UserError, with a similar name if there is one."""
+    """Resolve owner/name[:FILE.gguf][@revision]. Raises UserError, perhaps with a similar name."""
     hf_id, _, revision = argument.partition("@")
     close = get_close_matches(hf_id.lower(), catalogue, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -388,17 +376,15 @@ def resolve_model(
 ) -> ResolvedModel:
     """Resolve a name of the catalogue, a path, or owner/name[@revision] to a model.
 
-    A name is looked up in the catalogue, then as a directory (./NAME), then on the hub.
-    ``overrides`` are columns (``CAN_BE_SET``) that the user sets, and ``trusted`` are digests of
-    models' own code that may run.
-
-    Raises UserError when it is no model, is not available, or cannot be run safely.
+    It is looked up in the catalogue, then as a directory, then on the hub. The user sets the
+    columns ``overrides`` (see ``CAN_BE_SET``). ``trusted`` are digests of models' code that may
+    run. Raises UserError when there is no such model, or it cannot be run safely.
     """
     overrides = {**(overrides or {})}
     if "first_token" in overrides:
         overrides["first_token"] = policy_of(overrides["first_token"])
     if is_local(argument):
-        return _of_path(argument, overrides, trusted)
+        return _resolve_path(argument, overrides, trusted)
     name, _, revision = argument.partition("@")
     row = catalogue.get(argument)
     if row is None and revision and name in catalogue and catalogue[name].hf_id:
@@ -413,14 +399,14 @@ def resolve_model(
     # A model's directory or file may be named without "./".
     path = Path(argument.removesuffix(PER_LANGUAGE))
     if path.is_file() or _model_folders(path):
-        return _of_path(f"./{argument}", overrides, trusted)
-    return _of_hub(argument, catalogue, overrides, trusted)
+        return _resolve_path(f"./{argument}", overrides, trusted)
+    return _resolve_hub_id(argument, catalogue, overrides, trusted)
 
 
 def code_of_model(argument: str) -> tuple[Path, ModelCode]:
-    """Return the own code of a model in a directory or on the hub, and its folder.
+    """Return the folder of a model, local or of the hub, and the code that the model brings along.
 
-    Raises UserError for a model without code of its own, or with code that cannot be run.
+    Raises UserError for a model without code, or with code that cannot be run.
     """
     folder = Path(argument).expanduser()
     if not is_local(argument) and not folder.is_dir():
@@ -451,7 +437,7 @@ def resolve_models(
             f"--run-model-code names {unused[0]}, and no model named here has code of its own with "
             f"that digest; {SHOW} shows the digest of each."
         )
-    first: dict[tuple[str, str], ResolvedModel] = {}
+    first: dict[tuple[str, str], ResolvedModel] = {}  # by address and revision
     for model in models:
         row, address, revision = model.row, model.row.hf_id or model.row.name, ""
         if is_local(row.hf_id):
@@ -471,29 +457,33 @@ def resolve_models(
 
 
 def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
-    """Make names and labels of models outside the catalogue unique, and short."""
+    """Give models outside the catalogue unique names and labels, from their last components.
+
+    runs/a/final and runs/b/final become a-final and b-final. ``taken``: names of other models.
+    """
     depths = [1] * len(models)
     while True:
-        tails = [model.components[-n:] for model, n in zip(models, depths, strict=True)]
+        tails = [model.components[-depth:] for model, depth in zip(models, depths, strict=True)]
         names = [_slug("-".join(tail)) for tail in tails]
         counts = Counter(names)
-        unclear = [
+        ambiguous = [
             i
             for i, (model, name) in enumerate(zip(models, names, strict=True))
             if not model.in_catalogue
             and (counts[name] > 1 or name in taken)
             and depths[i] < len(model.components)
         ]
-        if not unclear:
+        if not ambiguous:
             break
-        for i in unclear:
+        for i in ambiguous:
             depths[i] += 1
+    # Names that are still the same are numbered.
     used: set[str] = set()
     renamed = []
     for model, tail, name in zip(models, tails, names, strict=True):
-        numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
-        free = next(candidate for candidate in numbered if candidate not in used)
-        used.add(free)
-        changes = {} if model.in_catalogue else {"name": free, "label": "/".join(tail)}
+        candidates = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        unique_name = next(candidate for candidate in candidates if candidate not in used)
+        used.add(unique_name)
+        changes = {} if model.in_catalogue else {"name": unique_name, "label": "/".join(tail)}
         renamed.append(replace(model, row=model.row.model_copy(update=changes)))
     return renamed

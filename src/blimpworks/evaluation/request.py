@@ -1,11 +1,16 @@
-"""Read what a user requests of an evaluation, list benchmarks, and write campaign files."""
+"""Read the options of ``blimpworks evaluate``, list benchmarks, and write an evaluation's files.
+
+An evaluation is a campaign: ``campaign.yaml`` names models, benchmarks and languages, and
+``models.tsv`` describes the models. The catalogue are the tables in ``config/`` with all models,
+languages and data files that campaigns choose from.
+"""
 
 import logging
 import os
 import re
 import socket
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -42,8 +47,6 @@ log = logging.getLogger(__name__)
 
 CAMPAIGN_FILE, MODELS_FILE = "campaign.yaml", "models.tsv"
 HUB = "https://huggingface.co"
-HUB_SECONDS = 3.0
-"""Seconds after which a hub that does not answer counts as unreachable."""
 
 
 def repository_catalogue() -> Catalogue:
@@ -52,20 +55,20 @@ def repository_catalogue() -> Catalogue:
 
 
 def layout_of(campaign: Campaign) -> Layout:
-    """Return the layout of a campaign. Raises UserError for a malformed table of its catalogue."""
+    """Return what a campaign runs, and the paths of its files. Raises UserError for bad tables."""
     catalogue = load_catalogue(campaign)
     groups = groups_of_models(campaign, catalogue)
     return Layout(campaign, catalogue, whole_catalogue(campaign), groups)
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Return the distinct names between commas; none for ``all``."""
+    """Return the distinct names between commas; no name for ``all``."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     return () if names == ("all",) else names
 
 
 def parse_benchmarks(text: str) -> tuple[str, ...]:
-    """Parse names and paths of benchmarks. Raises UserError if one is unknown or cannot be used."""
+    """Return names for names or paths of benchmarks. Raises UserError if one cannot be used."""
     folders = {name: named_folder(name) for name in parse_names(text)}
     declare([*filter(None, folders.values())])
     names = tuple(dict.fromkeys(path.name if path else name for name, path in folders.items()))
@@ -80,23 +83,23 @@ def parse_benchmarks(text: str) -> tuple[str, ...]:
     return names
 
 
-def _same_language(name: str, languages: Iterable[str]) -> list[str]:
-    """Return the codes among ``languages`` that mean the same as another code of ISO 639.
+def _same_language(code: str, languages: Collection[str]) -> list[str]:
+    """Return the codes among ``languages`` that mean the same language as ``code``, such as ``en``.
 
     A macrolanguage (``ara``) and its main language in CLDR (``arb``) mean the same.
     """
-    if not langcodes.tag_is_valid(name):
+    if not langcodes.tag_is_valid(code):
         return []
-    plain, broad = langcodes.standardize_tag(name), langcodes.standardize_tag(name, macro=True)
-    tags = {lang: langcodes.standardize_tag(lang) for lang in languages}
-    same = [lang for lang, tag in tags.items() if tag == plain]
-    return same or [
-        lang for lang, tag in tags.items() if broad == langcodes.standardize_tag(lang, macro=True)
-    ]
+    for macro in (False, True):
+        tag = langcodes.standardize_tag(code, macro=macro)
+        same = [c for c in languages if langcodes.standardize_tag(c, macro=macro) == tag]
+        if same:
+            return same
+    return []
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
-    """Parse codes of ISO 639 or English names to ISO 639-3 codes. Raises UserError if unknown."""
+    """Return ISO 639-3 codes for codes or English names. Raises UserError if one is unknown."""
     rows = repository_catalogue().languages
     by_name = {row.name.lower(): lang for lang, row in rows.items()}
     codes = []
@@ -126,7 +129,7 @@ def hub_is_reachable() -> bool:
     address = urlsplit(os.environ.get("HF_ENDPOINT") or HUB)
     port = address.port or (443 if address.scheme == "https" else 80)
     try:
-        with socket.create_connection((address.hostname or "", port), timeout=HUB_SECONDS):
+        with socket.create_connection((address.hostname or "", port), timeout=3.0):
             return True
     except OSError:
         return False
@@ -135,18 +138,18 @@ def hub_is_reachable() -> bool:
 def as_setting(path: Path) -> str:
     """Return a path for a campaign file: relative if in the repository, else absolute."""
     absolute = path.expanduser().resolve()
-    below = absolute.is_relative_to(REPOSITORY)
-    return str(absolute.relative_to(REPOSITORY) if below else absolute)
+    is_inside = absolute.is_relative_to(REPOSITORY)
+    return str(absolute.relative_to(REPOSITORY) if is_inside else absolute)
 
 
 def folders_outside(names: Iterable[str]) -> list[Path]:
-    """Return the folders of papers that are declared outside the repository."""
+    """Return the folders of the named benchmarks that are declared outside the repository."""
     folders = (papers()[name].folder for name in names if name in papers())
     return [path for path in folders if path and not as_setting(path).startswith("config/")]
 
 
 def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
-    """Write a campaign file; return whether it replaces one with other settings."""
+    """Write a campaign file; return True if it replaces one with other settings."""
     before = read_yaml(path, "a campaign file") if path.exists() else settings
     head = (
         "# An evaluation, as a campaign that can be run again, sent to a cluster and cited:\n"
@@ -184,34 +187,35 @@ INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A line of the list of benchmarks; ``label`` is empty if its declaration cannot be used."""
+    """A benchmark in the list of benchmarks."""
 
     name: str
     label: str = ""
+    """Name for people; empty if the benchmark's declaration cannot be used."""
     items: str = ""
     """Noun for its items in the plural, with "expected" if the paper gives their number."""
     expected: Mapping[str, int | None] = field(default_factory=dict)
     """Number of items by language, before they are built; None if unknown."""
     files: int = 0
     """Number of files from outside the repository that its items are made from."""
-    at_hand: int = 0
+    local_files: int = 0
     """Number of these files that are downloaded, or in the campaign's mirror."""
     origin: str = "in the repository"
     """Origin of its items, if there are no such files."""
-    more: tuple[str, ...] = ()
+    optional_languages: tuple[str, ...] = ()
     """Languages that it is only run on if the user names them."""
-    by_name: bool = False
+    is_optional: bool = False
     """True if it is only run when the user names it, or one of its languages."""
     obstacle: str = ""
     """Reason why it cannot be run with the data; else empty."""
 
 
-def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
-    """Return whether a pinned file is downloaded, or in the mirror (plain or .xz)."""
+def is_local_file(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
+    """Return whether a data file is downloaded, or in the mirror (plain or .xz)."""
     copies = [Path(campaign.pathvars.resources, "sources", row.name)]
     if campaign.mirror is not None and row.mirror:
-        names = (row.mirror, f"{row.mirror}.xz")
-        copies += [below(campaign.mirror, name, f"{row.name}: mirror") for name in names]
+        for name in (row.mirror, f"{row.mirror}.xz"):
+            copies.append(below(campaign.mirror, name, f"{row.name}: mirror"))
     return any(path.is_file() for path in copies)
 
 
@@ -222,11 +226,11 @@ def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -
     """
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
-    read = paper.treebanks(campaign, catalogue)
+    with_treebanks = paper.treebanks(campaign, catalogue)
     languages = [
         lang
         for lang in benchmark.languages(campaign, catalogue)
-        if lang not in read
+        if lang not in with_treebanks
         or all(row.is_pinned(campaign.checksums) for row in catalogue.treebanks[lang])
     ]
     if not languages:
@@ -238,7 +242,7 @@ def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -
 
 
 def own_languages(campaign: Campaign) -> tuple[list[str], list[str]]:
-    """Return the languages of a campaign's benchmarks, and those with unpinned treebanks.
+    """Return all languages of a campaign's benchmarks, and those whose treebanks lack checksums.
 
     Raises UserError when a benchmark has no language.
     """
@@ -253,7 +257,8 @@ def own_languages(campaign: Campaign) -> tuple[list[str], list[str]]:
     return [*languages], [lang for lang in all_languages if lang not in languages]
 
 
-def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
+def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
+    """Return a benchmark's languages, numbers of items and files in a campaign's data."""
     campaign = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
     paper = paper_of(benchmark.name)
     noun = "pairs" if benchmark.judge == "judge" else "items"
@@ -277,7 +282,7 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
             listed,
             expected={lang: number(campaign, catalogue, lang) for lang in languages},
             files=len(files),
-            at_hand=sum(is_at_hand(campaign, row) for row in files),
+            local_files=sum(is_local_file(campaign, row) for row in files),
             origin=origin,
             items=noun if benchmark.counted_units else f"{noun} expected",
         )
@@ -287,20 +292,23 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
 
 def list_benchmarks(campaign: Campaign) -> list[Listed]:
     """List all benchmarks, the campaign's first, and also those that cannot be run."""
-    everywhere = campaign.model_copy(update={"languages": "all"})
+    all_languages = campaign.model_copy(update={"languages": "all"})
     rows = []
     for name in dict.fromkeys((*campaign.benchmarks, *benchmarks())):
-        listed, in_all = (_listed(data, benchmarks()[name]) for data in (campaign, everywhere))
-        if listed.obstacle:
-            rows.append(replace(in_all, by_name=not in_all.obstacle))
+        row = _describe(campaign, benchmarks()[name])
+        row_in_all = _describe(all_languages, benchmarks()[name])
+        if row.obstacle:
+            rows.append(replace(row_in_all, is_optional=not row_in_all.obstacle))
         else:
-            more = tuple(lang for lang in in_all.expected if lang not in listed.expected)
-            rows.append(replace(listed, more=more, by_name=name not in campaign.benchmarks))
+            more = tuple(lang for lang in row_in_all.expected if lang not in row.expected)
+            is_optional = name not in campaign.benchmarks
+            rows.append(replace(row, optional_languages=more, is_optional=is_optional))
     faults = registered()[1].items()
     return rows + [Listed(name, obstacle=f"not usable: {fault}") for name, fault in faults]
 
 
 def _lines(row: Listed) -> Iterator[str]:
+    """Yield lines on a benchmark's languages and files; no-break spaces hold texts together."""
     if row.obstacle:
         yield row.obstacle
         return
@@ -316,23 +324,23 @@ def _lines(row: Listed) -> Iterator[str]:
     else:
         counts = ", ".join(f"{lang}\xa0{number:,}" for lang, number in row.expected.items())
         yield f"{languages}, {row.items} in each: {counts}"
-    if row.more:
-        yield f"where it or they are named also: {', '.join(row.more)}"
+    if row.optional_languages:
+        yield f"where it or they are named also: {', '.join(row.optional_languages)}"
     if not row.files:
         yield row.origin
-    elif row.at_hand == row.files:
+    elif row.local_files == row.files:
         yield f"all {row.files} files on the disk" if row.files > 1 else "its file is on the disk"
     else:
-        missing = "the others are downloaded" if row.at_hand else "they are downloaded"
-        yield f"{row.at_hand} of {row.files} files on the disk, {missing}"
+        missing = "the others are downloaded" if row.local_files else "they are downloaded"
+        yield f"{row.local_files} of {row.files} files on the disk, {missing}"
 
 
 def listing_text(rows: Sequence[Listed]) -> str:
     """Return the list as text: benchmarks that always run, those to name, those that cannot run."""
     sections = {
-        "": [row for row in rows if not (row.obstacle or row.by_name)],
+        "": [row for row in rows if not (row.obstacle or row.is_optional)],
         "Where they are named (--benchmarks NAME, --languages CODES):": [
-            row for row in rows if row.by_name
+            row for row in rows if row.is_optional
         ],
         "Not in these data:": [row for row in rows if row.obstacle],
     }
@@ -340,9 +348,9 @@ def listing_text(rows: Sequence[Listed]) -> str:
         LINE_WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
     )
     lines: list[str] = []
-    for heading, listed in sections.items():
-        lines += ["", heading, ""] if heading and listed else []
-        for row in listed:
+    for heading, rows_of_section in sections.items():
+        lines += ["", heading, ""] if heading and rows_of_section else []
+        for row in rows_of_section:
             title = f"{row.name} ({row.label})" if row.label else row.name
             lines.append(textwrap.shorten(title, LINE_WIDTH, placeholder=" …"))
             for text in _lines(row):

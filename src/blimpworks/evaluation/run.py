@@ -1,4 +1,4 @@
-"""Run the campaign of an evaluation with Snakemake, and show its progress."""
+"""Run the campaign of an evaluation with Snakemake, show its progress, and explain a failure."""
 
 import fcntl
 import logging
@@ -27,11 +27,11 @@ TARGET = "report_card"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that Ctrl-C, kill, and closing the terminal send."""
 STEPS = re.compile(r"(\d+) of (\d+) steps \(\d+%\) done")
+PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
+"""Lines of Snakemake with the number of steps: ``3 of 12 steps (25%) done``, ``total   12``."""
 OFTEN, RARELY = 1.0, 10.0
 """Seconds between two updates of the progress, on a terminal and elsewhere."""
 MOST_FAILURE_LINES = 30
-"""Most lines of a failure to show."""
-PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def claimed(folder: Path) -> Iterator[int]:
 def snakemake_command(
     campaign_file: Path, targets: Sequence[str], *, cores: int = 1, profile: str | None = None
 ) -> list[str]:
-    """Return the command that builds targets of a campaign; its folder must be ``claimed``."""
+    """Return the command line that builds targets of a campaign; its folder must be ``claimed``."""
     # A profile sets the number of parallel jobs. Without one, each model uses all cores: so the
     # first numbers come early, and no two models share the memory.
     # Answers have one thread: each more takes memory that is not stated before (0.56 GB measured).
@@ -74,7 +74,7 @@ def snakemake_command(
 
 @dataclass
 class Output:
-    """Output of Snakemake so far, from which the progress is read."""
+    """The lines of Snakemake so far, from which progress and failures are read."""
 
     lines: list[str] = field(default_factory=list)
     steps: tuple[int, int] = (0, 0)
@@ -114,7 +114,7 @@ class Output:
         return "\n".join(self.lines[start : start + MOST_FAILURE_LINES])
 
     def progress(self, look: Callable[[], Status], console: Console) -> str:
-        """Return a line with time, steps, and the progress and remaining time of each model."""
+        """Return a line: ``2 min · 3 of 12 steps · gpt2: 40 of 90 sentences, 1 min left``."""
         seconds = monotonic() - self.started
         done, total = self.steps
         texts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
@@ -136,7 +136,6 @@ class Output:
     def follow(
         self, process: subprocess.Popen[str], look: Callable[[], Status], console: Console
     ) -> None:
-        """Show the progress until the process ends."""
         on_terminal, progress = console.is_terminal, ""
         with console.status("starting") if on_terminal else nullcontext() as line:
             while True:
@@ -152,21 +151,21 @@ class Output:
 
 
 class Interrupts:
-    """Context that forwards signals to Snakemake, and at its end waits for Snakemake to end."""
+    """Context that forwards Ctrl-C and similar signals to Snakemake, and waits for its end."""
 
     process: subprocess.Popen[str] | None = None
     caught = False
 
     def __enter__(self) -> Self:
         handlers = {number: signal.getsignal(number) for number in ENDING}
-        self.before = {n: h for n, h in handlers.items() if h != signal.SIG_IGN}
-        for number in self.before:
+        # Ignored signals stay ignored, as under nohup.
+        self.earlier_handlers = {n: h for n, h in handlers.items() if h != signal.SIG_IGN}
+        for number in self.earlier_handlers:
             signal.signal(number, self.pass_on)
-        # Ignored signals stay ignored, as under nohup. But a shell ignores SIGINT for background
-        # jobs, and Snakemake would inherit that and could not be interrupted. A handler, unlike
-        # ignoring, is not inherited.
+        # But a shell ignores SIGINT for background jobs, and Snakemake would inherit that.
+        # A handler, unlike ignoring, is not inherited.
         if handlers[signal.SIGINT] == signal.SIG_IGN:
-            self.before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+            self.earlier_handlers[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
         return self
 
     def pass_on(self, *_: object) -> None:
@@ -186,7 +185,7 @@ class Interrupts:
         if self.process is not None and self.process.poll() is None:
             self.pass_on()
             self.process.wait()
-        for number, handler in self.before.items():
+        for number, handler in self.earlier_handlers.items():
             signal.signal(number, handler)
 
 
@@ -195,7 +194,8 @@ def run_snakemake(
 ) -> float:
     """Run Snakemake with progress on the console, and return the seconds that it took.
 
-    Raises UserError when it fails or is interrupted.
+    ``look`` is as in ``Output.progress``, and ``lock`` is what ``claimed`` yields. Raises UserError
+    when Snakemake fails or is interrupted.
     """
     output = Output()
     with Interrupts() as interrupts:

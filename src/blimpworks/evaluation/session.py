@@ -1,4 +1,10 @@
-"""Run an evaluation: resolve models, write the campaign, run it, and print the report card."""
+"""Run an evaluation from start to end, as ``blimpworks evaluate MODEL …`` does.
+
+An evaluation is a campaign, a YAML file that names models, benchmarks and languages, in a directory
+of its own. ``Evaluation.run`` finds the models, writes the campaign, runs it with Snakemake, and
+prints the report card. Defaults come from a template, one for each choice of data: ``released``
+(downloaded test sets) or ``embedded`` (what is in the repository).
+"""
 
 import filecmp
 import os
@@ -23,35 +29,11 @@ from blimpworks.campaign.settings.site import find_site
 from blimpworks.cluster.status import read_status
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
+from blimpworks.evaluation import request
 from blimpworks.evaluation.card import read_card, rerun_command
 from blimpworks.evaluation.checkpoints import checkpoints_of
-from blimpworks.evaluation.machine import (
-    Machine,
-    check_memory,
-    choose_engine,
-    choose_format,
-    this_machine,
-)
-from blimpworks.evaluation.models import (
-    ResolvedModel,
-    code_of_model,
-    in_languages,
-    resolve_models,
-)
-from blimpworks.evaluation.request import (
-    CAMPAIGN_FILE,
-    MODELS_FILE,
-    as_setting,
-    folders_outside,
-    hub_is_reachable,
-    layout_of,
-    list_benchmarks,
-    listing_text,
-    own_languages,
-    repository_catalogue,
-    write_campaign,
-    write_models,
-)
+from blimpworks.evaluation.machine import check_memory, choose_engine, choose_format, this_machine
+from blimpworks.evaluation.models import ResolvedModel, code_of_model, in_languages, resolve_models
 from blimpworks.evaluation.run import TARGET, claimed, run_quietly, run_snakemake, snakemake_command
 from blimpworks.evaluation.suites import read_suite, suite_file
 from blimpworks.evaluation.terminal import print_card
@@ -66,9 +48,8 @@ TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
 LARGE = 0.5
 """Billions of parameters with which two cores score 1,000 sentences in about half a minute."""
-SMALLEST_SHARD = 20
-"""Fewest sentences in a shard; progress is shown and saved after each shard."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
+"""Choices of data; ``auto`` is ``released`` if the data can be had, else ``embedded``."""
 DECLARED = "declared"
 """Folder in an evaluation for benchmarks of the suite whose files the user has."""
 FOLDER = "evaluations"
@@ -82,34 +63,35 @@ def enter_repository() -> None:
             f"{REPOSITORY} has no workflow/Snakefile; evaluations need the whole repository. "
             "Clone it, and install it there with `pip install -e .`."
         )
-    declare(folders_outside(papers()))  # before the change, which alters relative paths
+    declare(request.folders_outside(papers()))  # before the change, which alters relative paths
     os.chdir(REPOSITORY)
     read_anew()
 
 
-def checked(settings: Mapping[str, Any]) -> Layout:
-    """Check settings, and return the layout of their campaign. Raises UserError for wrong ones."""
-    layout = layout_of(check_campaign({**settings}, SETTINGS_NAME))
+def check_settings(settings: Mapping[str, Any]) -> Layout:
+    """Check a campaign's settings; return what its workflow runs. Raises UserError if wrong."""
+    layout = request.layout_of(check_campaign({**settings}, SETTINGS_NAME))
     check_papers(layout.campaign, layout.catalogue)
     return layout
 
 
-def with_short_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Keep answers after every second batch, since a batch takes a CPU half a minute or more."""
+def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
+    """Save answers after every second batch; a batch takes a CPU half a minute or more."""
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
     for generation in filter(None, generations):
+        # Follow a setting's path, such as "prompts.generation", and copy each level.
         options = settings
         for key in generation.setting.split("."):
             options[key] = {**options.get(key, {})}
             options = options[key]
         options["shard"] = 2 * generation.options(layout.campaign).batch
-    return checked(settings)
+    return check_settings(settings)
 
 
-def bring(files: Sequence[Path], folder: Path) -> None:
-    """Make a folder hold copies of these files alone; equal copies keep their time of change.
+def copy_into(files: Sequence[Path], folder: Path) -> None:
+    """Copy files into a folder, and delete its other files.
 
-    So nothing is made again without need, and changed data are seen whatever their time is.
+    A copy with equal content keeps its time of change, so that Snakemake makes nothing again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
@@ -123,7 +105,7 @@ def bring(files: Sequence[Path], folder: Path) -> None:
 
 @dataclass
 class Evaluation:
-    """An evaluation: the user's choices, and what the steps of a run add to them."""
+    """The user's choices for an evaluation, and what the steps of a run add to them."""
 
     data: str = AUTO
     """Name of a template, or ``auto``."""
@@ -135,12 +117,12 @@ class Evaluation:
     """Most items of each benchmark and language; None for all."""
     mirror: Path | None = None
     sensitivity: bool = False
-    """Whether to score also with other tokens before the first one."""
+    """Whether to score also with other tokens before a sentence than the model's own."""
     engine: str = "auto"
     scoring: Mapping[str, Any] = field(default_factory=dict)
     """Settings of scoring that the user sets, as in a campaign."""
     overrides: Mapping[str, str] = field(default_factory=dict)
-    """Columns of the models' rows that the user sets, with their values."""
+    """Settings of all models, such as {"dtype": "bfloat16"} (``models.CAN_BE_SET``)."""
     profile: str | None = None
     """Profile of Snakemake; None to run on this machine."""
     cores: int = 1
@@ -148,13 +130,15 @@ class Evaluation:
     suite: str | None = None
     """Name of a suite, or path of its file."""
     suite_data: Path | None = None
-    """Directory with a folder of files for each of the suite's tasks with ``local``."""
+    """The user's directory of data that are not downloaded: a folder for each local task."""
     local_tasks: Collection[str] = ()
-    """Benchmarks of the suite's tasks with ``local`` that the user wants."""
+    """Benchmarks of the suite's local tasks that the user wants to run."""
     trusted: Collection[str] = ()
-    """Digests of models' own code that may run."""
+    """Digests of code in models' repositories that may run."""
     checkpoints: str | None = None
-    """Pattern of names of checkpoints, to run in place of a model."""
+    """Pattern of names of checkpoints, which are run in place of a model."""
+
+    # Set by the steps of a run:
     models: list[ResolvedModel] = field(default_factory=list)
     template: dict[str, Any] = field(default_factory=dict)
     """Settings of the template that belongs to the data."""
@@ -162,7 +146,7 @@ class Evaluation:
     """Lines to print before the run."""
 
     def choose_data(self) -> None:
-        """Choose the data, and read their template. Raises UserError for a bad choice."""
+        """Replace ``auto`` by the data to use, and read their template. Raises UserError."""
         names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
         reason = ""
         if self.data not in (AUTO, *names):
@@ -177,7 +161,7 @@ class Evaluation:
             )
         if self.data == AUTO and self.mirror is not None:
             self.data, reason = RELEASED, f" (from {self.mirror})"
-        elif self.data == AUTO and hub_is_reachable():
+        elif self.data == AUTO and request.hub_is_reachable():
             reason = " (the network is there; `--data embedded` does without)"
             self.data = RELEASED
         elif self.data == AUTO:
@@ -187,7 +171,7 @@ class Evaluation:
         self.notes.append(f"Data: {self.data}{reason}. {self.template['description']}")
 
     def settings(self, folder: str) -> dict[str, Any]:
-        """Return the settings of a campaign in ``folder``, without defaults and without models."""
+        """Return the settings of a campaign in ``folder``, as in its YAML file, without models."""
         template = self.template
         settings: dict[str, Any] = {
             "campaign": "evaluation",
@@ -203,18 +187,18 @@ class Evaluation:
             "languages": [*(self.languages or template["languages"])],
             "models": [],
         }
-        outside = [as_setting(path) for path in folders_outside(settings["benchmarks"])]
-        if outside:
-            settings["declared"] = outside
+        if outside := request.folders_outside(settings["benchmarks"]):
+            settings["declared"] = [*map(request.as_setting, outside)]
         if {*settings["benchmarks"]} - {*template["benchmarks"]}:
             settings.pop("description", None)  # it describes the benchmarks of the template
         if self.mirror is not None:
-            settings["mirror"] = as_setting(self.mirror)
+            settings["mirror"] = request.as_setting(self.mirror)
         if self.limit is not None:
             settings["limit"] = self.limit
         billions = max((model.row.parameters or 0 for model in self.models), default=0)
         if billions > LARGE and self.profile is None and not this_machine().gpus_gb:
-            shard = max(SMALLEST_SHARD, round(1000 * LARGE / billions))
+            # Progress is shown and saved after each shard, which a large model would take long for.
+            shard = max(20, round(1000 * LARGE / billions))
             settings["scoring"] = {**template.get("scoring", {}), "shard": shard}
         card: dict[str, Any] = {"sensitivity": True} if self.sensitivity else {}
         if self.suite is not None:
@@ -234,16 +218,16 @@ class Evaluation:
         return settings
 
     def listing(self) -> str:
-        """Return the list of benchmarks, with languages, numbers of items, and files on disk."""
+        """Return the text of ``--list``: benchmarks, languages, numbers of items, files on disk."""
         enter_repository()
         self.choose_data()
         campaign = check_campaign(self.settings(FOLDER), SETTINGS_NAME)
-        return f"{self.notes[0]}\n\n{listing_text(list_benchmarks(campaign))}"
+        return f"{self.notes[0]}\n\n{request.listing_text(request.list_benchmarks(campaign))}"
 
     def code_listing(self, arguments: Sequence[str]) -> str:
-        """Return the code that models bring along, with digests, for people; none of it is run.
+        """Return the text of ``--run-model-code show``: the code in models' repositories.
 
-        Raises UserError for a model without code of its own, or with code that cannot be run.
+        None of it is run. Raises UserError for a model without code, or with code that cannot run.
         """
         if self.checkpoints is not None:
             arguments = [
@@ -251,23 +235,24 @@ class Evaluation:
             ]
         if not arguments:
             raise UserError("no model is named, whose code could be shown; name one or more.")
-        listed: dict[str, list[str]] = {}
+        # Headings and the code, by digest: models can have the same code.
+        lines_by_digest: dict[str, list[str]] = {}
         for argument in arguments:
             folder, code = code_of_model(argument)
             heading = f"{argument} has code of its own, in {folder}:"
-            listed.setdefault(code.digest, [code.listing()]).insert(-1, heading)
+            lines_by_digest.setdefault(code.digest, [code.listing()]).insert(-1, heading)
         warning = (
             "Nothing of it has been run. Once it runs, it can do whatever you can: read, change "
             "and send your files. If you have read it and trust it, put this in place of "
-            f"`--run-model-code show`:\n  --run-model-code {','.join(listed)}"
+            f"`--run-model-code show`:\n  --run-model-code {','.join(lines_by_digest)}"
         )
-        return "\n\n".join(["\n".join(lines) for lines in listed.values()] + [warning])
+        return "\n\n".join(["\n".join(lines) for lines in lines_by_digest.values()] + [warning])
 
     def resolve(self, arguments: Sequence[str]) -> None:
-        """Resolve models, with engines that fit this machine, or the cluster of the profile."""
-        rows = repository_catalogue().models
+        """Set ``models``, with engines that fit this machine, or the cluster of the profile."""
+        rows = request.repository_catalogue().models
         models = resolve_models(arguments, rows, self.overrides, self.trusted)
-        machine: Machine = this_machine()
+        machine = this_machine()
         if self.profile is not None:
             with chdir(REPOSITORY):  # which has the description of the cluster
                 site = find_site(check_campaign({"campaign": "evaluation"}, ""))
@@ -294,19 +279,19 @@ class Evaluation:
     def choose_benchmarks(self, settings: dict[str, Any]) -> Layout:
         """Remove benchmarks that no model can run from the settings, and note the reasons.
 
-        Raises UserError when the user named such a benchmark, when no model is run on a named
-        language, or when no benchmark remains.
+        Return the layout of the remaining campaign. Raises UserError when the user named such a
+        benchmark, when no model is run on a named language, or when no benchmark remains.
         """
         if not self.benchmarks:
-            reasons = {}
+            reasons = {}  # why a benchmark cannot be run; empty if it can
             for name in settings["benchmarks"]:
                 try:
-                    alone = checked({**settings, "benchmarks": [name]})
+                    layout = check_settings({**settings, "benchmarks": [name]})
                 except UserError as error:
                     reasons[name] = str(error)
                     continue
-                inputs = (alone.campaign, alone.catalogue, alone.groups)
-                rows = {} if every_part(*inputs) else alone.catalogue.models
+                inputs = (layout.campaign, layout.catalogue, layout.groups)
+                rows = {} if every_part(*inputs) else layout.catalogue.models
                 obstacles = {m: obstacle(*inputs, row, name) for m, row in rows.items()}
                 distinct = {*obstacles.values()}
                 by_model = (f"{model}: {why}" for model, why in obstacles.items())
@@ -317,10 +302,10 @@ class Evaluation:
                 raise UserError(f"none of the benchmarks can be run:\n{lines}")
             left_out = {name: reason for name, reason in reasons.items() if reason}
             self.notes += [f"Left out: {name}, because {why}" for name, why in left_out.items()]
-        layout = checked(settings)
+        layout = check_settings(settings)
         inputs = (layout.campaign, layout.catalogue, layout.groups)
         check_runs(*inputs)
-        covered = {lang for run in every_part(*inputs) for _, lang in run.sets}
+        covered = {lang for scoring_job in every_part(*inputs) for _, lang in scoring_job.sets}
         unused = [lang for lang in self.languages if lang not in covered]
         if unused:
             raise UserError(
@@ -331,19 +316,18 @@ class Evaluation:
         return layout
 
     def prepare(self, folder: Path) -> Layout:
-        """Write the campaign and its table of models into a folder.
+        """Write the campaign and its table of models into a folder; return the layout.
 
-        If the user names benchmarks but no languages, all languages of those benchmarks are used.
-        But models that are trained here only have training text in the template's languages.
-
-        Raises UserError when a request cannot be met.
+        If the user names benchmarks but no languages, all their languages are used. But models that
+        are trained here only have training text in the template's languages. Raises UserError when
+        a request cannot be met.
         """
         self.models = [in_languages(model, self.languages) for model in self.models]
         self.choose_data()
-        path = as_setting(folder)
+        path = request.as_setting(folder)
         settings = self.settings(path)
         if self.benchmarks and not self.languages:
-            languages, unpinned = own_languages(check_campaign(settings, SETTINGS_NAME))
+            languages, unpinned = request.own_languages(check_campaign(settings, SETTINGS_NAME))
             if unpinned:
                 self.notes.append(
                     f"Left out: {', '.join(unpinned)}, since these data skip treebank files "
@@ -363,7 +347,7 @@ class Evaluation:
                     f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses "
                     "among them."
                 )
-        settings["catalogue"]["models"] = f"{path}/{MODELS_FILE}"
+        settings["catalogue"]["models"] = f"{path}/{request.MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
         architectures = [*dict.fromkeys(model.row.architecture for model in self.models)]
         for section, architecture in (("masked", "masked"), ("seq2seq", "encoder-decoder")):
@@ -381,32 +365,32 @@ class Evaluation:
                 replace(model, start=start) if model.row.architecture == "causal" else model
                 for model in self.models
             ]
-        # With the models of the repository, because the report card names them beside print.
-        rows = {**repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
-        table = folder / MODELS_FILE
+        # With the repository's models, because the report card ranks ours among these.
+        rows = {**request.repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
+        table = folder / request.MODELS_FILE
         earlier = table.read_text(encoding="utf-8") if table.exists() else None
-        write_models(rows.values(), table)
+        request.write_models(rows.values(), table)
         try:
             layout = self.choose_benchmarks(settings)
             if self.profile is None and not this_machine().gpus_gb:
-                layout = with_short_shards(settings, layout)
+                layout = shorten_shards(settings, layout)
         except UserError:
             if earlier is None:
                 table.unlink()
             else:
                 write_text(table, earlier)
             raise
-        campaign_file = folder / CAMPAIGN_FILE
-        if write_campaign(settings, campaign_file):
+        campaign_file = folder / request.CAMPAIGN_FILE
+        if request.write_campaign(settings, campaign_file):
             self.notes.append(
                 f"{campaign_file} had other settings before; what was scored is not scored again."
             )
         return layout
 
     def add_local_tasks(self, folder: Path) -> None:
-        """Declare the suite's tasks whose files the user has, in ``folder``; note the others.
+        """Add the suite's tasks on data of the user's to the benchmarks, and note missing data.
 
-        Raises UserError if no task of the suite is run.
+        Declarations and files are copied to ``folder``. Raises UserError if no task is run.
         """
         if self.suite is None:
             return
@@ -420,9 +404,10 @@ class Evaluation:
                     f"the folder {task.local} by --suite-data."
                 )
                 continue
-            declared, files = folder / DECLARED / task.benchmark, self.suite_data / task.local
-            bring([*files.iterdir(), declarations / task.benchmark / DECLARATION], declared)
-            declare([declared])
+            files = [*(self.suite_data / task.local).iterdir()]
+            benchmark_folder = folder / DECLARED / task.benchmark
+            copy_into([*files, declarations / task.benchmark / DECLARATION], benchmark_folder)
+            declare([benchmark_folder])
             self.benchmarks = tuple(dict.fromkeys((*self.benchmarks, task.benchmark)))
         if not {task.benchmark for task in suite.tasks} & {*self.benchmarks}:
             raise UserError(
@@ -448,22 +433,22 @@ class Evaluation:
         enter_repository()
         if folder.exists() and not folder.is_dir():
             raise UserError(f"--out is {folder}, which is a file; name a directory.")
-        # A refused request may have written the table of models, and declared tasks.
+        # A refused request may have left the table of models and declared tasks.
         names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-        names -= {MODELS_FILE, DECLARED}
-        if names and CAMPAIGN_FILE not in names:
+        names -= {request.MODELS_FILE, DECLARED}
+        if names and request.CAMPAIGN_FILE not in names:
             raise UserError(
-                f"--out is {folder}, which holds other things and no {CAMPAIGN_FILE}; name a new "
-                "or empty directory, or that of an evaluation."
+                f"--out is {folder}, which holds other things and no {request.CAMPAIGN_FILE}; "
+                "name a new or empty directory, or that of an evaluation."
             )
         console = Console(stderr=True)
         with claimed(folder) as lock:
             self.add_local_tasks(folder)
             layout = self.prepare(folder)
             campaign, catalogue, groups = layout.campaign, layout.catalogue, layout.groups
-            path = folder / CAMPAIGN_FILE
+            path = folder / request.CAMPAIGN_FILE
             described = [line for model in self.models for line in (model.described, *model.notes)]
-            for line in (*self.notes, *described, f"Campaign: {as_setting(path)}"):
+            for line in (*self.notes, *described, f"Campaign: {request.as_setting(path)}"):
                 console.print(line, soft_wrap=True, highlight=False, markup=False)
             command = snakemake_command(path, [TARGET], cores=self.cores, profile=self.profile)
             if self.dry_run:
@@ -472,8 +457,8 @@ class Evaluation:
                 table = output.partition("Job stats:\n")[2].partition("\n\n")[0]
                 print(table or "Nothing to do: everything is there and as it should be.")
                 return
-            site, runs = find_site(campaign), every_part(campaign, catalogue, groups)
-            refuse_unreachable(campaign, catalogue, runs, site.cache if site else None)
+            site, scoring_jobs = find_site(campaign), every_part(campaign, catalogue, groups)
+            refuse_unreachable(campaign, catalogue, scoring_jobs, site.cache if site else None)
             if not self.profile:
                 for line in check_memory(self.models):
                     console.print(line, soft_wrap=True, highlight=False)
@@ -482,5 +467,5 @@ class Evaluation:
             seconds = run_snakemake(command, log, look, console, lock)
             console.print(f"Done in {duration(seconds)}.")
             card = read_card(folder / "results/report_card/card.json")
-            card["rerun"] = rerun_command(as_setting(path), self.cores, self.profile)
+            card["rerun"] = rerun_command(request.as_setting(path), self.cores, self.profile)
             print_card(card, Console())

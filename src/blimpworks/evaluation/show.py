@@ -1,4 +1,7 @@
-"""Format numbers and write sentences of the report card, for the terminal and the page."""
+"""Format the numbers of a report card, and write its sentences, for the terminal and the page.
+
+Small functions format a number; ``CardText`` has the sentences about a card (``card.Card``).
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,9 +9,6 @@ from typing import Literal
 
 from blimpworks.evaluation.card import MEAN, Benchmark, Card, Model, Record, Row, SuiteTable
 from blimpworks.items import ALL
-
-MOST_NAMED = 5
-"""Most languages with skipped items that a line names."""
 
 BASELINES = {
     "longer": "Longer: the sentence with more characters is taken for the good one, and equal "
@@ -19,7 +19,7 @@ BASELINES = {
     "commoner label": "Commoner label: what most sentences of the paradigm are.",
     "chance": "Chance: one of an item's options.",
 }
-"""Explanations of baselines, by name."""
+"""Explanations of baselines, which judge items without a model; by name."""
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of the sentences of a pair."""
 
@@ -71,14 +71,14 @@ def numbers(counts: Iterable[int], dash: str = "–") -> str:
 
 
 def checked(model: Model) -> str:
-    """Return a sentence on the tests that a model passed, with findings; empty without tests."""
+    """Return a sentence on the tests that a model passed before scoring; empty without tests."""
     tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
     findings = {name: model["checks"][name] for name in tests if name in model["checks"]}
-    shown_findings = (
-        f"{name} ({text})" if any(mark in text for mark in ",;:") else name
-        for name, text in findings.items()
-    )
-    return f"Checked: {', '.join(shown_findings)}." if findings else ""
+    texts = []
+    for name, finding in findings.items():
+        # Longer findings say more than that the test was passed.
+        texts.append(f"{name} ({finding})" if any(mark in finding for mark in ",;:") else name)
+    return f"Checked: {', '.join(texts)}." if texts else ""
 
 
 def totals(benchmark: Benchmark) -> list[Row]:
@@ -87,7 +87,7 @@ def totals(benchmark: Benchmark) -> list[Row]:
 
 
 def baselines(rows: Iterable[Row]) -> list[str]:
-    """Return the names of the rows' baselines, in the order of ``BASELINES``."""
+    """Return the names of baselines that a row has, in the order of ``BASELINES``."""
     present = {name for row in rows for name in row["baselines"]}
     return [name for name in BASELINES if name in present]
 
@@ -99,18 +99,22 @@ def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:
 
 
 def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = "models") -> str:
-    """Format the numbers of items that models judged, or else skipped: ``358``, ``0–358``."""
-    run = [model for model in models if model in {*row["models"], *row["skipped"]}]
-    return numbers(row[key].get(model, {"n": 0})["n"] for model in run)
+    """Format the numbers of items with a verdict (or ``skipped``) of models: ``358``, ``0–358``."""
+    present = [model for model in models if model in {*row["models"], *row["skipped"]}]
+    return numbers(row[key].get(model, {"n": 0})["n"] for model in present)
 
 
-def _few(texts: Sequence[str], comma: str = ", ") -> str:
+MOST_NAMED = 5
+"""Most languages that a line names."""
+
+
+def _join(texts: Sequence[str], comma: str = ", ") -> str:
     remaining = [f"{len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
     return comma.join([*texts[:MOST_NAMED], *remaining])
 
 
 def skipped_phrase(skipped: Record, unit: str) -> str:
-    """Return a model's number of items, skipped items and reasons: ``n = 42, 18 skipped: …``."""
+    """Return a phrase from a record of ``Row.skipped``: ``n = 42, 18 skipped: out of memory``."""
     reasons: Counter[str] = Counter(skipped["reasons"])
     counted = [f"{n:,} {reason}" for reason, n in reasons.most_common()]
     why = ", ".join(counted if len(reasons) > 1 else reasons)
@@ -128,11 +132,11 @@ NO_NUMBER = {
     "acquisition": "no number; it needs three checkpoints of one run (--checkpoints), and three "
     "words with both ages",
 }
-"""Reasons why a suite has no number, by measure."""
+"""Reasons why a task of a suite has no number, by the task's measure."""
 
 
 class CardText:
-    """Sentences about a report card."""
+    """Sentences about a report card. Methods that have nothing to say return "" or []."""
 
     def __init__(self, card: Card) -> None:
         self.card = card
@@ -141,19 +145,18 @@ class CardText:
         )
 
     def language(self, code: str) -> str:
-        """Return the name of a language, of ``all`` or of ``mean``."""
+        """Return the name of a language, or what ``all`` and ``mean`` stand for."""
         names = {ALL: "All languages", MEAN: "Mean of languages"}
         return names.get(code) or self.card["languages"].get(code, code)
 
     def label(self, model: str) -> str:
-        """Return the label of a model."""
         return self.card["models"][model]["label"]
 
     def _prefix(self, benchmark: Benchmark, model: str) -> str:
         return f"{self.label(model)}: " if len(benchmark["methods"]) > 1 else ""
 
     def items_line(self, benchmark: Benchmark) -> str:
-        """Return a sentence on the numbers of items and languages."""
+        """Return a sentence on how many items are run, and of how many."""
         items, unit, limit = benchmark["items"], benchmark["unit"], self.card["limit"]
         n, of = (sum(row[key] for row in items) for key in ("n", "of"))
         languages = f" in {len(items)} languages" if len(items) > 1 else ""
@@ -172,16 +175,17 @@ class CardText:
         return ", ".join(f"{self.label(model)}: {method}" for model, method in methods.items())
 
     def baselines_note(self, benchmark: Benchmark) -> str:
-        """Explain the baselines, if any, and name languages without word frequencies."""
+        """Explain the baselines, and name languages without word frequencies."""
         rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
         sentences = [BASELINES[name] for name in baselines(rows)]
-        unknown = [
+        without_frequencies = [
             self.language(row["lang"])
             for row in rows
             if "longer" in row["baselines"] and "frequent words" not in row["baselines"]
         ]
-        if unknown:
-            sentences.append(f"wordfreq gives no frequencies of {', '.join(unknown)} here.")
+        if without_frequencies:
+            names = ", ".join(without_frequencies)
+            sentences.append(f"wordfreq gives no frequencies of {names} here.")
         return " ".join(["Baselines, by the items alone.", *sentences]) if sentences else ""
 
     def skipped_lines(self, benchmark: Benchmark) -> list[str]:
@@ -195,7 +199,7 @@ class CardText:
                 for row in rows[1:]
                 if row["lang"] != MEAN and model in row["skipped"] and skipped["n"] < skipped["of"]
             ]
-            where = f" ({_few(languages)})" if languages else ""
+            where = f" ({_join(languages)})" if languages else ""
             phrase = skipped_phrase(skipped, benchmark["unit"])
             lines.append(f"{self._prefix(benchmark, model)}{phrase}{where}.")
         if lines and rows[0]["models"] and len(benchmark["methods"]) > 1:
@@ -210,19 +214,19 @@ class CardText:
         # Cards of earlier versions have no such counts.
         for model, written in benchmark.get("written", {}).items():
             start = self._prefix(benchmark, model)
-            if any(of[name] is None for of in written for name in ("cut", "echoes")):
+            if any(row[name] is None for row in written for name in ("cut", "echoes")):
                 lines.append(f"{start}Whether answers were cut off is not known; judge them again.")
                 continue
-            n, cut, echoes = (sum(of[key] for of in written) for key in ("n", "cut", "echoes"))
-            most = max(of["limit"] for of in written)
+            n, cut, echoes = (sum(row[key] for row in written) for key in ("n", "cut", "echoes"))
+            most = max(row["limit"] for row in written)
             limit = f" of {most:,} tokens" if most else ""
             languages = [
-                f"{self.language(of['lang'])}: {of['cut']:,} cut off and "
-                f"{of['echoes']:,} repeated of {of['n']:,}"
-                for of in written
-                if of["cut"] or of["echoes"]
+                f"{self.language(row['lang'])}: {row['cut']:,} cut off and "
+                f"{row['echoes']:,} repeated of {row['n']:,}"
+                for row in written
+                if row["cut"] or row["echoes"]
             ]
-            where = f" ({_few(languages, '; ')})" if len(written) > 1 and languages else ""
+            where = f" ({_join(languages, '; ')})" if len(written) > 1 and languages else ""
             lines.append(
                 f"{start}{cut:,} of {n:,} answers reached the limit{limit}; {echoes:,} repeat the "
                 f"prompt and say nothing else{where}."
@@ -230,35 +234,37 @@ class CardText:
         return lines
 
     def not_tested(self, benchmark: Benchmark) -> str:
-        """Return a line on items that one of two models skipped; empty if there are none."""
-        skipped: dict[str, list[int]] = {}
+        """Return a line on items that one of two models skipped, so that they are not tested."""
+        counts_by_language: dict[str, list[int]] = {}
         for test in benchmark["tests"]:
-            skipped.setdefault(self.language(test["lang"]), []).append(test["skipped"])
-        lost = [f"{name} {numbers(counts)}" for name, counts in skipped.items() if any(counts)]
-        return f"Not in n, because one of the two skipped them: {_few(lost)}." if lost else ""
+            language = self.language(test["lang"])
+            counts_by_language.setdefault(language, []).append(test["skipped"])
+        lost = [f"{name} {numbers(n)}" for name, n in counts_by_language.items() if any(n)]
+        return f"Not in n, because one of the two skipped them: {_join(lost)}." if lost else ""
 
     def not_sampled(self, benchmark: Benchmark) -> str:
-        """Return a line on pairs without a score for one of the first tokens; empty without any."""
-        lost = [
+        """Return a line on pairs without a score for one of the first tokens."""
+        texts = [
             f"{self.label(model)}, {self.language(row['lang'])}, {row['first_token']}: "
             f"{row['skipped']:,} of {row['n'] + row['skipped']:,}"
             for model, rows in benchmark["sensitivity"].items()
             for row in rows
             if row["skipped"]
         ]
-        return f"Not in n, because they were skipped: {_few(lost, '; ')}." if lost else ""
+        return f"Not in n, because they were skipped: {_join(texts, '; ')}." if texts else ""
 
     def unknown_words(self, benchmark: Benchmark) -> str:
-        """Return a line on the unknown words of models of words; empty without such models."""
+        """Return a line on words that n-gram models and LSTMs do not know."""
         # Cards of earlier versions have no such shares.
         shares = benchmark.get("unknown", {}).items()
         lines = (f"{self.label(model)} {percent(share)} %" for model, share in shares)
         return f"Unknown words: {', '.join(lines)} of all words." if shares else ""
 
     def suite_table(self, suite: SuiteTable) -> tuple[list[str], list[list[str]]]:
-        """Return headings and rows of a suite's table, as texts; print stands after our models.
+        """Return headings and rows of a suite's table, as texts.
 
-        Rows are tasks; for more than two models they are models, without intervals.
+        Rows are tasks, and columns models of ours, then printed ones. For more than two models of
+        ours, the table is turned: rows are models, without intervals.
         """
         models = dict.fromkeys(name for row in suite["rows"] for name in row["models"])
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
@@ -266,12 +272,12 @@ class CardText:
         for model in models:
             headings += [self.label(model), "95 %"]
         for row in suite["rows"]:
-            is_share = row["measure"] == "accuracy"
+            is_accuracy = row["measure"] == "accuracy"
             cells = [row["label"], numbers(result["n"] for result in row["models"].values())]
             for model in models:
                 result = row["models"].get(model, {"value": None, "low": None, "high": None})
                 bounds = (result["low"], result["high"])
-                if is_share or result["value"] is None:
+                if is_accuracy or result["value"] is None:
                     cells += [percent(result["value"]), interval(*bounds)]
                 else:
                     scale = 100 if row["measure"] == "variance" else 1
@@ -279,20 +285,20 @@ class CardText:
                     cells += [value, "–".join(ends)]
             for name in printed:
                 value = row["printed"].get(name)
-                digits = 1 if is_share else 2
+                digits = 1 if is_accuracy else 2
                 cells.append("" if value is None else f"{value:.{digits}f}")
             rows.append(cells)
         headings += [*printed]
         if len(models) <= 2:
             return headings, rows
-        columns = [*zip(headings, *rows, strict=True)]
-        kept = [column for column in columns[2:] if column[0] != "95 %"]
-        return ["model", *columns[0][1:]], [["n", *columns[1][1:]], *map(list, kept)]
+        tasks, counts, *columns = zip(headings, *rows, strict=True)
+        turned_rows = [list(column) for column in columns if column[0] != "95 %"]
+        return ["model", *tasks[1:]], [["n", *counts[1:]], *turned_rows]
 
     def suite_notes(self, suite: SuiteTable) -> list[str]:
         """Return sentences on a suite's numbers, and on tasks and items that are left out."""
         measures = {row["measure"] for row in suite["rows"]}
-        explained = {
+        explanations = {
             "accuracy": "Accuracies are in %, means of the paradigms' accuracies.",
             "correlation": "Correlations (from −1 to 1) are Spearman's, with people's choices.",
             "variance": "Reading: what surprisal explains, in %, of the variance of people's times "
@@ -300,7 +306,7 @@ class CardText:
             "acquisition": "Acquisition: Pearson's correlation (from −1 to 1) of children's age "
             "with the training after which checkpoints know a word; n are words with both.",
         }
-        notes = [text for measure, text in explained.items() if measure in measures]
+        notes = [text for measure, text in explanations.items() if measure in measures]
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
         if printed:
             notes.append(f"{', '.join(printed)}: as printed at {suite['address']}.")
@@ -314,10 +320,10 @@ class CardText:
         for row in suite["rows"]:
             models_by_facts: dict[str, list[str]] = {}
             for model, result in row["models"].items():
-                of, ties = result["n"] + result["skipped"], result["ties"]
+                skipped, ties = result["skipped"], result["ties"]
                 facts = []
-                if result["skipped"]:
-                    facts.append(f"{result['skipped']:,} of {of:,} items skipped")
+                if skipped:
+                    facts.append(f"{skipped:,} of {result['n'] + skipped:,} items skipped")
                 if ties and row["measure"] == "accuracy":
                     facts.append(f"{ties:,} ties, which count as the benchmark declares")
                 if result["value"] is None:
@@ -334,7 +340,7 @@ class CardText:
         return notes
 
     def verdict(self, test: Record) -> str:
-        """Return a test's result as a phrase."""
+        """Return the result of a paired test as a phrase."""
         if test["adjusted"] >= 0.05:
             return "no difference shown"
         better = test["a"] if test["only_a"] > test["only_b"] else test["b"]

@@ -1,7 +1,12 @@
-"""Read the two evaluations of a comparison, pair their models, and find differences in procedure.
+"""Read the two sides of a comparison, A and B, and find out how they were made differently.
 
-The second may be samples of lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``). Each line
-has a document, two pairs of context and continuation, and their log-probabilities.
+A side is the directory of an evaluation, or a results tree of the workflow. B can also be results
+of lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``) on A's items. A line of these has a
+document with two sentences, the texts that the model read, and their log-probabilities:
+
+    {"doc": {"sentence_good": "A cat sleeps.", "sentence_bad": "A cat sleep."}, "target": "0",
+     "arguments": [["", "A cat sleeps."], ["", "A cat sleep."]],
+     "filtered_resps": [[-20.5, false], [-24.1, false]], "acc": 1.0}
 """
 
 import re
@@ -14,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.audit.diff import Causes, Run, load_run
+from blimpworks.audit.diff import Cause, Causes, Run, load_run
 from blimpworks.audit.lineage import judged_items
 from blimpworks.audit.stale import changed_values, shortened
 from blimpworks.campaign.catalogue import ModelRow
@@ -40,7 +45,9 @@ class Side:
     """One evaluation of a comparison."""
 
     folder: Path
+    """Directory that the user named."""
     results: Path
+    """Folder with ``accuracies/``, ``judgements/``, …."""
     campaign: Campaign | None
     """Settings of the evaluation; None for a results tree without campaign file."""
 
@@ -57,41 +64,40 @@ class Side:
 
     @cached_property
     def accuracy_by_label(self) -> dict[Any, float]:
-        """Accuracies by ``ACCURACY_KEY``."""
+        """Accuracies, keyed by tuples of the columns in ``ACCURACY_KEY``."""
         accuracies: dict[Any, float] = self.accuracies.set_index(ACCURACY_KEY)["accuracy"].to_dict()
         return accuracies
 
     @cached_property
     def judged_tables(self) -> list[tuple[str, str, str]]:
-        """Benchmark, language and model of each table of judgements.
+        """(benchmark, language, model) of each table of judgements.
 
-        They are in the accuracies, or in the records of the jobs that computed these.
+        Tables without any verdict have no accuracies. They are found among the recorded inputs of
+        the jobs that computed the accuracies.
         """
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
-        inputs = (
-            Path(entry["path"]).with_suffix("").parts[-3:]
-            for path in sorted((self.results / "accuracies").glob("*.parquet"))
-            for entry in (made_by(path) or {}).get("inputs", [])
-            if "/judgements/" in entry["path"]
-        )
-        recorded = ((benchmark, lang, model) for benchmark, model, lang in inputs)
-        return list(dict.fromkeys([*rows, *recorded]))
+        tables = [*rows]
+        for path in sorted((self.results / "accuracies").glob("*.parquet")):
+            for entry in (made_by(path) or {}).get("inputs", []):
+                if "/judgements/" in entry["path"]:
+                    benchmark, model, lang = Path(entry["path"]).with_suffix("").parts[-3:]
+                    tables.append((benchmark, lang, model))
+        return list(dict.fromkeys(tables))
 
     @property
     def models(self) -> list[str]:
-        """Models with judgements."""
         return list(dict.fromkeys(model for _, _, model in self.judged_tables))
 
     def judged(self, model: str) -> list[tuple[str, str]]:
-        """Return benchmark and language of each table of a model's judgements."""
+        """Return the (benchmark, language) of each table of a model's judgements."""
         return [(benchmark, lang) for benchmark, lang, name in self.judged_tables if name == model]
 
     def table(self, folder: str, benchmark: str, lang: str, model: str) -> Path:
-        """Return the path of a model's table in a language."""
+        """Return the path of a model's table; ``folder`` is "judgements", "scores" or "answers"."""
         return self.results / folder / benchmark / model / f"{lang}.parquet"
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Read a model's judgements in a language by all methods: ``JUDGEMENT_COLUMNS``."""
+        """Read a model's judgements by all methods, with the columns ``JUDGEMENT_COLUMNS``."""
         return read_judgements(self.table("judgements", benchmark, lang, model))
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
@@ -111,7 +117,11 @@ def read_side(folder: Path) -> Side:
 def pair_models(
     a: Side, b: Side, chosen: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Pair the ``chosen`` models, or else models of the same name, or else the only models."""
+    """Return the (model of A, model of B) pairs to compare: the ``chosen`` one, if there is one.
+
+    Otherwise they are the models with the same name in A and B, or else the only model of each.
+    Raises UserError if there is no such pair.
+    """
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):
             if model not in side.models:
@@ -134,8 +144,8 @@ def pair_models(
 # Samples of lm-evaluation-harness
 
 
-def _sample(line: str) -> tuple[tuple[str, str], Record]:
-    """Return the two sentences and the sample of a line.
+def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
+    """Return the two sentences of a line, good and bad, and its sample (``SamplesSide.samples``).
 
     Raises ValueError, LookupError, TypeError or AttributeError for a line of another form.
     """
@@ -143,40 +153,37 @@ def _sample(line: str) -> tuple[tuple[str, str], Record]:
     pair = sentences_of(value["doc"])
     if str(value["target"]) != "0":
         raise ValueError(f"target is {value['target']!r}, expected 0, the good sentence")
-    arguments = value["arguments"]
-    texts = (
-        [[*alternative.values()] for alternative in arguments.values()]
-        if isinstance(arguments, dict)
-        else arguments
-    )
-    inputs = ["".join(text[:2]) for text in texts]
+    arguments = texts = value["arguments"]
+    if isinstance(arguments, dict):  # {"gen_args_0": {"arg_0": context, "arg_1": sentence}, …}
+        texts = [[*alternative.values()] for alternative in arguments.values()]
+    inputs = ["".join(text[:2]) for text in texts]  # context and continuation
     if len(inputs) != 2 or not all(map(str.endswith, inputs, pair)):
         raise ValueError(
             f"arguments are {arguments!r}, expected texts that end in the two sentences"
         )
     before = {*map(str.removesuffix, inputs, pair)}
-    good, bad = (float(number) for number, _ in value["filtered_resps"])
+    good, bad = (float(logprob) for logprob, _ in value["filtered_resps"])
     correct = {method: float(value[name]) for method, name in METRICS.items() if name in value}
     return pair, {"correct": correct, "margin": good - bad, "before": before}
 
 
 @dataclass(frozen=True)
 class BorrowedSide(Side):
-    """Decisions of one model by another program, on the items of the other side."""
+    """Decisions of a model by another program, on the items of an evaluation (``reference``)."""
 
     reference: Side
-    """The other side, which has the items."""
     model: str
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
-        """Accuracies on items of the other side. Raises UserError for none."""
+        """Accuracies, overall and of phenomena. Raises UserError if no item has a decision."""
         rows = []
-        for name, lang in sorted({(n, lang) for n, lang, _ in self.reference.judged_tables}):
-            judged = self.judgements(name, lang, self.model)
+        tables = {(benchmark, lang) for benchmark, lang, _ in self.reference.judged_tables}
+        for benchmark, lang in sorted(tables):
+            judged = self.judgements(benchmark, lang, self.model)
             for phenomenon, group in [(ALL, judged), *judged.groupby("phenomenon")]:
                 for method, values in group.groupby("method")["correct"]:
-                    labels = (name, self.model, lang, phenomenon, ALL, method)
+                    labels = (benchmark, self.model, lang, phenomenon, ALL, method)
                     rows.append([*labels, values.mean()])
         if not rows:
             raise UserError(
@@ -186,26 +193,24 @@ class BorrowedSide(Side):
         return pd.DataFrame(rows, columns=[*ACCURACY_KEY, "accuracy"])
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
-        """Return the path of the other side's items."""
-        models = (
-            name for *table, name in self.reference.judged_tables if table == [benchmark, lang]
-        )
+        tables = self.reference.judged_tables
+        models = (name for *table, name in tables if table == [benchmark, lang])
         return self.reference.items(benchmark, lang, next(models))
 
 
 @dataclass(frozen=True)
 class SamplesSide(BorrowedSide):
-    """Samples of one model, matched to the other side's items by their two sentences."""
+    """Samples of one model by lm-eval, matched to the reference's items by their two sentences."""
 
     samples: Mapping[tuple[str, str], Record]
-    """Samples by good and bad sentence: ``correct``, 1 or 0 by method, ``margin`` and ``before``.
+    """Samples, keyed by (good sentence, bad sentence).
 
-    ``margin`` is the log-probability of the good sentence minus that of the bad one, in nats.
-    ``before`` has the texts that the model read before a sentence.
+    ``correct``: 1 or 0 for each method. ``margin``: log-probability of the good sentence minus that
+    of the bad one, in nats. ``before``: the set of texts that the model read before the sentences.
     """
 
-    def matched(self, benchmark: str, lang: str) -> Iterator[tuple[list[str], Record]]:
-        """Yield id, paradigm and phenomenon of the other side's pairs, each with its sample."""
+    def match_items(self, benchmark: str, lang: str) -> Iterator[tuple[list[str], Record]]:
+        """Yield ([id, paradigm, phenomenon], sample) for each pair that has a sample."""
         declared = benchmarks().get(benchmark)
         if declared and declared.judge == "judge":
             names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
@@ -215,9 +220,8 @@ class SamplesSide(BorrowedSide):
                     yield item, sample
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Return the decisions of the harness, with the ids of the other side's items."""
         rows = []
-        for item, sample in self.matched(benchmark, lang):
+        for item, sample in self.match_items(benchmark, lang):
             for method, correct in sample["correct"].items():
                 margin = sample["margin"] if method == "full_sentence" else None
                 rows.append([*item, method, correct, margin])
@@ -225,8 +229,8 @@ class SamplesSide(BorrowedSide):
 
     def explanation(self, flipped: int, both: int) -> str:
         """Explain why decisions differ; empty if the harness read nothing but the sentences."""
-        tables = {(name, lang) for name, lang, _ in self.reference.judged_tables}
-        samples = (sample for table in tables for _, sample in self.matched(*table))
+        tables = {(benchmark, lang) for benchmark, lang, _ in self.reference.judged_tables}
+        samples = (sample for table in tables for _, sample in self.match_items(*table))
         before = {text for sample in samples for text in sample["before"]}
         if before == {""}:
             return ""
@@ -239,7 +243,11 @@ class SamplesSide(BorrowedSide):
 
 
 def read_samples(folder: Path, reference: Side) -> SamplesSide | None:
-    """Read samples of the harness; None if there are none. Raises UserError if not of pairs."""
+    """Read the lm-eval samples below a folder; None if there are none.
+
+    Raises UserError for samples of several models, of anything but pairs of sentences, or with
+    different numbers for the same pair.
+    """
     files = sorted(folder.rglob("samples_*.jsonl"))
     if not files:
         return None
@@ -255,18 +263,18 @@ def read_samples(folder: Path, reference: Side) -> SamplesSide | None:
             if not line.strip():
                 continue
             try:
-                pair, sample = _sample(line)
+                pair, sample = _parse_sample(line)
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
                 raise UserError(
                     f"{path}:{number}: is no sample of lm-eval on a pair of sentences ({error}); "
                     "log samples (--log_samples) of a task with a good and a bad sentence."
                 ) from error
-            read = {pair: sample}
+            sample_by_pair = {pair: sample}
             if len(sample["before"]) == 1:
-                # Items of some benchmarks have the space that the harness puts first.
+                # The items themselves may begin with the space that the harness puts first.
                 [text] = sample["before"]
-                read[text + pair[0], text + pair[1]] = sample | {"before": {""}}
-            for texts, logged in read.items():
+                sample_by_pair[text + pair[0], text + pair[1]] = sample | {"before": {""}}
+            for texts, logged in sample_by_pair.items():
                 if samples.setdefault(texts, logged) != logged:
                     raise UserError(
                         f"{folder} has two samples of {pair[0]!r} with other numbers, of two runs "
@@ -278,19 +286,10 @@ def read_samples(folder: Path, reference: Side) -> SamplesSide | None:
 
 # Differences in procedure
 
-LOCATIONS = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
-"""Settings of names and paths, which change no number; rows of models are compared apart."""
-DESCRIPTIONS = {"name", "label", "family", "papers", "note"}
-"""Columns of a table of models that change no number."""
-RENAMING = re.compile(r"(retrieve_model|train_\w+) name: ")
-"""Beginning of causes that only concern names of models."""
-ALL_ITEMS = re.compile(r"results/items/.* only in (?P<side>[AB])")
-"""Cause that comes with one of ``SAMPLED_ITEMS`` when one evaluation took a sample."""
-SAMPLED_ITEMS = re.compile(rf"{SAMPLED} only in [AB]")
 KINDS = ("model", "input", "parameter", "engine", "code", "package")
-"""Kinds of differences between jobs, in the order of the list."""
+"""Categories of differences between jobs, in the order in which they are listed."""
 Compared = tuple[str, str, tuple[str, str]]
-"""Benchmark, language and models of compared tables."""
+"""(benchmark, language, (model of A, model of B)) of two compared tables of judgements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,15 +300,15 @@ class Reason:
     """``setting``, ``model``, ``input``, ``code``, ``parameter``, ``engine``, ``package``, …"""
     text: str
     tables: int = 0
-    """Number of compared tables that it affects according to the records of jobs."""
+    """Number of compared tables that the difference affects, by the records of the jobs."""
 
 
 @dataclass
 class _Renamed(Run):
-    """A run with replaced names of models in the keys of its products."""
+    """The jobs of a results tree, with models renamed in the keys (paths) of their products."""
 
     new_names: Mapping[str, str] = field(default_factory=dict)
-    """New names by the names in the run."""
+    """New names of models, keyed by their names in the results tree."""
 
     def key(self, path: str) -> str:
         *folders, file = super().key(path).split("/")
@@ -321,42 +320,50 @@ class _Renamed(Run):
         return Run(self.root, self.recorded, self.base).file(path)
 
 
+def _reasons_of_causes(causes: Collection[Cause]) -> set[tuple[str, str]]:
+    """Return (category, text) of the causes for a changed table, in words for the user."""
+    is_sample = re.compile(rf"{SAMPLED} only in [AB]").fullmatch
+    has_sample = any(is_sample(cause.text) for cause in causes)
+    reasons = set()
+    for cause in causes:
+        all_items = re.fullmatch(r"results/items/.* only in (?P<side>[AB])", cause.text)
+        # The name of a model alone makes no difference: "train_ngram name: a → b".
+        is_renaming = re.match(r"(retrieve_model|train_\w+) name: ", cause.text)
+        if all_items and has_sample:
+            side, sampled = ("A", "B") if all_items["side"] == "A" else ("B", "A")
+            reasons.add(("input", f"items: all in {side}, a sample of them in {sampled}"))
+        elif not is_renaming and not is_sample(cause.text):
+            reasons.add((cause.category, cause.text))
+    return reasons
+
+
 def _job_differences(
     a: Run, b: Run, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> list[Reason]:
     """Return differences between the jobs that made the judgements, in the order of ``KINDS``."""
-    # Number of tables that each reason, a kind and a text, affects.
-    tables: Counter[tuple[str, str]] = Counter()
-    for ours, theirs in pairs:
-        second = b
-        if ours != theirs:
+    table_counts: Counter[tuple[str, str]] = Counter()  # by category and text of a reason
+    for model_a, model_b in pairs:
+        renamed_b = b
+        if model_a != model_b:
             # Give the model of B the name of A's, so that their products have the same keys.
-            second = _Renamed(b.root, b.recorded, b.base, new_names={theirs: ours, ours: theirs})
+            new_names = {model_b: model_a, model_a: model_b}
+            renamed_b = _Renamed(b.root, b.recorded, b.base, new_names=new_names)
             jobs = b.jobs.values()
-            second.jobs = {second.key(job["outputs"][0]["path"]): job for job in jobs}
-        causes = Causes(a, second)
+            renamed_b.jobs = {renamed_b.key(job["outputs"][0]["path"]): job for job in jobs}
+        causes = Causes(a, renamed_b)
         for benchmark, lang, models in compared:
-            key = f"results/judgements/{benchmark}/{ours}/{lang}.parquet"
-            in_both = key in a.products and key in second.products
-            if models == (ours, theirs) and in_both and causes.changed(key):
-                all_causes = causes.all_causes(second.products[key][0])
-                has_sample = any(SAMPLED_ITEMS.fullmatch(cause.text) for cause in all_causes)
-                reasons = set()
-                for cause in all_causes:
-                    all_items = ALL_ITEMS.fullmatch(cause.text)
-                    if all_items and has_sample:
-                        side, sampled = ("A", "B") if all_items["side"] == "A" else ("B", "A")
-                        text = f"items: all in {side}, a sample of them in {sampled}"
-                        reasons.add(("input", text))
-                    elif not RENAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
-                        reasons.add((cause.category, cause.text))
-                tables.update(reasons)
-    ranks = {name: rank for rank, name in enumerate(KINDS)}
-    differences = [Reason(*reason, n) for reason, n in tables.items()]
+            key = f"results/judgements/{benchmark}/{model_a}/{lang}.parquet"
+            in_both = key in a.products and key in renamed_b.products
+            if models == (model_a, model_b) and in_both and causes.changed(key):
+                all_causes = causes.all_causes(renamed_b.products[key][0])
+                table_counts.update(_reasons_of_causes(all_causes))
+    ranks = {category: rank for rank, category in enumerate(KINDS)}
+    differences = [Reason(*reason, count) for reason, count in table_counts.items()]
     return sorted(differences, key=lambda d: (ranks.get(d.category, len(ranks)), d.text))
 
 
 def _changes(before: Record, after: Record) -> Iterator[str]:
+    # A text is "scoring.batch: 8 → 16".
     for path, values in changed_values(before, after).items():
         yield f"{path}: {' → '.join(map(shortened, values))}"
 
@@ -364,26 +371,35 @@ def _changes(before: Record, after: Record) -> Iterator[str]:
 def reasons_of(
     a: Side, b: Side, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> tuple[list[Reason], list[str]]:
-    """Return differences between two evaluations, and notes on what is unknown.
+    """Return the differences between two evaluations, and sentences on what is not known.
 
-    ``pairs`` are the names of compared models in A and in B.
+    Settings and rows of models are compared if both have a campaign file, and then the records of
+    jobs. ``pairs`` are the (model of A, model of B) that are compared.
     """
     reasons: list[Reason] = []
     notes = []
     if a.campaign and b.campaign:
+        # Names and paths change no number; rows of models are compared apart.
+        names = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
+        names_of_model = {"name", "label", "family", "papers", "note"}
         settings, rows = [], []
         for side, campaign in ((a, a.campaign), (b, b.campaign)):
-            settings.append(campaign.model_dump(mode="json", exclude=LOCATIONS))
+            settings.append(campaign.model_dump(mode="json", exclude=names))
             table = side.folder / MODELS_FILE
             table = table if table.exists() else campaign.catalogue.models
-            models = ((row.name, row) for row in read_rows(ModelRow, table))
-            rows.append({m: row.model_dump(mode="json", exclude=DESCRIPTIONS) for m, row in models})
+            model_rows = read_rows(ModelRow, table)
+            rows.append(
+                {
+                    row.name: row.model_dump(mode="json", exclude=names_of_model)
+                    for row in model_rows
+                }
+            )
         reasons += [Reason("setting", change) for change in _changes(*settings)]
-        for ours, theirs in pairs:
-            names = ours if ours == theirs else f"{ours} → {theirs}"
-            if ours in rows[0] and theirs in rows[1]:
-                changes = _changes(rows[0][ours], rows[1][theirs])
-                reasons += [Reason("model", f"{names}, {change}") for change in changes]
+        for model_a, model_b in pairs:
+            label = model_a if model_a == model_b else f"{model_a} → {model_b}"
+            if model_a in rows[0] and model_b in rows[1]:
+                changes = _changes(rows[0][model_a], rows[1][model_b])
+                reasons += [Reason("model", f"{label}, {change}") for change in changes]
     else:
         without = next(side.folder for side in (a, b) if side.campaign is None)
         notes.append(f"{without} has no campaign.yaml, so settings are not compared.")

@@ -1,10 +1,13 @@
-"""Write predictions on the tasks of a suite as files for other programs, and read such files.
+"""Export a model's predictions in the files that a shared task asks for, and read such files.
 
-A file has, by group, the text that a model prefers of each item, in the order of the items' source:
-``{"GROUP": {"predictions": [{"id": "GROUP_0", "pred": "A text."}, …]}, …}``. Where people's choices
-are correlated, ``prob`` is the probability of the first text. The suite says which file, group and
-text (``suites.Predictions``). Files of surprisals have numbers in place of texts; a file of curves
-has a word's surprisal in each context at each checkpoint.
+The tasks are the benchmarks of a suite (``suites.Suite``), which also describes the files:
+
+- predictions: for each item, the text that the model prefers, grouped by paradigm:
+  ``{"GROUP": {"predictions": [{"id": "GROUP_0", "pred": "A text."}, …]}, …}``
+- surprisals: the same, with numbers in place of ``pred``
+- curves: the surprisal of each word in each context, at each checkpoint of a training run
+
+Items are in the order of the benchmark's source files.
 """
 
 import json
@@ -36,11 +39,6 @@ from blimpworks.judging import judge
 from blimpworks.strict import Strict
 from blimpworks.tables import ITEMS, SCORES, read_table
 
-SUM = find_method("critical_region")
-"""Method that decides between wrong options."""
-TOKENS = ["item_id", "rounding", "good_ids", "good_logprobs", "good_ends"]
-SPANS = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
-REGIONS = ["regions", "region_starts", "region_ends"]
 MOST_NAMED = 6
 """Most checkpoints in one message."""
 
@@ -50,47 +48,55 @@ class Prediction(Strict):
 
     id: str
     pred: str
+    """The preferred text."""
     prob: float | None = None
+    """Probability of the first text, in tasks that correlate it with people's choices."""
 
 
 class Group(Strict):
-    """The predictions of a group of items, in their order."""
+    """The predictions on a group of items, in the order of the items."""
 
     predictions: tuple[Prediction, ...]
 
 
 Groups = Mapping[str, Group]
 FILE: TypeAdapter[Groups] = TypeAdapter(dict[str, Group])
-SECTIONS: TypeAdapter[Mapping[str, Any]] = TypeAdapter(dict[str, Any])
 EXPECTED = 'predictions, {"GROUP": {"predictions": [{"id": …, "pred": …}, …]}, …}'
 REMEDY = "Name files that the suite's own programs, or `export`, have written."
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An item with its texts, the right one first."""
+    """An item as a choice between texts: the two sentences of a pair, or an item's options.
+
+    An item with options has a row in the table for each of them (its conditions).
+    """
 
     key: tuple[str, str]
     """Id of the item, and paradigm."""
     phenomenon: str
     texts: Sequence[str]
-    rows: Sequence[str]
-    """Ids of the rows with the texts: one of a pair, or one of each condition."""
+    """Texts to choose from, the right one first."""
+    row_ids: Sequence[str]
+    """Ids of the item's rows in the table: one for a pair, or one for each option."""
     spans: Sequence[tuple[int, int]]
-    """Critical region in the sentence of each row."""
+    """Start and end of the critical region in the sentence of each text."""
 
 
 def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
-    """Read the items of a table by group, in the order of their source."""
-    columns = ["item_id", "paradigm", "phenomenon", *SIDES, *SPANS, "file", "line", "item"]
-    rows = read_table(ITEMS, path, [*columns, *REGIONS]).to_pylist()
-    items: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    """Read a table of items; return questions for each group of predictions, in source order."""
+    columns = ["item_id", "paradigm", "phenomenon", "file", "line", "item", *SIDES]
+    columns += [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
+    columns += ["regions", "region_starts", "region_ends"]
+    rows = read_table(ITEMS, path, columns).to_pylist()
+    rows_by_item: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: (row["file"] or "", row.get("line") or 0)):
-        items.setdefault((row.get("item") or row["item_id"], row["paradigm"]), []).append(row)
+        key = (row.get("item") or row["item_id"], row["paradigm"])
+        rows_by_item.setdefault(key, []).append(row)
     questions: dict[str, list[Question]] = {}
-    for key, conditions in items.items():
+    for key, item_rows in rows_by_item.items():
         spans, texts = [], []
-        for row in conditions:
+        for row in item_rows:
             sides = [(side, row[f"{side}_start"], row[f"{side}_end"]) for side in SIDES]
             if "item" in row:
                 if "option" not in row["regions"]:
@@ -104,41 +110,43 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
                 spans.append((start, end))
                 option = row[side][start:end]
                 texts.append(form.answer.format(sentence=row[side], option=option))
-        ids = [row["item_id"] for row in conditions]
-        question = Question(key, conditions[0]["phenomenon"], texts, ids, spans)
-        questions.setdefault(form.groups.get(key[1], key[1]), []).append(question)
+        ids = [row["item_id"] for row in item_rows]
+        question = Question(key, item_rows[0]["phenomenon"], texts, ids, spans)
+        _, paradigm = key
+        questions.setdefault(form.groups.get(paradigm, paradigm), []).append(question)
     return questions
 
 
-def _option_sums(
-    side: Side, table: tuple[str, str, str], questions: Sequence[Question]
-) -> dict[str, float]:
-    """Return the sum of log-probabilities of each option, in nats, by the id of its row."""
-    spans = {
-        row: span
-        for question in questions
-        for row, span in zip(question.rows, question.spans, strict=True)
-    }
-    items = read_table(ITEMS, side.items(*table), ["item_id", "good"])
+Labels = tuple[str, str, str]
+"""Benchmark, language and model of a table."""
+
+
+def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> dict[str, float]:
+    """Sum the token log-probabilities [nats] of each option; return the sums by row id."""
+    span_by_row: dict[str, tuple[int, int]] = {}
+    for question in questions:
+        span_by_row.update(zip(question.row_ids, question.spans, strict=True))
+    items = read_table(ITEMS, side.items(*labels), ["item_id", "good"])
     ids = items["item_id"].to_pylist()
-    starts, ends = zip(*(spans[row] for row in ids), strict=True)
-    scores = side.table("scores", *table)
-    aligned = judge.align_scores(items, read_table(SCORES, scores, TOKENS), scores)
+    starts, ends = zip(*(span_by_row[row_id] for row_id in ids), strict=True)
+    path = side.table("scores", *labels)
+    columns = ["item_id", "rounding", "good_ids", "good_logprobs", "good_ends"]
+    scores = judge.align_scores(items, read_table(SCORES, path, columns), path)
     options = pa.table({"good": items["good"], "good_start": starts, "good_end": ends})
-    sums = judge.totals(SUM, judge.side_of(options, aligned, "good"))
+    sums = judge.totals(find_method("critical_region"), judge.side_of(options, scores, "good"))
     return dict(zip(ids, sums.tolist(), strict=True))
 
 
 def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Groups:
-    """Return a model's predictions on a task by group.
+    """Return the groups of a model's predictions on a task, by the name of the group.
 
-    Raises UserError for a sample of the items, and for items without a verdict.
+    Raises UserError if only a sample of the items was run, or if an item has no verdict.
     """
     groups: dict[str, Group] = {}
     for lang in (lang for name, lang in side.judged(model) if name == task.benchmark):
-        table = (task.benchmark, lang, model)
-        path = _all_items(side, task, table)
-        judged = side.judgements(*table)
+        labels = (task.benchmark, lang, model)
+        path = _all_items(side, task, labels)
+        judged = side.judgements(*labels)
         judged = judged[judged["method"] == judged["method"].iloc[0]]
         lost = int(judged["margin"].isna().sum())
         if lost:
@@ -149,33 +157,35 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
         keys = zip(judged["item_id"], judged["paradigm"], strict=True)
         margins = dict(zip(keys, judged["margin"], strict=True))
         questions = read_questions(path, form)
-        choices = [q for group in questions.values() for q in group if len(q.rows) > 1]
-        sums = _option_sums(side, table, choices) if choices else {}
+        with_options = [q for group in questions.values() for q in group if len(q.row_ids) > 1]
+        sums = _option_sums(side, labels, with_options) if with_options else {}
         for name, group in questions.items():
             predictions = []
             for number, question in enumerate(group):
+                # The margin says whether the first text is preferred to all others. If it is not,
+                # the model chooses the most probable of several wrong options.
                 margin = margins[question.key]
                 chosen = 0 if margin >= 0 else 1
-                if chosen and len(question.rows) > 1:
-                    values = [sums[row] for row in question.rows[1:]]
-                    chosen += values.index(max(values))
-                # The other way round, the exponential of a large margin would overflow.
+                if chosen and len(question.row_ids) > 1:
+                    sums_of_wrong = [sums[row_id] for row_id in question.row_ids[1:]]
+                    chosen += sums_of_wrong.index(max(sums_of_wrong))
+                # The logistic function of the margin, in a form that cannot overflow.
                 odds = math.exp(-abs(margin))
-                share = (1.0 if margin >= 0 else odds) / (1 + odds)
+                probability = (1.0 if margin >= 0 else odds) / (1 + odds)
                 predictions.append(
                     Prediction(
                         id=f"{name}_{number}",
                         pred=question.texts[chosen],
-                        prob=share if task.measure == "correlation" else None,
+                        prob=probability if task.measure == "correlation" else None,
                     )
                 )
             groups[name] = Group(predictions=tuple(predictions))
     return groups
 
 
-def _all_items(side: Side, task: Task, table: tuple[str, str, str]) -> Path:
-    """Return the path of a task's items. Raises UserError for a sample of them."""
-    path = side.items(*table)
+def _all_items(side: Side, task: Task, labels: Labels) -> Path:
+    """Return the path of a task's items. Raises UserError if only a sample of them was run."""
+    path = side.items(*labels)
     if SAMPLED in path.relative_to(side.results).parts:
         raise UserError(
             f"{side.folder} has a sample of {task.label}, and a submission has all items; "
@@ -185,9 +195,10 @@ def _all_items(side: Side, task: Task, table: tuple[str, str, str]) -> Path:
 
 
 def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.DataFrame:
-    """Return a task's items in the order of their source, with a model's effects [nats].
+    """Return a task's items in source order, with columns for a model's effects [nats].
 
-    Raises UserError for a sample of the items, and for items without the ``needed`` effect.
+    An effect is a sum of surprisals that the benchmark declares. Raises UserError if only a sample
+    of the items was run, or if an item lacks the ``needed`` effect.
     """
     languages = [lang for name, lang in side.judged(model) if name == task.benchmark]
     if len(languages) > 1:
@@ -195,10 +206,10 @@ def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.D
             f"{task.label} has several languages ({', '.join(languages)}), and a file of "
             "surprisals has one; leave the key 'predictions' of the task out of the suite."
         )
-    table = (task.benchmark, languages[0], model)
-    method = str(side.judgements(*table)["method"].iloc[0])
-    path = side.table("judgements", *table)
-    items = items_with_effects(_all_items(side, task, table), path, method)
+    labels = (task.benchmark, languages[0], model)
+    method = str(side.judgements(*labels)["method"].iloc[0])
+    path = side.table("judgements", *labels)
+    items = items_with_effects(_all_items(side, task, labels), path, method)
     lost = int(items[needed].isna().sum())
     if lost:
         raise UserError(
@@ -209,42 +220,41 @@ def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.D
 
 
 def _surprisals(side: Side, task: Task, form: Predictions, model: str) -> dict[str, Any]:
-    """Return the content of a file of surprisals, NaN where an item has none."""
+    """Return the content of a file of surprisals; NaN for an item without one."""
     items = _items_with_effects(side, task, model, next(iter(form.numbers.values())))
-    return {
-        form.groups.get(str(name), str(name)): {
-            "predictions": [
-                {"id": number} | {key: row[effect] for key, effect in form.numbers.items()}
-                for number, row in enumerate(rows.to_dict("records"))
-            ]
-        }
-        for name, rows in items.groupby("paradigm", sort=False, observed=True)
-    }
+    content: dict[str, Any] = {}
+    for paradigm, rows in items.groupby("paradigm", sort=False, observed=True):
+        predictions = []
+        for number, row in enumerate(rows.to_dict("records")):
+            surprisals = {key: row[effect] for key, effect in form.numbers.items()}
+            predictions.append({"id": number, **surprisals})
+        group = form.groups.get(str(paradigm), str(paradigm))
+        content[group] = {"predictions": predictions}
+    return content
 
 
-def _curves(side: Side, task: Task, revisions: Mapping[str, str]) -> dict[str, Any]:
-    """Return the content of a file of curves; ``revisions`` are the checkpoints by model."""
+def _curves(side: Side, task: Task, checkpoint_by_model: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content of a file of curves, the least trained checkpoint first."""
     assert task.acquisition is not None
+    word_column, surprisal_column = task.acquisition.word, task.acquisition.surprisal
     results = []
-    order = sorted(revisions, key=lambda model: training_of(revisions[model]) or 0.0)
-    for model in order:
-        revision = revisions[model]
-        items = _items_with_effects(side, task, model, task.acquisition.surprisal)
-        lengths = items[task.acquisition.word].astype(str).str.len()
-        items = items[lengths >= task.acquisition.shortest]
-        numbers = items.groupby(task.acquisition.word, sort=False).cumcount()
-        for number, row in zip(numbers, items.to_dict("records"), strict=True):
+    training = {model: training_of(name) or 0.0 for model, name in checkpoint_by_model.items()}
+    for model in sorted(checkpoint_by_model, key=training.__getitem__):
+        items = _items_with_effects(side, task, model, surprisal_column)
+        items = items[items[word_column].astype(str).str.len() >= task.acquisition.shortest]
+        context_ids = items.groupby(word_column, sort=False).cumcount()
+        for context_id, row in zip(context_ids, items.to_dict("records"), strict=True):
             results.append(
                 {
-                    "step": revision,
-                    "word_count": int(training_of(revision) or 0),
-                    "target_word": row[task.acquisition.word],
-                    "context_id": number,
+                    "step": checkpoint_by_model[model],
+                    "word_count": int(training[model]),
+                    "target_word": row[word_column],
+                    "context_id": context_id,
                     "context": row["good"].partition(APART)[0],
-                    "surprisal": row[task.acquisition.surprisal],
+                    "surprisal": row[surprisal_column],
                 }
             )
-    counts = dict.fromkeys(("total_steps", "completed_steps"), len(revisions))
+    counts = dict.fromkeys(("total_steps", "completed_steps"), len(checkpoint_by_model))
     return {"metadata": {"use_bos_only": False, **counts}, "results": results}
 
 
@@ -258,20 +268,21 @@ def _suite_of(side: Side) -> Suite:
     return read_suite(name)
 
 
-def _names(row: ModelRow, *, checkpoints: bool) -> tuple[str, str]:
-    """Return the names of a model and its revision. Checkpoints of this machine are folders."""
+def _name_and_revision(row: ModelRow, *, is_checkpoint: bool) -> tuple[str, str]:
+    """Return (model, revision) as in a submission's paths; local checkpoints are folders."""
     if not is_local(row.hf_id):
         # The row has the commit, and its label the revision that the user named.
         return Path(row.hf_id or row.name).stem, row.label.partition("@")[2] or "main"
     folder = Path(row.hf_id).expanduser().resolve()
-    return (folder.parent.stem, folder.name) if checkpoints else (folder.stem, "main")
+    return (folder.parent.stem, folder.name) if is_checkpoint else (folder.stem, "main")
 
 
 def export_submission(run: Path, output: Path) -> Iterator[str]:
-    """Write the predictions of an evaluation below ``output``; yield lines about it.
+    """Write the submission of the evaluation in ``run`` below ``output``; yield lines to print.
 
-    The first lines say what a whole submission has besides. Raises UserError if the evaluation is
-    of no suite, or one whose predictions cannot be submitted, and as ``_predictions``.
+    The first lines name what is missing for a complete submission, the others a file and its size.
+    Raises UserError if the evaluation is not of a suite with a submission, or if a model was scored
+    in another way. It also does so if only a sample of the items was run, or items lack verdicts.
     """
     side = read_side(run)
     suite = _suite_of(side)
@@ -280,13 +291,14 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         raise UserError(f"the suite {suite.label} has no submission; name another evaluation.")
     assert side.campaign is not None  # which names the suite
     rows = {row.name: row for row in read_rows(ModelRow, side.folder / MODELS_FILE)}
-    files: dict[Path, tuple[Task, Predictions, str]] = {}
-    curves: dict[Path, tuple[Task, dict[str, str]]] = {}
-    # Of tasks with the same items, the first one with predictions counts.
+    # Tasks on the same benchmark share a file: that of the first one with predictions.
     tasks: dict[str, Task] = {}
     for task in sorted(suite.tasks, key=lambda task: task.predictions is None):
         tasks.setdefault(task.benchmark, task)
-    lacks: dict[str, list[str]] = {}
+    # What to write to each file: a model's predictions, or the curves of all checkpoints.
+    files: dict[Path, tuple[Task, Predictions, str]] = {}
+    curves: dict[Path, tuple[Task, dict[str, str]]] = {}
+    models_by_missing_files: dict[str, list[str]] = {}
     revisions = set()
     for model in side.models:
         row = rows[model]
@@ -303,7 +315,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                 f"{run} is evaluated with first_token {scoring.first_token!r}, and a submission "
                 f"has {suite.first_token!r}; evaluate without --first-token."
             )
-        name, revision = _names(row, checkpoints=side.campaign.report_card.curves)
+        name, revision = _name_and_revision(row, is_checkpoint=side.campaign.report_card.curves)
         revisions.add(revision)
         names = {"model": name, "revision": revision, "backend": form.backends[scoring_way]}
         paths = {
@@ -317,7 +329,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                     curves.setdefault(path, (task, {}))[1][model] = revision
                 continue
             if task.predictions is None:
-                # Without a form of its predictions, a task cannot be written.
+                # It cannot be written, so a path that does not exist lists it as missing.
                 paths.setdefault(task.label, output / "?")
                 continue
             file = form.file.format(folder=task.predictions.folder, **names)
@@ -329,15 +341,15 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                         f"{path}; evaluate each in a directory of its own."
                     )
                 files[path] = task, task.predictions, model
-        written = files.keys() | curves.keys()
-        lacking = [
-            label for label, path in paths.items() if not (path in written or path.is_file())
+        planned = files.keys() | curves.keys()
+        missing = [
+            label for label, path in paths.items() if path not in planned and not path.is_file()
         ]
-        lacks.setdefault(", ".join(lacking), []).append(f"{name}, {revision}")
-    for labels, checkpoints in lacks.items():
+        models_by_missing_files.setdefault(", ".join(missing), []).append(f"{name}, {revision}")
+    for labels, models in models_by_missing_files.items():
         if labels:
             yield (
-                f"{'; '.join(checkpoints)}: no whole submission without {labels}, which are "
+                f"{'; '.join(models)}: no whole submission without {labels}, which are "
                 f"neither in {run} nor in {output}."
             )
     for track, expected in form.checkpoints.items():
@@ -359,39 +371,38 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         write_text(path, FILE.dump_json(dict(groups), exclude_none=True).decode())
         count = sum(len(group.predictions) for group in groups.values())
         yield f"{path}: {count:,} predictions in {counted(len(groups), 'group')}"
-    for path, (task, of_models) in curves.items():
-        content = _curves(side, task, of_models)
+    for path, (task, checkpoints) in curves.items():
+        content = _curves(side, task, checkpoints)
         write_text(path, json.dumps(content))
         count = len(content["results"])
-        yield f"{path}: {count:,} surprisals of words at {counted(len(of_models), 'checkpoint')}"
+        yield f"{path}: {count:,} surprisals of words at {counted(len(checkpoints), 'checkpoint')}"
 
 
 @dataclass(frozen=True)
 class PredictionsSide(BorrowedSide):
-    """Predictions of one model, matched to the other side's items by their texts and order."""
+    """Predictions of a model by another program, matched to items by their texts and order."""
 
     judged_by_table: Mapping[tuple[str, str], pd.DataFrame]
-    """Decisions by benchmark and language: ``JUDGEMENT_COLUMNS``, without margins."""
+    """Decisions (``JUDGEMENT_COLUMNS``; margins are NaN), keyed by (benchmark, language)."""
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        """Return the decisions on the items of a language; no rows without predictions."""
-        none = pd.DataFrame(columns=JUDGEMENT_COLUMNS)
-        return self.judged_by_table.get((benchmark, lang), none)
+        no_rows = pd.DataFrame(columns=JUDGEMENT_COLUMNS)
+        return self.judged_by_table.get((benchmark, lang), no_rows)
 
     def explanation(self, flipped: int, both: int) -> str:
-        """Explain why decisions differ."""
         return f"{flipped:,} of {both:,} decisions turn; predictions do not say how they were made"
 
 
 def _verdicts(
     groups: Groups, questions: Mapping[str, Sequence[Question]], origin: str
 ) -> list[list[object]]:
-    """Return id, paradigm, phenomenon and ``correct`` of each item.
+    """Return [item id, paradigm, phenomenon, correct (1.0 or 0.0)] for each item.
 
-    Raises UserError for other numbers of items, and for predictions that are no text of their item.
+    ``origin`` names the file in messages. Raises UserError if a group has another number of
+    predictions than items, or if a prediction is none of the texts of its item.
     """
     verdicts: list[list[object]] = []
-    unlike = []
+    unknown_texts = []
     for name in dict.fromkeys((*questions, *groups)):
         predictions = groups[name].predictions if name in groups else ()
         items = questions.get(name, ())
@@ -403,30 +414,32 @@ def _verdicts(
         for prediction, question in zip(predictions, items, strict=True):
             text, texts = prediction.pred.strip(), [text.strip() for text in question.texts]
             if text not in texts:
-                unlike.append(f"{prediction.id} {text!r:.60}")
+                unknown_texts.append(f"{prediction.id} {text!r:.60}")
             verdicts.append([*question.key, question.phenomenon, float(text == texts[0])])
-    if unlike:
+    if unknown_texts:
         raise UserError(
-            f"{origin}: {len(unlike):,} of {len(verdicts):,} predictions are none of their items' "
-            f"texts, the first {unlike[0]}; compare predictions on the data of the evaluation."
+            f"{origin}: {len(unknown_texts):,} of {len(verdicts):,} predictions are none of their "
+            f"items' texts, the first {unknown_texts[0]}; compare predictions on the data of the "
+            "evaluation."
         )
     return verdicts
 
 
 def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
-    """Read predictions of one model: a directory of files, or a file with all tasks.
+    """Read one model's predictions, to compare them with the evaluation ``reference``.
 
-    None if there are none. Raises UserError for files of several models or of another form, and if
-    they do not match the items of ``reference``.
+    ``path`` is a directory with a file for each task, or a single file with a section for each
+    task. Return None if it has no predictions. Raises UserError for files of several models or of
+    another form, and if the predictions do not match the items of ``reference``.
     """
     files = sorted(path.rglob("predictions.json"))
-    # An evaluation may have a submission below it.
+    # The directory of an evaluation may contain an exported submission; it is no submission itself.
     if (path / CAMPAIGN_FILE).is_file() or (not files and not path.is_file()):
         return None
     sections: Mapping[str, Any] = {}
     if path.is_file():
         with reading(path, EXPECTED, REMEDY):
-            sections = SECTIONS.validate_python(load_json(text_of(path)))
+            sections = TypeAdapter(dict[str, Any]).validate_python(load_json(text_of(path)))
     judged: dict[tuple[str, str], pd.DataFrame] = {}
     for task in _suite_of(reference).tasks:
         form = task.predictions

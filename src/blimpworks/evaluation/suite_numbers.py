@@ -1,4 +1,10 @@
-"""Compute the numbers of a suite of benchmarks, as a shared task defines them."""
+"""Compute the number of each task of a suite from the tables of an evaluation.
+
+A suite (``suites.Suite``) is a set of benchmarks with results printed by a shared task. Each task
+is a benchmark and a ``measure``, such as the mean of accuracies, or the variance of reading times
+that surprisal explains. A number is a record {"value", "low", "high"} with its 95 % interval, and
+often "n".
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,18 +25,21 @@ from blimpworks.evaluation.suites import Acquisition, Regression, Suite
 from blimpworks.items import ALL
 from blimpworks.tables import count_rows, read_parquet
 
-MISSING = ["", "NA", "NaN", "nan"]
-"""Texts of cells without a number."""
+NO_VALUE: Record = {"value": None, "low": None, "high": None}
 EFFECTS, EFFECT_NAMES = "effects", "effect_names"
-"""Columns of judgements: sums of surprisals [nats], and their names."""
+"""Columns of judgements: sums of surprisals [nats] that the benchmark declares, and their names."""
 
 
 def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
-    """Return the mean of paradigms' accuracies in which the groups of each level count alike."""
+    """Return the mean of paradigms' accuracies in which the groups of each level count alike.
+
+    With the levels phenomenon and paradigm, it is the mean over phenomena of the means over their
+    paradigms, whatever the number of paradigms in each.
+    """
     weights = pd.Series(1.0, index=rows.index)
     for number, level in enumerate(levels):
-        outer = rows.groupby([*levels[:number]]) if number else rows.groupby(lambda _: 0)
-        weights /= outer[level].transform("nunique")
+        parents = rows.groupby([*levels[:number]]) if number else rows.groupby(lambda _: 0)
+        weights /= parents[level].transform("nunique")
     weights /= rows.groupby([*levels])["n"].transform("size")
     low, high = mean_interval(rows, weights.tolist())
     return {"value": float((weights * rows["accuracy"]).sum()), "low": low, "high": high}
@@ -49,15 +58,16 @@ def _rank_correlation(tables: Tables, model: str) -> Record:
     rated = rows.loc[rows["method"] == tables.methods[model], ["margin", "rating"]].dropna()
     value = float(rated["margin"].corr(rated["rating"], method="spearman"))
     if math.isnan(value):
-        return {"value": None, "low": None, "high": None, "n": len(rated)}
+        return {**NO_VALUE, "n": len(rated)}
     low, high = correlation_interval(value, len(rated), 1 + value**2 / 2)
     return {"value": value, "low": low, "high": high, "n": len(rated)}
 
 
 def items_with_effects(items: Path, judgements: Path, method: str) -> pd.DataFrame:
-    """Return a table's items with a model's effects as columns [nats], NaN where there is none.
+    """Return one row per item: the columns of the table ``items``, and a column for each effect.
 
-    Raises UserError if the judgements have no effects.
+    Effects are in nats, NaN where a model has none. ``judgements`` is the table of the model, and
+    ``method`` the one that judged. Raises UserError if the judgements have no effects.
     """
     rows = read_parquet(judgements, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()
     if EFFECTS not in rows:
@@ -66,42 +76,43 @@ def items_with_effects(items: Path, judgements: Path, method: str) -> pd.DataFra
             "benchmark, or let the suite measure accuracy."
         )
     rows = rows[(rows["method"] == method) & rows[EFFECTS].notna()]
-    pairs = zip(rows[EFFECT_NAMES], rows[EFFECTS], strict=True)
-    values = [dict(zip(*pair, strict=True)) for pair in pairs]
-    effects = pd.DataFrame(values, index=rows["item_id"], dtype=float)
-    stated = read_parquet(items).to_pandas().drop_duplicates("item").set_index("item")
-    # An effect goes before a column of items of the same name.
-    stated = stated.drop(columns=effects.columns, errors="ignore")
-    joined: pd.DataFrame = stated.join(effects)
+    effects_of_items = [
+        dict(zip(names, values, strict=True))
+        for names, values in zip(rows[EFFECT_NAMES], rows[EFFECTS], strict=True)
+    ]
+    effects = pd.DataFrame(effects_of_items, index=rows["item_id"], dtype=float)
+    columns = read_parquet(items).to_pandas().drop_duplicates("item").set_index("item")
+    # If an effect and a column have the same name, the effect counts.
+    columns = columns.drop(columns=effects.columns, errors="ignore")
+    joined: pd.DataFrame = columns.join(effects)
     return joined
 
 
 def _all_items(tables: Tables, model: str) -> pd.DataFrame:
     """Return the items of all languages, with a model's effects as columns."""
-    frames = [
-        items_with_effects(
-            Path(items), tables.path("judgements", lang, model), tables.methods[model]
-        )
-        for lang, items in tables.benchmark["items"].items()
-    ]
+    frames = []
+    for lang, items in tables.benchmark["items"].items():
+        judgements = tables.path("judgements", lang, model)
+        frames.append(items_with_effects(Path(items), judgements, tables.methods[model]))
     return pd.concat(frames, ignore_index=True)
 
 
 def _numbers(table: pd.DataFrame, names: Sequence[str], label: str, tables: Tables) -> pd.DataFrame:
-    """Return columns as numbers, NaN for empty cells.
+    """Return the columns ``names`` as numbers, NaN for empty cells.
 
-    Raises UserError for a column of numbers, or for that of the ``label``, that items lack. The
-    same for a cell that is no number.
+    Raises UserError if one of them, or the column ``label`` of texts, does not exist, or if a cell
+    is no number.
     """
-    lacking = next((name for name in (*names, label) if name not in table), None)
-    if lacking is not None:
+    missing = next((name for name in (*names, label) if name not in table), None)
+    if missing is not None:
         raise UserError(
-            f"the suite names {lacking!r}, which the items of {tables.name} do not have as a "
+            f"the suite names {missing!r}, which the items of {tables.name} do not have as a "
             "column or an effect; name it in 'keep' or 'effects' of the benchmark, or correct the "
             "suite."
         )
     try:
-        numbers: pd.DataFrame = table[[*names]].replace(MISSING, np.nan).astype(float)
+        empty_cells = ["", "NA", "NaN", "nan"]
+        numbers: pd.DataFrame = table[[*names]].replace(empty_cells, np.nan).astype(float)
     except ValueError as error:
         raise UserError(
             f"a column of {tables.name} that the suite names has a cell that is no number "
@@ -111,63 +122,70 @@ def _numbers(table: pd.DataFrame, names: Sequence[str], label: str, tables: Tabl
 
 
 def _explained(tables: Tables, model: str, regression: Regression) -> Record:
-    """Return the share of people's times that a model's surprisals explain, over all languages.
+    """Return the share of the variance of people's times that a model's surprisals explain.
 
-    ``n`` counts the items with all values.
+    The items of all languages are taken together; ``n`` counts those with all values.
     """
     table = _all_items(tables, model)
     names = [*regression.outcomes, *regression.controls, regression.predictor]
     complete = _numbers(table, names, regression.groups, tables).dropna()
+    without_value: Record = {**NO_VALUE, "n": len(complete)}
+    # Coefficients: controls, their products of two, surprisal and intercept. More rows are needed.
     controls = len(regression.controls)
-    nothing: Record = {"value": None, "low": None, "high": None, "n": len(complete)}
     if len(complete) <= controls * (controls + 1) // 2 + 2:
-        return nothing
+        return without_value
     share = explained_variance(
         complete[[*regression.outcomes]],
         complete[[*regression.controls]],
         complete[regression.predictor],
         table.loc[complete.index, regression.groups],
     )
-    return nothing if any(map(math.isnan, share.values())) else nothing | share
+    return without_value if any(map(math.isnan, share.values())) else without_value | share
 
 
 def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
-    """Return the correlation of models' and children's ages of acquisition, by the last checkpoint.
+    """Return the correlation of models' and children's ages of acquisition of words.
 
-    ``n`` counts the words with both ages. Without three checkpoints, or words, there is no number.
-    Models that are no checkpoints of one run have none either, at the last of them.
+    It is a number of the whole training run, under the name of the last checkpoint; ``n`` counts
+    the words with both ages. It needs three checkpoints and three words. There is no number if the
+    models are not checkpoints of one run; then it is missing under the name of the last model.
     """
-    labels = {name: tables.facts["models"][name]["label"] for name in tables.benchmark["languages"]}
-    trainings = {name: training_of(label) for name, label in labels.items()}
-    training = {name: number for name, number in trainings.items() if number is not None}
-    checkpoints = sorted(training, key=lambda name: training[name])
+    # How long each checkpoint was trained, read from its label.
+    training: dict[str, float] = {}
+    for name in tables.benchmark["languages"]:
+        number = training_of(tables.facts["models"][name]["label"])
+        if number is not None:
+            training[name] = number
+    checkpoints = sorted(training, key=training.__getitem__)
     if not tables.facts["curves"] or not checkpoints:
-        return {[*labels][-1]: {"value": None, "low": None, "high": None, "n": 0}}
+        return {[*tables.benchmark["languages"]][-1]: {**NO_VALUE, "n": 0}}
+    # Points of the curves: surprisal of a word in a context, at a checkpoint.
     frames = [_all_items(tables, name).assign(model=name) for name in checkpoints]
     points = pd.concat(frames, ignore_index=True)
     columns = [acquisition.surprisal, *map(str, acquisition.ages)]
     numbers = _numbers(points, columns, acquisition.word, tables)
     numbers = numbers.assign(training=points["model"].map(training))
     numbers = numbers[numbers[acquisition.surprisal].notna()]
-    pairs = []
+    ages = []  # pairs of the children's age and the models' training
     for word, rows in numbers.groupby(points[acquisition.word], sort=False):
         if len(str(word)) < acquisition.shortest or len(rows) < FEWEST:
             continue
         surprisals, *shares = (rows[name].to_numpy() for name in columns)
-        children = age_of_acquisition(
+        age_of_children = age_of_acquisition(
             np.array(acquisition.ages, float), np.array([share[0] for share in shares])
         )
-        trained = training_of_acquisition(
+        training_of_models = training_of_acquisition(
             rows["training"].to_numpy(float), surprisals, acquisition.chance
         )
-        if children is not None and trained is not None:
-            pairs.append((children, trained))
-    result: Record = {"value": None, "low": None, "high": None, "n": len(pairs)}
-    if len(checkpoints) >= FEWEST and len(pairs) >= FEWEST:
-        children_ages, trainings_needed = zip(*pairs, strict=True)
-        if len({*children_ages}) > 1 and len({*trainings_needed}) > 1:
-            value = float(np.corrcoef(children_ages, trainings_needed)[0, 1])
-            low, high = correlation_interval(value, len(pairs))
+        if age_of_children is not None and training_of_models is not None:
+            ages.append((age_of_children, training_of_models))
+    result: Record = {**NO_VALUE, "n": len(ages)}
+    if len(checkpoints) >= FEWEST and len(ages) >= FEWEST:
+        children, models = zip(*ages, strict=True)
+        # Equal values have no correlation.
+        if len({*children}) > 1 and len({*models}) > 1:
+            value = float(np.corrcoef(children, models)[0, 1])
+            low, high = correlation_interval(value, len(ages))
             result |= {"value": value, "low": low, "high": high}
     return {checkpoints[-1]: result}
 
@@ -175,44 +193,41 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
 def suite_rows(
     suite: Suite, tables_of: Mapping[str, Tables], totals: Mapping[str, Row]
 ) -> list[Record]:
-    """Return a row for each task of a suite that a model is run on (see ``card.SuiteTable``).
+    """Return a row for each task that a model was run on (keys: ``card.SuiteTable.rows``).
 
-    ``totals`` are the rows over all items, by benchmark. A model has no value for a task if it
-    skipped all items of a paradigm.
+    ``tables_of`` and ``totals``, the accuracies over all items, are keyed by benchmark. A model has
+    no value for a task if it skipped all items of a paradigm.
     """
     rows = []
     for task in suite.tasks:
         tables = tables_of.get(task.benchmark)
         if tables is None:
             continue
-        frame = tables.accuracies[tables.accuracies["paradigm"] != ALL]
-        paradigms = {
-            (lang, paradigm)
-            for lang, path in tables.benchmark["items"].items()
-            for paradigm in read_parquet(Path(path), ["paradigm"])["paradigm"].unique().to_pylist()
-        }
+        accuracies = tables.accuracies[tables.accuracies["paradigm"] != ALL]
+        paradigms = set()
+        for lang, path in tables.benchmark["items"].items():
+            names = read_parquet(Path(path), ["paradigm"])["paradigm"].unique().to_pylist()
+            paradigms |= {(lang, name) for name in names}
         models: dict[str, Record] = {}
-        by_run = _acquisition(tables, task.acquisition) if task.acquisition else None
-        for model in tables.benchmark["languages"] if by_run is None else by_run:
-            of_model = frame[frame["model"] == model]
+        of_run = _acquisition(tables, task.acquisition) if task.acquisition else None
+        for model in tables.benchmark["languages"] if of_run is None else of_run:
+            of_model = accuracies[accuracies["model"] == model]
             judged = of_model.loc[of_model["n"] > 0, ["lang", "paradigm"]]
-            value: Record = {"value": None, "low": None, "high": None}
+            number = NO_VALUE
             if {*judged.itertuples(index=False, name=None)} == paradigms:
-                if by_run is not None:
-                    value = by_run[model]
+                if of_run is not None:
+                    number = of_run[model]
                 elif task.regression:
-                    value = _explained(tables, model, task.regression)
+                    number = _explained(tables, model, task.regression)
                 elif task.measure == "accuracy":
-                    value = _mean_of_groups(of_model, task.mean)
+                    number = _mean_of_groups(of_model, task.mean)
                 else:
-                    value = _rank_correlation(tables, model)
+                    number = _rank_correlation(tables, model)
             total = totals[task.benchmark]
-            counts = total["models"].get(model, {"n": 0, "ties": 0})
-            models[model] = {
-                "n": counts["n"],
-                "ties": counts["ties"],
-                "skipped": total["skipped"].get(model, {"n": 0})["n"],
-            } | value
+            accuracy = total["models"].get(model, {"n": 0, "ties": 0})
+            counts = {"n": accuracy["n"], "ties": accuracy["ties"]}
+            counts["skipped"] = total["skipped"].get(model, {"n": 0})["n"]
+            models[model] = counts | number
         rows.append(
             {
                 "label": task.label,

@@ -1,6 +1,14 @@
-"""Read suites, ``config/suites/NAME.yaml``: benchmarks that together give a table of numbers.
+"""Settings of a suite: benchmarks that together give one table of numbers, beside printed ones.
 
-The workflow loads this module, so it has no heavy imports.
+A shared task or a leaderboard is a suite. Its file, ``config/suites/NAME.yaml``, lists tasks:
+
+    label: Challenge 2026
+    tasks:
+      - {benchmark: agreement, label: Agreement, printed: {Baseline: 71.2}}
+      - {benchmark: wordorder, label: Word order, measure: correlation}
+
+``blimpworks evaluate --suite NAME`` uses it. The workflow imports this module on each start, so it
+must not import heavy packages.
 """
 
 from collections.abc import Mapping
@@ -23,15 +31,16 @@ Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class Regression(Strict):
-    """Regressions of people's times on what the items and a model's surprisals say.
+    """Regressions that predict people's reading times from a model's surprisals.
 
-    Names are those of columns of items (``keep``) and of effects.
+    Names are those of columns of the items (``keep`` in the benchmark's declaration), and of
+    effects: sums of surprisals that the benchmark declares.
     """
 
     outcomes: Names
-    """Times; the number is the mean over them."""
+    """Columns of times; the task's number is the mean over them."""
     predictor: str
-    """Effect whose share of the variance is measured."""
+    """Effect that is added to the controls; the share of variance that it explains is measured."""
     controls: Names
     """Other predictors; all their products of two are predictors as well."""
     groups: str
@@ -46,9 +55,10 @@ class Regression(Strict):
 
 
 class Acquisition(Strict):
-    """Curves of the surprisals of words over checkpoints, and of children who know them.
+    """Ages at which children, and models in training, learn words.
 
-    Names are those of columns of items (``keep``), and of an effect.
+    The share of children who know a word makes a curve over age; its surprisal makes one over
+    checkpoints. Names are those of columns of the items (``keep``), and of an effect.
     """
 
     word: str
@@ -56,42 +66,42 @@ class Acquisition(Strict):
     surprisal: str
     """Effect with the word's surprisal in a context."""
     ages: Annotated[tuple[int, ...], Field(min_length=3)]
-    """Ages [months] of children, which are names of columns with shares of them who know a word."""
+    """Ages of children [months]. Each is the name of a column: the share who know the word."""
     chance: float
     """Surprisal of a word that a model does not know at all [nats]."""
     shortest: int = Field(1, ge=1)
-    """Number of characters of the shortest words that count."""
+    """Fewest characters of a word that counts."""
 
 
 class Predictions(Strict):
-    """A file with a model's predictions on a task, as other programs read and write it."""
+    """A file with a model's predictions on a task, in the form that the shared task asks for."""
 
     folder: Within
-    """Folder in the path of the file (``Submission.file``)."""
+    """Folder in the path of the file ({folder} in ``Submission.file``)."""
     section: str = ""
-    """Key of the task in a file with all tasks; empty if there is none."""
+    """Key of the task in a single file with all tasks; empty if no such file has it."""
     answer: str = Field("{sentence}", pattern=r"^ ?\{(sentence|option)\}$")
-    """Text of a prediction: the preferred one, or its critical region (``option``)."""
+    """Text of a prediction: the preferred sentence, or its critical region (``option``)."""
     numbers: Mapping[str, str] = Field(default={})
-    """Effects by key in the file, for surprisals in place of texts."""
+    """Names of effects, by key in the file, if it has surprisals instead of texts."""
     groups: Mapping[str, str] = Field(default={})
-    """Names of the groups of predictions by paradigm, where these are not the paradigms' own."""
+    """Names of groups in the file, by paradigm; a paradigm that is left out names its group."""
 
 
 class Submission(Strict):
-    """Files that together are a submission of a model to the printed table."""
+    """The files with which a model is submitted to the shared task."""
 
     file: str
     """Path of a task's predictions, with {model}, {revision}, {backend} and {folder}."""
     backends: Mapping[str, str]
-    """Names of the ways of scoring that can be submitted: an architecture, and of masked models
-    and encoder-decoders ``scoring.masked.pll`` or ``scoring.seq2seq.form`` after it."""
+    """{backend} for each way of scoring that can be submitted. A way is an architecture; masked
+    models and encoder-decoders have ``scoring.masked.pll`` or ``scoring.seq2seq.form`` after it."""
     curves: str = ""
     """Path of words' surprisals at all checkpoints, with {model} and {backend}; empty: none."""
     more: Mapping[Label, str] = Field(default={})
-    """Paths of files that are not made here, as ``file`` without {folder}."""
+    """Paths, by label, of files that blimpworks does not write; as ``file`` without {folder}."""
     checkpoints: Mapping[Label, tuple[str, ...]] = Field(default={})
-    """Revisions that each track wants; without any, the final model is enough."""
+    """Revisions of a model that each track of the shared task asks for."""
 
 
 class Task(Strict):
@@ -115,16 +125,16 @@ class Task(Strict):
     """Groups of items that count alike, the widest first: ``[phenomenon, paradigm]`` is the mean
     over phenomena of the means over their paradigms."""
     lang: str | None = None
-    """Language, ISO 639-3, in a suite of several: the task is run where the user names it."""
+    """Language (ISO 639-3) in a suite of several; the task is run if the user names it."""
     printed: Mapping[str, float] = Field(default={})
     """Printed numbers by model: accuracies and shares in percent, or correlations."""
     local: PathComponent | None = None
     """Folder with the task's files in the user's copy of the data; null: the benchmark's own files.
-    The declaration is in ``SUITE/BENCHMARK/benchmark.yaml`` beside the suite's file."""
+    The benchmark's declaration is ``SUITE/BENCHMARK/benchmark.yaml``, beside the suite's file."""
     source: Label = ""
     """Address of the data of a task with ``local``."""
     predictions: Predictions | None = None
-    """File with predictions in a submission; null: they cannot be exported."""
+    """File of the task's predictions in a submission; null: they cannot be exported."""
 
     @model_validator(mode="after")
     def _has_settings(self) -> "Task":
@@ -135,11 +145,11 @@ class Task(Strict):
 
 
 class Suite(Strict):
-    """Benchmarks that together give a table of numbers, as a shared task prints it."""
+    """Benchmarks that together give a table of numbers, and the numbers that are printed."""
 
     label: Label = Field(min_length=1)
     names: tuple[str, ...] = ()
-    """Further names of the suite, besides that of its file."""
+    """Other names of the suite, besides the name of its file."""
     address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
     """Address of the printed numbers."""
     first_token: FirstToken | None = None
@@ -148,7 +158,7 @@ class Suite(Strict):
     missing: Mapping[str, Label] = Field(default={})
     """Tasks of the original that are not run here, with the reason."""
     submission: Submission | None = None
-    """Files of a submission; null: the printed table takes none."""
+    """Files of a submission; null: models cannot be submitted."""
 
     @model_validator(mode="after")
     def _once_each(self) -> "Suite":
@@ -160,14 +170,18 @@ class Suite(Strict):
 
 
 def suite_file(name: str) -> Path:
-    """Return the file of a suite, by its name or path. Raises UserError for an unknown one."""
+    """Return the path of a suite's file.
+
+    ``name`` is the file's name without .yaml, one of the suite's other ``names``, or a path that
+    ends in .yaml. Raises UserError if there is no such suite.
+    """
     path = Path(name) if name.endswith(".yaml") else Path(FOLDER, f"{name}.yaml")
     # Relative paths are looked up in the current directory, then in the repository.
     path = path if path.is_file() else REPOSITORY / path
     files = sorted((REPOSITORY / FOLDER).glob("*.yaml"))
     if not path.is_file():
-        named = [file for file in files if name in parse_yaml(Suite, file, KIND).names]
-        path = next(iter(named), path)
+        with_name = [file for file in files if name in parse_yaml(Suite, file, KIND).names]
+        path = next(iter(with_name), path)
     if not path.is_file():
         names = sorted(file.stem for file in files)
         close = get_close_matches(name, names, n=1, cutoff=0.5)

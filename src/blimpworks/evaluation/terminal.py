@@ -1,4 +1,8 @@
-"""Print the report card in a terminal, 80 columns wide and readable without colours."""
+"""Print the report card (``card.Card``) in a terminal, 80 columns wide, readable without colours.
+
+``print_card`` prints all sections; what does not fit is on the HTML page. ``say`` and ``table``
+serve other modules, too.
+"""
 
 from collections.abc import Container, Iterable, Sequence
 from textwrap import fill
@@ -14,18 +18,18 @@ from blimpworks.evaluation.card import MEAN, Benchmark, Card, Record, Row, Suite
 from blimpworks.items import ALL
 from blimpworks.scoring.tokens import AlignedWords
 
-MOST_COLUMNS = 6
-"""Most columns of numbers in a suite's table."""
 LINE_WIDTH = 80
 INDENT = 2
 MOST_LANGUAGES = 12
-"""Most languages to list; if there are more, those with the lowest accuracies."""
+"""Most languages or tests to list: those with the lowest accuracies or p-values."""
 NEIGHBOURS = 2
 """Number of printed models above and below ours to show."""
-WITH_TIES, WITHOUT_TIES = 2, 3
+MOST_WITH_TIES, MOST_WITHOUT_TIES = 2, 3
 """Most models side by side, with and without a column of ties."""
-SHOWN_ITEMS = 3
-"""Number of worst items or wrong answers of a model to show; the page has more."""
+MOST_COLUMNS = 6
+"""Most columns of numbers in a suite's table."""
+MOST_ITEMS = 3
+"""Most worst items or wrong answers of a model to show."""
 
 
 def say(console: Console, text: str, *, style: str = "", indent: int = 0) -> None:
@@ -81,7 +85,7 @@ def _beginning(text: str, width: int) -> str:
 
 
 class _Terminal:
-    """Prints the sections of a card on a console."""
+    """Prints the sections of a card on a console; each method prints the section of its name."""
 
     def __init__(self, card: Card, console: Console) -> None:
         self.card, self.console, self.text = card, console, show.CardText(card)
@@ -102,7 +106,10 @@ class _Terminal:
     def accuracy_table(
         self, rows: Sequence[tuple[str, Row]], models: Sequence[str], head: str, *, ties: bool
     ) -> Table:
-        """Return a table with a column of accuracies, intervals and ties for each model."""
+        """Return a table of labelled rows, with accuracy, interval and ties of each model.
+
+        ``head`` is the heading of the labels. The three texts of a model are aligned in one column.
+        """
         columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
         if any(row["skipped"] for _, row in rows):
             columns.append(["\nskipped", *(show.counts(row, models, "skipped") for _, row in rows)])
@@ -120,6 +127,7 @@ class _Terminal:
             aligned = ["  ".join(map(str.rjust, cell, widths)) for cell in cells]
             width = len(aligned[0])
             columns.append([f"{self.label(model, width):>{width}}\n{aligned[0]}", *aligned[1:]])
+        # Labels are wrapped in the width that the columns of numbers leave.
         lines = ((cell.split("\n") for cell in column) for column in columns)
         used = sum(2 + max(len(line) for cell in column for line in cell) for column in lines)
         labels = (fill(label, LINE_WIDTH - used, subsequent_indent=" ") for label, _ in rows)
@@ -145,9 +153,9 @@ class _Terminal:
                 self.say(line)
             return
         models = [*benchmark["methods"]]
-        ties = len(models) <= WITH_TIES
+        ties = len(models) <= MOST_WITH_TIES
         phenomena = [(row["label"], row) for row in show.phenomena(benchmark, rows[0][1]["lang"])]
-        count = WITH_TIES if ties or skipped else WITHOUT_TIES
+        count = MOST_WITH_TIES if ties or skipped else MOST_WITHOUT_TIES
         for start in range(0, len(models), count):
             side_by_side = models[start : start + count]
             self.head("Accuracy in %, with 95 % intervals")
@@ -180,23 +188,24 @@ class _Terminal:
             self.say(note, "dim")
 
     def rankings(self, rankings: Sequence[Record]) -> None:
-        """Print the first ranking around our models; of the other rankings only our ranks."""
+        """Print the first ranking near our models, and our ranks in the other rankings."""
         first, *by_language = rankings
         ranked = first["places"]
         printed = sum(not row["ours"] for row in ranked)
         self.head(f"Among the {printed} models in print: {self.text.language(first['lang'])}")
-        ours = [position for position, row in enumerate(ranked) if row["ours"]]
-        around = range(-NEIGHBOURS, NEIGHBOURS + 1)
-        near = {0, *(position + distance for position in ours for distance in around)}
+        positions_to_show = {0}
+        for position, row in enumerate(ranked):
+            if row["ours"]:
+                positions_to_show |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
         lines: list[tuple[str, ...]] = []
         for position, row in enumerate(ranked):
-            if position in near:
+            if position in positions_to_show:
                 label = f"{'▶' if row['ours'] else ' '} {_shorten(row['label'], 34)}"
                 model = (str(row["rank"]), label, show.size(row["parameters"]))
                 interval = show.interval(row["low"], row["high"])
                 n = f"{row['n']:,}" if row["n"] else ""
                 lines.append((*model, show.percent(row["accuracy"]), interval, n))
-            elif position - 1 in near:
+            elif position - 1 in positions_to_show:
                 lines.append(("", "  …", "", "", "", ""))
         bold = {i for i, line in enumerate(lines) if line[1].startswith("▶")}
         headings = ("", "  model", "size", "acc", "95 %", "n")
@@ -267,42 +276,42 @@ class _Terminal:
         self.say(f"{meaning}does not explain.", "dim")
 
     def block(self, columns: Sequence[AlignedWords], signs: Sequence[str]) -> None:
-        """Print words above their log-probabilities; words that differ are in brackets."""
-        room = LINE_WIDTH - 3 * INDENT
-        stripes: list[list[tuple[AlignedWords, list[str], list[str], int]]] = []
-        used = room
+        """Print aligned words above their log-probabilities; those that differ are in brackets."""
+        line_width = LINE_WIDTH - 3 * INDENT
+        # Columns that fit on a line, each with its texts, log-probabilities and width.
+        lines: list[list[tuple[AlignedWords, list[str], list[str], int]]] = []
+        used = line_width
         for column in columns:
             form = "[{}]" if column["differs"] else "{}"
             texts = [form.format(word["text"]) if word else "" for word in column["words"]]
-            values = [show.nats(word["logprob"], 1) if word else "" for word in column["words"]]
-            width = min(room, 1 + max(cell_len(text) for text in (*texts, *values)))
-            if used + width > room:
-                stripes.append([])
+            logprobs = [show.nats(word["logprob"], 1) if word else "" for word in column["words"]]
+            width = min(line_width, 1 + max(cell_len(text) for text in (*texts, *logprobs)))
+            if used + width > line_width:
+                lines.append([])
                 used = 0
-            stripes[-1].append((column, texts, values, width))
+            lines[-1].append((column, texts, logprobs, width))
             used += width
-        for stripe in stripes:
+        for columns_of_line in lines:
             for side, sign in enumerate(signs):
                 texts_line, numbers = Text(f"{sign} "), Text("  ")
-                for column, texts, values, width in stripe:
+                for column, texts, logprobs, width in columns_of_line:
                     texts_line.append(texts[side], style="bold" if column["differs"] else "")
                     texts_line.append(" " * (width - cell_len(texts[side])))
-                    numbers.append(values[side].ljust(width), style="dim")
+                    numbers.append(logprobs[side].ljust(width), style="dim")
                 for line in (texts_line, numbers):
                     line.rstrip()
                     padded = Padding(line, (0, 0, 0, 2 * INDENT), expand=False)
                     self.console.print(padded, no_wrap=True)
 
     def items(self, benchmark: Benchmark) -> None:
-        worst = [("Worst items", *entry) for entry in benchmark["worst"].items()]
-        wrong = [("Wrong answers", *entry) for entry in benchmark["wrong"].items()]
-        for heading, model, items in (*worst, *wrong):
+        worst_items = [("Worst items", *entry) for entry in benchmark["worst"].items()]
+        wrong_answers = [("Wrong answers", *entry) for entry in benchmark["wrong"].items()]
+        for heading, model, items in (*worst_items, *wrong_answers):
             if items:
-                count = f"{len(items[:SHOWN_ITEMS])} of {len(items)}"
+                count = f"{len(items[:MOST_ITEMS])} of {len(items)}"
                 self.head(f"{heading} of {self.text.label(model)}: {count} on the page")
-            for number, item in enumerate(items[:SHOWN_ITEMS], start=1):
-                key = item["phenomenon"]
-                phenomenon = benchmark["phenomena"].get(key, key)
+            for number, item in enumerate(items[:MOST_ITEMS], start=1):
+                phenomenon = benchmark["phenomena"].get(item["phenomenon"], item["phenomenon"])
                 title = f"{number}. {self.text.language(item['lang'])}, {phenomenon}"
                 if heading == "Worst items":
                     self.say(f"{title}, margin {show.nats(item['margin'])}")
@@ -321,9 +330,10 @@ class _Terminal:
             name = "" if side["name"] in show.WORST_SIDES else f"{side['name']}: "
             line = f"{sign} {name}{side['text']}  ({show.nats(side['logprob'])})"
             self.say(line, indent=INDENT)
-        groups = [signs] if len(item["blocks"]) == 1 else [[sign] for sign in signs]
-        for block, group in zip(item["blocks"], groups, strict=True):
-            self.block(block, group)
+        # One block has the words of both sides of a pair; else each side has a block.
+        signs_of_blocks = [signs] if len(item["blocks"]) == 1 else [[sign] for sign in signs]
+        for block, signs_of_block in zip(item["blocks"], signs_of_blocks, strict=True):
+            self.block(block, signs_of_block)
 
     def benchmark(self, benchmark: Benchmark) -> None:
         self.console.print()

@@ -1,9 +1,9 @@
-"""Write item sets for data set loaders: CSV with Croissant metadata, or a data set of the HF hub.
+"""Export the items of benchmarks as data sets that other programs can load.
 
-Croissant metadata state the types of columns. Their format is MLCommons Croissant 1.0 with its
-vocabulary for responsible AI (RAI) 1.0; the reference library mlcroissant writes and checks them.
-Only RAI's properties that hold for every item set are stated. A data set of the Hugging Face hub
-has a Parquet file for each subset, and a card.
+``export_croissant`` writes CSV files with metadata in MLCommons' format Croissant 1.0, with its
+vocabulary for responsible AI (RAI) 1.0. ``export_hub`` writes a data set of the Hugging Face hub:
+a Parquet file for each subset, which is a benchmark in a language, and a card (README.md). Subsets
+that a source's licence forbids to share are left out.
 """
 
 import json
@@ -31,27 +31,7 @@ from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import sha256_of, write_text
-from blimpworks.interop.crate.tables import (
-    DATA,
-    UNSTATED,
-    CratePlan,
-    Descriptions,
-    ExportOptions,
-    authors_of,
-    describe,
-    licence_name,
-    licence_url,
-    licences_of,
-    new_directory,
-    read_csv,
-    read_dictionary,
-    read_table,
-    require_unaltered,
-    results_of,
-    retrieved_files,
-    sources_behind,
-    write_csv,
-)
+from blimpworks.interop.crate import tables as crate
 from blimpworks.judging.sample import CONDITIONS
 from blimpworks.tables import read_parquet
 
@@ -69,36 +49,37 @@ USE_CASES = (
 )
 
 
-def _record_set(croissant: ModuleType, path: Path, dictionary: Descriptions) -> Any:
-    """Return the record set of a language, with a record per row and a field per column."""
-    lang, frame, types = path.stem, read_csv(path), croissant.DataType
-    tests = {
-        pd.api.types.is_bool_dtype: types.BOOL,
-        pd.api.types.is_integer_dtype: types.INTEGER,
-        pd.api.types.is_float_dtype: types.FLOAT,  # also integers with missing values
-    }
-    fields = [
-        croissant.Field(
+def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Descriptions) -> Any:
+    """Return Croissant's record set for the file of a language: a field for each column."""
+    lang, frame, types = path.stem, crate.read_csv(path), croissant.DataType
+    fields = []
+    for column, values in frame.items():
+        data_type = types.TEXT
+        if pd.api.types.is_bool_dtype(values):
+            data_type = types.BOOL
+        elif pd.api.types.is_integer_dtype(values):
+            data_type = types.INTEGER
+        elif pd.api.types.is_float_dtype(values):  # also integers with missing values
+            data_type = types.FLOAT
+        extract = croissant.Extract(column=str(column))
+        field = croissant.Field(
             id=f"{lang}/{column}",
             name=f"{lang}/{column}",
-            description=describe(dictionary, "items", str(column))[1] or str(column),
-            data_types=next((name for is_it, name in tests.items() if is_it(values)), types.TEXT),
-            source=croissant.Source(
-                file_object=path.name, extract=croissant.Extract(column=str(column))
-            ),
+            description=crate.describe(dictionary, "items", str(column))[1] or str(column),
+            data_types=data_type,
+            source=croissant.Source(file_object=path.name, extract=extract),
         )
-        for column, values in frame.items()
-    ]
+        fields.append(field)
     # A pair can be in several paradigms.
     key = [f"{lang}/item_id", f"{lang}/paradigm"]
     about = f"{len(frame)} items"
     return croissant.RecordSet(id=lang, name=lang, key=key, description=about, fields=fields)
 
 
-def write_croissant(folder: Path, plan: CratePlan, licences: Sequence[str]) -> Path:
-    """Write metadata of the files ``LANG.csv`` in ``folder``, which has the benchmark's name.
+def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]) -> Path:
+    """Write ``croissant.json`` for the files ``LANG.csv`` in ``folder``; return its path.
 
-    Raises UserError without mlcroissant.
+    The folder is named after the benchmark. Raises UserError if mlcroissant is not installed.
     """
     try:
         import mlcroissant as croissant
@@ -107,12 +88,14 @@ def write_croissant(folder: Path, plan: CratePlan, licences: Sequence[str]) -> P
             "Croissant metadata need the package mlcroissant, which is not installed; "
             "`pip install mlcroissant`."
         ) from error
-    files, dictionary = sorted(folder.glob("???.csv")), read_dictionary()
+    files, dictionary = sorted(folder.glob("???.csv")), crate.read_dictionary()
     benchmark, jobs, campaign = folder.name, plan.jobs, plan.campaign
-    tables = [Path(entry["path"]) for entry in jobs.entries.values()]
-    made = [path for path in tables if path.is_relative_to(plan.results / "items" / benchmark)]
-    behind = filter(None, jobs.behind(*made).values())
-    verbs = [record["verb"] for record in sorted(behind, key=lambda record: record["started"])]
+    # Commands that made the items, in the order in which they ran.
+    paths = [Path(entry["path"]) for entry in jobs.entries.values()]
+    items = [path for path in paths if path.is_relative_to(plan.results / "items" / benchmark)]
+    records = filter(None, jobs.behind(*items).values())
+    verbs = [record["verb"] for record in sorted(records, key=lambda record: record["started"])]
+    # RAI's properties that hold for every item set.
     statements: dict[str, Any] = {
         "data_collection": "Items are derived by programs from published sources, which the "
         "record of each job names with a checksum.",
@@ -126,14 +109,14 @@ def write_croissant(folder: Path, plan: CratePlan, licences: Sequence[str]) -> P
     }
     if find_benchmark(benchmark).own_words:
         # These items use no source of the campaign, only this repository's lexicon.
-        licences, origin = [DATA], "a lexicon written for this purpose."
+        licences, origin = [crate.DATA], "a lexicon written for this purpose."
         statements["data_collection"] = f"Sentences are generated by rules from {origin}"
         del statements["data_collection_type"]
         statements["personal_sensitive_information"] = [f"None: all words are from {origin}"]
     if verbs:
         steps = f"Commands of blimpworks, in this order: {', '.join(dict.fromkeys(verbs))}."
         statements["data_preprocessing_protocol"] = [steps]
-    # Not today, so that the same results have the same metadata.
+    # Not today's date, so that the same results have the same metadata.
     ended = max(record["ended"] for record in jobs.by_output.values())
     description = f"Items of {benchmark}, campaign {campaign.campaign}. {campaign.description}"
     metadata = croissant.Metadata(
@@ -169,23 +152,24 @@ def export_croissant(
     results: Path,
     campaign_file: Path,
     output: Path,
-    options: ExportOptions,
+    options: crate.ExportOptions,
     run: Callable[[list[str]], object],
 ) -> list[Path]:
-    """Write item sets as CSV with Croissant metadata; return the metadata files.
+    """Write a campaign's items as CSV with Croissant metadata; return the metadata files.
 
-    Raises UserError without items, or when they differ from their records.
+    ``run`` runs a command line of this package in this process. Raises UserError without items, or
+    when they are not as the job that made them recorded.
     """
     campaign = load_campaign(campaign_file)
-    results = results_of(campaign, campaign_file, results)
+    results = crate.results_of(campaign, campaign_file, results)
     tables = {
         folder.name: sorted(folder.glob("*.parquet"))
         for folder in sorted((results / "items").glob("*"))
     }
     jobs = jobs_behind(chain.from_iterable(tables.values()))
-    require_unaltered(jobs, results, run)
-    plan = CratePlan(results, campaign, campaign_file, jobs, authors_of(options))
-    with new_directory(output) as root:
+    crate.require_unaltered(jobs, results, run)
+    plan = crate.CratePlan(results, campaign, campaign_file, jobs, crate.authors_of(options))
+    with crate.new_directory(output) as root:
         for name, paths in tables.items():
             if not paths:
                 raise UserError(
@@ -193,30 +177,25 @@ def export_croissant(
                     "build them with `snakemake items`."
                 )
             for path in paths:
-                write_csv(read_table("items", path), root / name / f"{path.stem}.csv")
+                crate.write_csv(crate.read_table("items", path), root / name / f"{path.stem}.csv")
             write_croissant(root / name, plan, [*plan.licences])
     return [output / name / FILE_NAME for name in tables]
 
 
+# Data sets of the Hugging Face hub
+
 SENTENCE = "sentence"
 """Column for the sentence of a row that has no good and bad one."""
-SIZES = (
-    (1_000, "n<1K"),
-    (10_000, "1K<n<10K"),
-    (100_000, "10K<n<100K"),
-    (1_000_000, "100K<n<1M"),
-    (10_000_000, "1M<n<10M"),
-    (100_000_000, "10M<n<100M"),
-)
-"""Upper bounds in rows, and the hub's names, of classes of size."""
+SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M")
+"""The hub's names of classes of size, in rows; bounds are powers of ten from 1,000 on."""
 HUB_LICENCES = {
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
     *("cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
     *("gpl-3.0", "lgpl-lr", "c-uda"),
 }
-"""Licences in catalogues that the hub lists."""
-OTHERWISE = {"gpl-3.0-only": "gpl-3.0", "c-uda-1.0": "c-uda"}
-"""The hub's names of licences by SPDX name, if they differ."""
+"""The hub's names of the licences that occur in our catalogues."""
+OTHER_NAMES = {"gpl-3.0-only": "gpl-3.0", "c-uda-1.0": "c-uda"}
+"""The hub's names of licences, by SPDX name, if they differ."""
 PAIRS: dict[str, list[str]] = {
     "task_categories": ["text-classification"],
     "task_ids": ["acceptability-classification"],
@@ -225,14 +204,14 @@ TASKS: dict[str, dict[str, list[str]]] = {
     **dict.fromkeys(("pair", "sentence", "item"), PAIRS),
     "prompt": {"task_categories": ["text-generation"]},
 }
-"""The hub's tasks by unit of items."""
+"""The hub's tasks, by the unit of the items."""
 UNITS = {
     "pair": "minimal sets of sentences, of which one is grammatical",
     "prompt": "prompts with what counts as their answer",
     "sentence": "sentences, each acceptable or not",
     "item": "items of several conditions, with predictions over the surprisals of their regions",
 }
-"""Descriptions of units of items."""
+"""Descriptions of the items, by their unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +249,7 @@ def hub_licence(name: str) -> str:
     ('cc-by-sa-4.0', 'other')
     """
     lower = name.lower()
-    licence = OTHERWISE.get(lower, lower)
+    licence = OTHER_NAMES.get(lower, lower)
     return licence if licence in HUB_LICENCES else "other"
 
 
@@ -281,41 +260,46 @@ def write_card(
     languages: Mapping[str, str],
     **about: str,
 ) -> str:
-    """Return the card of a data set with these subsets.
+    """Return the card of a data set: a YAML header for the hub, then Markdown.
 
-    ``left_out``: reasons by name of a subset that is left out. ``languages``: names by code.
-    ``about``: description, authors and root_hash.
+    ``left_out``: reasons, by the name of a subset that is left out. ``languages``: names by code.
+    ``about``: description, authors and root_hash (a digest of all records).
     """
     papers = [paper_of(subset.benchmark) for subset in subsets]
-    cited = {paper.name: paper.citation.listed for paper in papers}
+    citations = {paper.name: paper.citation.listed for paper in papers}
     rows = []
     for subset, paper in zip(subsets, papers, strict=True):
-        addresses = {name: licence_url(name) for name in subset.licences}
+        addresses = {name: crate.licence_url(name) for name in subset.licences}
         licences = [f"[{name}]({url})" if url else name for name, url in addresses.items()]
         rows.append(
             f"| `{subset.name}` | {paper.citation.label} | "
             f"{languages.get(subset.lang, subset.lang)} | {subset.items:,} | "
             f"{', '.join(licences)} |"
         )
-    dictionary, columns = read_dictionary(), []
+    dictionary, columns = crate.read_dictionary(), []
     for name in dict.fromkeys(column for subset in subsets for column in subset.columns):
-        if meaning := describe(dictionary, "items", name)[1]:
+        _, meaning = crate.describe(dictionary, "items", name)
+        if meaning:
             escaped = meaning.replace("|", "\\|")
             columns.append(f"| `{name}` | {escaped} |")
     reasons = "".join(f"- `{name}`: {reason}\n" for name, reason in left_out.items())
     tags = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
     units = dict.fromkeys(subset.unit for subset in subsets)
     tasks: dict[str, list[str]] = {}
-    for key, values in (pair for unit in units for pair in TASKS[unit].items()):
-        tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *values]))
+    for unit in units:
+        for key, names in TASKS[unit].items():
+            tasks[key] = list(dict.fromkeys([*tasks.get(key, []), *names]))
+    licences = [hub_licence(name) for subset in subsets for name in subset.licences]
     total = sum(subset.rows for subset in subsets)
     header = {
         "pretty_name": f"Item sets of the campaign {campaign}",
         "language": tags,
         "multilinguality": ["multilingual" if len(tags) > 1 else "monolingual"],
-        "license": list(dict.fromkeys(hub_licence(x) for s in subsets for x in s.licences)),
+        "license": list(dict.fromkeys(licences)),
         **tasks,
-        "size_categories": [next((size for limit, size in SIZES if total < limit), "n>1T")],
+        "size_categories": [
+            next((name for i, name in enumerate(SIZES, 3) if total < 10**i), "n>1T")
+        ],
         "tags": [
             "linguistic-acceptability",
             *(["minimal-pairs"] if "pair" in units else []),
@@ -341,17 +325,9 @@ def write_card(
         left_out=f"\nLeft out of this data set, though the campaign has them:\n\n{reasons}"
         if left_out
         else "",
-        citations="\n".join(cited.values()),
+        citations="\n".join(citations.values()),
         version=__version__,
     )
-
-
-NO_DERIVATIVES = re.compile(r"\bND\b")
-"""Part of the names of licences that forbid sharing derived works."""
-PAIRED = ("bad", *(f"{side}_{edge}" for side in ("good", "bad") for edge in ("start", "end")))
-"""Columns that single sentences do not need."""
-NOT_STATED = ("not stated", UNSTATED)
-"""Beginnings of the catalogue's entry for a source without a licence."""
 
 
 def _loadable(table: pa.Table) -> pa.Table:
@@ -366,13 +342,20 @@ def _loadable(table: pa.Table) -> pa.Table:
     ]
     table = table.cast(pa.schema(fields))
     names = {*table.column_names}
-    # Tables of pairs may have columns of these names too.
+    # Tables of pairs may have these columns, too.
     if not ("acceptable" in names or names >= CONDITIONS) or table["good"] != table["bad"]:
         return table
-    kept = [name for name in table.column_names if name not in (*PAIRED, SENTENCE)]
+    of_pairs = ("bad", "good_start", "good_end", "bad_start", "bad_end")
+    kept = [name for name in table.column_names if name not in (*of_pairs, SENTENCE)]
     return table.select(kept).rename_columns(
         [SENTENCE if name == "good" else name for name in kept]
     )
+
+
+NO_DERIVATIVES = re.compile(r"\bND\b")
+"""Component of the names of licences that forbid sharing derived works: CC-BY-NC-ND-4.0."""
+NOT_STATED = ("not stated", crate.UNSTATED)
+"""Beginnings of the catalogue's entry for a source without a licence."""
 
 
 def why_not(licences: Sequence[str]) -> str | None:
@@ -394,20 +377,20 @@ def export_hub(
     results: Path,
     campaign_file: Path,
     output: Path,
-    options: ExportOptions,
+    options: crate.ExportOptions,
     run: Callable[[list[str]], object],
     benchmarks: Sequence[str] = (),
     licences: Sequence[str] = (),
 ) -> tuple[list[Subset], dict[str, str]]:
-    """Write item sets and their card to the new directory ``output``.
+    """Write a campaign's items and a card to the new directory ``output``.
 
-    Return the subsets (a benchmark in a language), and the reasons for subsets that are left out
-    because a licence forbids sharing. ``licences`` (BENCHMARK=LICENCE) are for sources that state
-    none. ``run``: function that runs a command line of this package in this process. Raises
-    UserError when nothing can be shared, or when a table differs from its record.
+    Return the subsets, and reasons by the name of a subset that is left out because a licence
+    forbids sharing. ``licences`` (BENCHMARK=LICENCE) are for sources that state none. ``run`` runs
+    a command line of this package in this process. Raises UserError when nothing can be shared, or
+    when a table is not as its job recorded.
     """
     campaign = load_campaign(campaign_file)
-    results = results_of(campaign, campaign_file, results)
+    results = crate.results_of(campaign, campaign_file, results)
     tables = sorted((results / "items").glob("*/*.parquet"))
     names = list(dict.fromkeys(path.parent.name for path in tables))
     absent = [name for name in benchmarks or ["any benchmark"] if name not in names]
@@ -419,7 +402,7 @@ def export_hub(
         )
     tables = [path for path in tables if not benchmarks or path.parent.name in benchmarks]
     chosen_names = sorted({path.parent.name for path in tables})
-    stated = {}
+    licence_by_benchmark = {}
     for text in licences:
         benchmark, _, licence = text.partition("=")
         if benchmark not in chosen_names or not licence:
@@ -427,26 +410,27 @@ def export_hub(
                 f"--licence {text!r} is no BENCHMARK=LICENCE, expected a benchmark that has items "
                 f"({', '.join(chosen_names)}) and SPDX's name of a licence, such as CC-BY-4.0."
             )
-        stated[benchmark] = licence
+        licence_by_benchmark[benchmark] = licence
+    # The licences of a subset: of the paper, and of the files that its items were made from.
     jobs = jobs_behind(tables)
-    require_unaltered(jobs, results, run)
+    crate.require_unaltered(jobs, results, run)
     # None for a retrieved file that the catalogue does not pin.
-    pinned: dict[Path, Pinned | None] = dict.fromkeys(retrieved_files(jobs))
-    pinned |= sources_behind(jobs, campaign)
+    pinned: dict[Path, Pinned | None] = dict.fromkeys(crate.retrieved_files(jobs))
+    pinned |= crate.sources_behind(jobs, campaign)
     licences_of_tables: dict[Path, tuple[str, ...]] = {}
     for path in tables:
         benchmark = path.parent.name
-        declared = licence_name(paper_of(benchmark).citation.licence)
-        names = [declared] if declared != UNSTATED else []
+        of_paper = crate.licence_name(paper_of(benchmark).citation.licence)
+        names = [of_paper] if of_paper != crate.UNSTATED else []
         if find_benchmark(benchmark).own_words:
-            names = [DATA]
+            names = [crate.DATA]
         else:
-            fallback = stated.get(benchmark) or next(iter(names), None)
+            fallback = licence_by_benchmark.get(benchmark) or next(iter(names), None)
             behind = jobs.behind(path)
             sources = [row for source, row in pinned.items() if source in behind]
-            of_sources = [*licences_of(filter(None, sources))]
+            of_sources = [*crate.licences_of(filter(None, sources))]
             if not of_sources or None in sources:
-                of_sources.append(UNSTATED)
+                of_sources.append(crate.UNSTATED)
             for name in of_sources:
                 names.append(fallback if fallback and name.startswith(NOT_STATED) else name)
         licences_of_tables[path] = tuple(dict.fromkeys(names))
@@ -458,26 +442,26 @@ def export_hub(
             f"none of {len(left_out)} item sets can be shared; {name}: {reason}. Where a source "
             "states none and you know its licence, say so with --licence BENCHMARK=LICENCE."
         )
-    with new_directory(output) as root:
-        written = []
+    with crate.new_directory(output) as root:
+        subsets = []
         for path in (path for path, why in reasons.items() if not why):
             table = _loadable(read_parquet(path))
             columns = tuple(table.column_names)
             has_conditions = "good" not in columns and {*columns} >= CONDITIONS
             items = len(table["item"].unique()) if has_conditions else len(table)
             keys = path.parent.name, path.stem, licences_of_tables[path]
-            written.append(Subset(*keys, len(table), items, columns))
-            target = root / written[-1].file
+            subsets.append(Subset(*keys, len(table), items, columns))
+            target = root / subsets[-1].file
             target.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(table.replace_schema_metadata(), target, compression="zstd")
         text = write_card(
             campaign.campaign,
-            written,
+            subsets,
             left_out,
             {row.lang: row.name for row in whole_catalogue(campaign).languages.values()},
             description=campaign.description,
-            authors=", ".join(authors_of(options)),
+            authors=", ".join(crate.authors_of(options)),
             root_hash=jobs.root_hash(),
         )
         write_text(root / "README.md", text)
-    return written, left_out
+    return subsets, left_out

@@ -1,12 +1,14 @@
-"""Write results in lm-evaluation-harness's format, and read items from its documents.
+"""Write results in the format of lm-evaluation-harness, and read items from its documents.
 
-Source of the written layout: lm-eval 0.4.13 with ``--log_samples`` for a task with two choices.
-Each model has a directory with ``results_TIME.json`` and a ``samples_TASK_TIME.jsonl`` for each
-language, which is a task. TIME is that of the first judgement, so that exporting the same results
-again writes the same bytes. Fields without a counterpart here, such as chat template, are null.
+``export_model`` writes the files that lm-eval 0.4.13 logs with ``--log_samples``. Each model has a
+directory with ``results_TIME.json`` and, for each task (a benchmark in a language), a
+``samples_TASK_TIME.jsonl`` with a line for each pair. TIME is that of the first judgement, so that
+exporting the same results again writes the same bytes. Fields that mean nothing here are null.
 
-Items are read from lines with the document under ``doc`` (samples), or from lines that are the
-document (data sets). Three spellings of a pair's fields are known.
+``import_items`` reads pairs from lines of JSON: of samples, which have the document under ``doc``,
+or of data sets, which are documents. A document names its sentences in one of three ways, such as
+
+    {"sentence_good": "A cat sleeps.", "sentence_bad": "A cat sleep.", "UID": "agreement"}
 """
 
 import hashlib
@@ -31,26 +33,12 @@ from blimpworks.judging.judge import PREFIX_METHODS
 from blimpworks.records.reading import Record, record_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_table
 
-# The harness has metrics for these methods; its acc_norm divides by characters.
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
-KEPT = ("item_id", "lang", "phenomenon", "paradigm")
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-DTYPE_IN_KEY = -3
-"""Index of the number format in an engine's key (``scoring.engine``)."""
-KEY = itemgetter("item_id", "paradigm")
-"""Function that returns the key of a verdict: a pair can be in several paradigms."""
-TARGET = "0"
-"""The good sentence is the first choice."""
-EMPTY_RESULT_FIELDS = (
-    *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
-    *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
-    *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
-)
-"""Fields of the harness's results without a counterpart here."""
+"""The harness's names of accuracies, by the judging method; its acc_norm divides by characters."""
 
 
 def metric_name(method: str) -> str:
-    """Return the harness's name of the accuracy by ``method``, or a similar name."""
+    """Return the harness's name of the accuracy by a method, or else ``acc_METHOD``."""
     return METRICS.get(method, f"acc_{method}")
 
 
@@ -63,12 +51,18 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+KEY = itemgetter("item_id", "paradigm")
+"""Function that returns the key of a verdict: a pair can be in several paradigms."""
+TARGET = "0"
+"""The good sentence is the first choice."""
+
+
 def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield samples of one model and language, one for each item that any method has judged.
 
-    A sample is the harness's log of a document with two choices. ``is_greedy`` is unknown, "None".
-    Prefix methods judge only the items that name them. Raises UserError when a table is missing, or
-    has other items than the other tables.
+    A sample is the harness's log of a document with two choices. ``tables`` has the paths of the
+    items, scores and judgements. Raises UserError when a table is missing, or has other items than
+    the other tables.
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
@@ -78,30 +72,33 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     for row in read_table(JUDGEMENTS, tables.judgements, columns).to_pylist():
         verdicts.setdefault(row["method"], {})[KEY(row)] = row["correct"]
     are_same = {item["item_id"] for item in items} <= scored.keys()
-    for method, judged in verdicts.items():
+    for method, verdict_by_key in verdicts.items():
         allowed = items
-        if method in PREFIXES:
+        if method in PREFIXES:  # it judges only the items that name it
             allowed = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
-        are_same = are_same and judged.keys() == {*map(KEY, allowed)}
+        are_same = are_same and verdict_by_key.keys() == {*map(KEY, allowed)}
     if not are_same:
         raise UserError(
             f"{tables.judgements} and {tables.outputs} are of other items than {tables.items}; "
             "run the same snakemake command again."
         )
     names = find_benchmark(benchmark).document_keys
+    labels = ("item_id", "lang", "phenomenon", "paradigm")
+    edges = ("good_start", "good_end", "bad_start", "bad_end")
     for number, item in enumerate(items):
-        metrics = {
-            metric_name(method): correct
-            for method, by_item in verdicts.items()
-            if (correct := by_item.get(KEY(item))) is not None
-        }
+        metrics = {}
+        for method, verdict_by_key in verdicts.items():
+            correct = verdict_by_key.get(KEY(item))
+            if correct is not None:
+                metrics[metric_name(method)] = correct
         if not metrics:
             continue
         sentences = item["good"], item["bad"]
         document = dict(zip(names, sentences, strict=True))
-        document |= {name: item[name] for name in (*KEPT, *SPANS)}
-        totals = (scored[item["item_id"]][f"logprob_{side}"] for side in ("good", "bad"))
-        responses = [[str(float("nan") if t is None else t), "None"] for t in totals]
+        document |= {name: item[name] for name in (*labels, *edges)}
+        logprobs = (scored[item["item_id"]][f"logprob_{side}"] for side in ("good", "bad"))
+        # The second value, is_greedy, is not known.
+        responses = [[str(float("nan") if value is None else value), "None"] for value in logprobs]
         yield {
             "doc_id": number,
             "doc": document,
@@ -123,7 +120,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
 def _task_results(
     task: str, names: tuple[str, str], path: Path, samples: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the entries of a task by section of the results, with means and standard errors.
+    """Return a task's entry for each section of the results file, with means and standard errors.
 
     ``names``: keys of both sentences in documents. ``path``: the table of items.
     """
@@ -166,22 +163,24 @@ def _task_results(
 
 
 def _identity(tables: Evaluation) -> dict[str, Any]:
-    """Return fields on model, run and machine from records; without a record, the date is 1970."""
+    """Return fields on model, run and machine, from the jobs' records; else the date is 1970."""
     judging: Record = record_of(tables.judgements) or {}
-    collected = (record_of(tables.outputs) or {}).get("inputs", [])
-    manifests = [Path(entry["path"]) for entry in collected]
-    manifest = next((path for path in manifests if path.name.endswith("manifest.json")), None)
+    # Scores are collected from the files that a manifest lists; its record is the scoring job's.
+    inputs = (record_of(tables.outputs) or {}).get("inputs", [])
+    paths = [Path(entry["path"]) for entry in inputs]
+    manifest = next((path for path in paths if path.name.endswith("manifest.json")), None)
     scoring: Record = (record_of(manifest) if manifest else None) or {}
     params = scoring.get("params", {})
     started = judging.get("started", "1970-01-01T00:00:00+00:00")
-    times = [datetime.fromisoformat(scoring[k]) for k in ("started", "ended") if k in scoring]
+    times = [datetime.fromisoformat(scoring[key]) for key in ("started", "ended") if key in scoring]
     packages, host = scoring.get("packages", {}), scoring.get("host", {})
     engine = scoring.get("notes", {}).get("engine")
     return {
         "config": {
             "model": params.get("engine"),
             "model_args": {**params, "engine_key": engine},
-            "model_dtype": engine.split("|")[DTYPE_IN_KEY] if engine else None,
+            # The number format is the third field from the end of ``scoring.engine.engine_key``.
+            "model_dtype": engine.split("|")[-3] if engine else None,
             "batch_size": None,
             "device": None,
             "limit": None,
@@ -204,8 +203,9 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
 def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
     """Write results and samples of one model below ``output``; return the path of the results.
 
-    Languages without a judged item have no task. Raises UserError when a table is missing or has
-    other items than the other tables, or nothing was judged.
+    ``evaluations`` has the model's tables in each language; one without a judged item has no task.
+    Raises UserError when a table is missing or has other items than the other tables, or nothing
+    was judged.
     """
     results: dict[str, Any] = {}
     identity = _identity(evaluations[0])
@@ -224,11 +224,18 @@ def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path
     if not results:
         name = evaluations[0].model
         raise UserError(f"{name}: no item has a judgement; there is nothing to export.")
-    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(EMPTY_RESULT_FIELDS)}
+    fields_without_meaning = (
+        *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
+        *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
+        *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
+    )
+    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(fields_without_meaning)}
     path = folder / f"results_{time}.json"
     write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
     return path
 
+
+# Items from documents
 
 SENTENCE_FIELDS = (("sentence_good", "sentence_bad"), ("sen", "wrong_sen"), ("good", "bad"))
 PHENOMENON_FIELDS = ("phenomenon", "linguistics_term", "field")
@@ -237,17 +244,18 @@ PREFIXED = {
     "one_prefix": ("prefix", "prefix", "word_good", "word_bad"),
     "two_prefix": ("prefix_good", "prefix_bad", "word", "word"),
 }
-"""Fields with prefixes and critical words of both sentences, by prefix method.
+"""Fields, by prefix method, with the prefix and the critical word of the good and bad sentence.
 
-The hub's copy of such a benchmark names the method, but lacks these fields.
+Their names begin with the method: ``one_prefix_prefix``, ``one_prefix_word_good``. The hub's copy
+of such a benchmark names the method, but lacks these fields.
 """
-SHOWN = 20
-"""Most problems in one message."""
 Span = tuple[int | None, int | None]
+"""Start and end of a region of a sentence."""
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
+"""A document: a JSON object with two sentences."""
 First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""Location and row of the first document with an item id, and its paradigms so far, by id."""
+"""Location and row of the first document of an item, and its paradigms so far, by item id."""
 
 
 def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
@@ -257,34 +265,39 @@ def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
-    """Return the span of the differing words in each sentence; ``NOWHERE`` without any."""
-    first, second = good.split(), bad.split()
-    head = _count_equal(first, second)
-    tail = _count_equal(first[head:][::-1], second[head:][::-1])
+    """Return the span of the differing words in each sentence; ``NOWHERE`` without any.
+
+    >>> differing_words("The cat sleeps.", "The cats sleeps.")
+    ((4, 7), (4, 8))
+    """
+    good_words, bad_words = good.split(), bad.split()
+    equal_at_start = _count_equal(good_words, bad_words)
+    rest_of_good, rest_of_bad = good_words[equal_at_start:], bad_words[equal_at_start:]
+    equal_at_end = _count_equal(rest_of_good[::-1], rest_of_bad[::-1])
     spans: list[Span] = []
     for text in (good, bad):
-        edges = [word.span() for word in re.finditer(r"\S+", text)]
-        inside = edges[head : len(edges) - tail]
-        spans.append((inside[0][0], inside[-1][1]) if inside else NOWHERE)
+        word_spans = [word.span() for word in re.finditer(r"\S+", text)]
+        differing = word_spans[equal_at_start : len(word_spans) - equal_at_end]
+        spans.append((differing[0][0], differing[-1][1]) if differing else NOWHERE)
     return spans[0], spans[1]
 
 
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """Return the critical regions of a document's two sentences, in code points.
 
-    The document states them, or the critical words of a prefix method; else they are the differing
-    words. Raises ValueError when only some of a prefix method's fields are missing.
+    The document states their edges, or the critical words for a prefix method; else the regions are
+    the differing words. Raises ValueError when only some fields of a prefix method are missing.
     """
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:
         stated = [(doc[f"{side}_start"], doc.get(f"{side}_end")) for side in ("good", "bad")]
         return stated[0], stated[1]
     for method, columns in PREFIXED.items():
         names = [f"{method}_{column}" for column in columns]
-        lacking = [name for name in names if doc.get(name) in (None, "")]
-        if not doc.get(f"{method}_method") or len(lacking) == len(names):
+        missing = [name for name in names if doc.get(name) in (None, "")]
+        if not doc.get(f"{method}_method") or len(missing) == len(names):
             continue
-        if lacking:
-            raise ValueError(f"has no {lacking[0]}, which its prefix method needs")
+        if missing:
+            raise ValueError(f"has no {missing[0]}, which its prefix method needs")
         spans = []
         for text, prefix, word in zip((good, bad), names[:2], names[2:], strict=True):
             start = text.find(str(doc[word]), len(str(doc[prefix])))
@@ -312,9 +325,8 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
         next((str(doc[name]) for name in names if doc.get(name)), task)
         for names in (PHENOMENON_FIELDS, PARADIGM_FIELDS)
     )
-    content = (
-        f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
-    )  # raises ValueError for a lone surrogate
+    # Raises ValueError for a lone surrogate.
+    content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
     item_id = doc.get("item_id")
     if item_id is None:
         item_id = hashlib.blake2b(content, digest_size=8).hexdigest()
@@ -336,8 +348,11 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     return row
 
 
-def _document(line: str, seen: set[str]) -> Doc | None:
-    """Return a line's document; None if an earlier line has it. Raises ValueError without one."""
+def _document(line: str, known_ids: set[str]) -> Doc | None:
+    """Return a line's document; None if an earlier line of the file has the same ``doc_id``.
+
+    Add the id to ``known_ids``. Raises ValueError for a line without a document.
+    """
     try:
         value = load_json(line)
     except (ValueError, RecursionError) as error:
@@ -348,8 +363,8 @@ def _document(line: str, seen: set[str]) -> Doc | None:
     number = value.get("doc_id") if "doc" in value else None
     if number is None:
         return doc
-    is_new = repr(number) not in seen
-    seen.add(repr(number))
+    is_new = repr(number) not in known_ids
+    known_ids.add(repr(number))
     return doc if is_new else None
 
 
@@ -359,26 +374,27 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
     Scores are stored by item id, so two pairs must not have the same id. A pair may be in several
     paradigms, with one id.
     """
-    task, seen = path.stem.removeprefix("samples_").split("_20")[0], set[str]()
+    # The task in samples_TASK_2026-01-31T….jsonl, or else the file's name.
+    task, doc_ids = path.stem.removeprefix("samples_").split("_20")[0], set[str]()
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} can't be read ({error}); expected lines of JSON.") from error
     for number, line in enumerate(lines, start=1):
         try:
-            doc = _document(line, seen) if line.strip() else None
+            doc = _document(line, doc_ids) if line.strip() else None
             if doc is None:
                 continue
             row = _item(doc, lang, task)
             address, earlier, paradigms = first.setdefault(
                 row["item_id"], (f"{path}:{number}", row, set())
             )
-            same = all(row[key] == earlier[key] for key in ("good", "bad"))
-            if not same or row["paradigm"] in paradigms:
+            is_same_pair = all(row[key] == earlier[key] for key in ("good", "bad"))
+            if not is_same_pair or row["paradigm"] in paradigms:
+                which = "this" if is_same_pair else "another"
+                remedy = "leave one out" if is_same_pair else "make ids unique over all files"
                 raise ValueError(
-                    f"its item_id {row['item_id']!r} is that of {'this' if same else 'another'} "
-                    f"pair in {address}; "
-                    + ("leave one out" if same else "make ids unique over all files")
+                    f"its item_id {row['item_id']!r} is that of {which} pair in {address}; {remedy}"
                 )
             paradigms.add(row["paradigm"])
             yield row
@@ -387,10 +403,11 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
 
 
 def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
-    """Write the items of samples files or data sets as an items table; return their number.
+    """Write the pairs in files of samples or data sets as a table of items; return their number.
 
-    Phenomenon and paradigm are those of the documents, or else the file's name. Raises UserError
-    with file and line of every problem, such as an id of two pairs; then nothing is written.
+    Phenomenon and paradigm are those of a document, or else the task in the file's name. Raises
+    UserError with file and line of each problem, such as an id of two pairs; then nothing is
+    written.
     """
     if not re.fullmatch("[a-z]{3}", lang):
         raise UserError(
@@ -401,8 +418,9 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     first: First = {}
     rows = [row for path in files for row in _rows(path, lang, first, problems)]
     if problems:
-        more = [f"… and {len(problems) - SHOWN} more."] if problems[SHOWN:] else []
-        raise UserError("\n".join([*problems[:SHOWN], *more]))
+        most = 20
+        more = [f"… and {len(problems) - most} more."] if len(problems) > most else []
+        raise UserError("\n".join([*problems[:most], *more]))
     if not rows:
         raise UserError(f"{', '.join(map(str, files))}: no document; expected lines of JSON.")
     write_table(pa.Table.from_pylist(rows, ITEMS.arrow()), ITEMS, output)

@@ -1,4 +1,9 @@
-"""Write a crate: choose, verify and copy its files, and write its README and formulas."""
+"""Export results as a crate: choose and verify its files, copy them, and write its documents.
+
+A crate is a directory in the format Workflow Run RO-Crate. ``plan_crate`` chooses the contents, and
+``write_crate`` writes them: exhibits (tables and figures), their cells (numbers), the tables behind
+these, and formulas as code. A README and a graph of all files and jobs (JSON-LD) describe them.
+"""
 
 import ast
 import inspect
@@ -17,145 +22,111 @@ from blimpworks import __version__
 from blimpworks.audit.lineage import jobs_behind
 from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
-from blimpworks.exhibits.formulas import (
-    ACCURACY,
-    COUNT,
-    TOTAL,
-    UNWEIGHTED,
-    VALUES,
-    Formula,
-    formula_of,
-)
+from blimpworks.exhibits import formulas
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import write_text
+from blimpworks.interop.crate import tables
 from blimpworks.interop.crate.graph import WORKFLOW, write_graph
-from blimpworks.interop.crate.tables import (
-    Copied,
-    CratePlan,
-    ExportOptions,
-    all_cells,
-    authors_of,
-    copy_tables,
-    dictionary,
-    find_exhibits,
-    new_directory,
-    require_unaltered,
-    results_of,
-    tables_behind,
-    write_csv,
-)
 from blimpworks.interop.datasets import write_croissant
 from blimpworks.records.job import REPOSITORY
 
-REPRODUCTION = ("published.csv", "measured.csv")
-"""Comparisons with the printed numbers."""
-
 
 def plan_crate(
-    results: Path, campaign_file: Path, options: ExportOptions, run: Callable[[list[str]], object]
-) -> CratePlan:
+    results: Path,
+    campaign_file: Path,
+    options: tables.ExportOptions,
+    run: Callable[[list[str]], object],
+) -> tables.CratePlan:
     """Choose the contents of a crate, verify all files behind them, and make exhibits again.
 
-    ``run``: function that runs a command line of this package in this process. Raises UserError
-    when the results are missing, are not the campaign's, or lack a requested exhibit. Raises it
-    also when they differ from their records, or from what their jobs make again.
+    ``run`` runs a command line of this package in this process. Raises UserError when results are
+    missing, are of another campaign, lack a requested exhibit, or are not as their jobs recorded.
     """
     campaign = load_campaign(campaign_file)
-    results = results_of(campaign, campaign_file, results)
-    exhibits = find_exhibits(results, options.exhibits)
-    comparisons = [results / "reproduction" / name for name in REPRODUCTION]
+    results = tables.results_of(campaign, campaign_file, results)
+    exhibits = tables.find_exhibits(results, options.exhibits)
+    comparisons = [results / "reproduction" / f"{form}.csv" for form in ("published", "measured")]
     comparisons = [path for path in comparisons if path.is_file() and not options.exhibits]
     jobs = jobs_behind([*(exhibit.cells for exhibit in exhibits), *comparisons])
-    require_unaltered(jobs, results, run)
-    behind = tables_behind(exhibits, options.tables, jobs)
+    tables.require_unaltered(jobs, results, run)
+    behind = tables.tables_behind(exhibits, options.tables, jobs)
     table_kinds = set(behind["source"])
     if unknown := [table_kind for table_kind in options.tables if table_kind not in table_kinds]:
         raise UserError(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
             f"{', '.join(sorted(table_kinds))}, and scores."
         )
-    return CratePlan(
-        results,
-        campaign,
-        campaign_file,
-        jobs,
-        authors_of(options),
-        options.gzip,
-        exhibits,
-        comparisons,
-        behind,
+    authors, gzip = tables.authors_of(options), options.gzip
+    return tables.CratePlan(
+        results, campaign, campaign_file, jobs, authors, gzip, exhibits, comparisons, behind
     )
 
 
-def write_crate(plan: CratePlan, output: Path) -> str:
+def write_crate(plan: tables.CratePlan, output: Path) -> str:
     """Write a crate to ``output``; return a summary. Raises UserError as ``new_directory`` does."""
     jobs = plan.jobs
-    exhibit_files = [
-        path
-        for exhibit in plan.exhibits
-        for entry in jobs.makers[jobs.key(exhibit.cells)]["outputs"]
-        if (path := Path(entry["path"])).parent == exhibit.cells.parent and path != exhibit.cells
-    ]
-    finished = {
-        path: path.relative_to(plan.results) for path in [*exhibit_files, *plan.comparisons]
-    }
+    # Files that are copied as they are, with their paths in the crate.
+    unchanged: dict[Path, Path] = {}
+    for exhibit in plan.exhibits:
+        for entry in jobs.makers[jobs.key(exhibit.cells)]["outputs"]:
+            path = Path(entry["path"])
+            if path.parent == exhibit.cells.parent and path != exhibit.cells:
+                unchanged[path] = path.relative_to(plan.results)
+    unchanged |= {path: path.relative_to(plan.results) for path in plan.comparisons}
     campaign = Path("config", plan.campaign_file.name)
     rules = sorted((REPOSITORY / "workflow/rules").rglob("*.smk"))
     workflow = [REPOSITORY / "Snakefile", REPOSITORY / WORKFLOW, *rules]
     if absent := [path for path in workflow if not path.is_file()]:
         raise UserError(f"{absent[0]} does not exist; export from a checkout of the repository.")
-    with new_directory(output) as root:
+    with tables.new_directory(output) as root:
         workflow_files = {path: path.relative_to(REPOSITORY) for path in workflow}
-        for path, target in (finished | workflow_files).items():
+        for path, target in (unchanged | workflow_files).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, root / target)
         write_text(root / campaign, plan.relative(plan.campaign_file.read_text(encoding="utf-8")))
-        finished[plan.campaign_file] = campaign
-        copies = copy_tables(plan.behind, root, packed=plan.gzip)
+        unchanged[plan.campaign_file] = campaign
+        copies = tables.copy_tables(plan.behind, root, packed=plan.gzip)
         paths = {(copy.table_kind, copy.original): copy.path.as_posix() for copy in copies}
         pairs = zip(plan.behind["source"], plan.behind["original"], strict=True)
+        files = [paths[pair] for pair in pairs]
         modules = [
             (record["verb"], record["code"], module, sha256)
             for record in jobs.by_output.values()
             for module, sha256 in record["sources"].items()
         ]
-        cells = all_cells(plan.exhibits)
+        cells = tables.all_cells(plan.exhibits)
         written = {
             "cells": cells,
             # Files of the crate with the rows that the cells of an exhibit select from.
-            "sources": plan.behind.drop(columns="original").assign(
-                file=[paths[pair] for pair in pairs]
-            ),
+            "sources": plan.behind.drop(columns="original").assign(file=files),
             # Modules by version of a command.
             "code": pd.DataFrame(sorted({*modules}), columns=["verb", "code", "module", "sha256"]),
         }
         columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
         for copy in copies:
             columns.setdefault(copy.table_kind, {}).update(dict.fromkeys(copy.columns))
-        for name, frame in {**written, "dictionary": dictionary(columns)}.items():
-            write_csv(frame, root / f"{name}.csv")
+        for name, frame in {**written, "dictionary": tables.dictionary(columns)}.items():
+            tables.write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
             write_croissant(folder, plan, [*plan.licences])
         write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
         write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
         csv = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
         changed = {copy.path: copy.original for copy in copies if copy.original not in csv}
-        entities = write_graph(root, plan, settings=campaign, paths=csv | finished, copies=changed)
+        entities = write_graph(root, plan, settings=campaign, paths=csv | unchanged, copies=changed)
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
     return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
 
 
 EXPRESSIONS = {
-    ACCURACY.sentence: '100 * rows["correct"].mean()',
-    UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
-    TOTAL.sentence: 'rows["n"].sum()',
-    COUNT.sentence: "len(rows)",
-    VALUES.sentence: 'rows["value"].sum()',
+    formulas.ACCURACY.sentence: '100 * rows["correct"].mean()',
+    formulas.UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
+    formulas.TOTAL.sentence: 'rows["n"].sum()',
+    formulas.COUNT.sentence: "len(rows)",
+    formulas.VALUES.sentence: 'rows["value"].sum()',
 }
-"""Formulas in pandas for the README's example, in order of preference."""
-
-
+"""Python expressions by formula, for the README's example, in order of preference."""
 CONTENTS = {
     "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
     "selects the rows it is computed from",
@@ -179,7 +150,7 @@ CONTENTS = {
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
-    """Return a cell, preferably a measured one of a table, and its formula in pandas."""
+    """Return a cell for the README, preferably a simple one of a table, and its expression."""
     order = [*EXPRESSIONS]
     with_formula = cells[cells["formula"].isin(order)].to_dict("records")
     if not with_formula:
@@ -196,18 +167,23 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     return best, EXPRESSIONS[best["formula"]]
 
 
-def readme(root: Path, plan: CratePlan, cells: pd.DataFrame, copies: Iterable[Copied]) -> str:
+def readme(
+    root: Path, plan: tables.CratePlan, cells: pd.DataFrame, copies: Iterable[tables.Copied]
+) -> str:
     """Return the README of a crate, with the computation of one number as an example."""
     cell, expression = example(cells)
-    first = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
-    gone = [path for path in plan.files if not path.is_file()]
+    first_paths = {copy.table_kind: copy.path.as_posix() for copy in reversed([*copies])}
+    missing_files = [path for path in plan.files if not path.is_file()]
     missing = (
-        f"{len(gone)} of the files behind these numbers (such as `{gone[0]}`) no longer existed "
-        "when the crate was made: their content is known by its SHA-256 alone."
-        if gone
-        else "Every file behind these numbers was hashed again when the crate was made, and is "
+        "Every file behind these numbers was hashed again when the crate was made, and is "
         "what the record of its job says."
     )
+    if missing_files:
+        missing = (
+            f"{len(missing_files)} of the files behind these numbers (such as "
+            f"`{missing_files[0]}`) no longer existed when the crate was made: their content is "
+            "known by its SHA-256 alone."
+        )
     exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
     template = Template(Path(__file__).with_name("README.template.md").read_text(encoding="utf-8"))
     contents = [
@@ -223,7 +199,9 @@ def readme(root: Path, plan: CratePlan, cells: pd.DataFrame, copies: Iterable[Co
         version=__version__,
         contents="\n".join(contents),
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
-        tables="\n".join(f"- {name}, such as `{path}`" for name, path in sorted(first.items())),
+        tables="\n".join(
+            f"- {name}, such as `{path}`" for name, path in sorted(first_paths.items())
+        ),
         **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
         row=json.dumps(cell["row"], ensure_ascii=False),
         column=json.dumps(cell["column"], ensure_ascii=False),
@@ -233,25 +211,24 @@ def readme(root: Path, plan: CratePlan, cells: pd.DataFrame, copies: Iterable[Co
     )
 
 
-LITERAL_TYPES = (str, int, float, tuple, list, dict, frozenset)
-"""Types of constants that are written as their value."""
+# Formulas as code
 
 
-def _ours(value: Any) -> bool:
+def _is_ours(value: Any) -> bool:
     return callable(value) and str(getattr(value, "__module__", "")).startswith("blimpworks.")
 
 
-def _applied(formula: Formula) -> Callable[..., Any]:
+def _function_of(formula: formulas.Formula) -> Callable[..., Any]:
     return partial(formula.function, **formula.arguments) if formula.arguments else formula.function
 
 
 def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield the code of a formula, function, partial, class or object, with code that it uses."""
+    """Yield the code of a formula, function, class or object, after the code that it uses."""
     if id(value) in seen:
         return
     seen.add(id(value))
-    if isinstance(value, Formula):
-        yield from _code_of(_applied(value), seen)
+    if isinstance(value, formulas.Formula):
+        yield from _code_of(_function_of(value), seen)
     elif isinstance(value, partial):
         for argument in (*value.args, *value.keywords.values()):
             yield from _code_of(argument, seen)
@@ -259,22 +236,22 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
     elif inspect.isfunction(value):
         for name in value.__code__.co_names:
             mentioned = value.__globals__.get(name)
-            if isinstance(mentioned, LITERAL_TYPES):
+            if isinstance(mentioned, str | int | float | tuple | list | dict | frozenset):
                 yield f"{name} = {mentioned!r}\n"
-            elif _ours(mentioned):
+            elif _is_ours(mentioned):
                 yield from _code_of(mentioned, seen)
         if value.__name__ != "<lambda>":
             text = inspect.getsource(value)
             [node] = ast.parse(text).body
             yield "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
-    elif inspect.isclass(value) or _ours(type(value)):
+    elif inspect.isclass(value) or _is_ours(type(value)):
         yield inspect.getsource(value if inspect.isclass(value) else type(value))
 
 
 def _expression(value: Any) -> str:
-    """Return the Python expression of a formula, function, partial or constant."""
-    if isinstance(value, Formula):
-        return _expression(_applied(value))
+    """Return the Python expression for a formula, function, partial or constant."""
+    if isinstance(value, formulas.Formula):
+        return _expression(_function_of(value))
     if isinstance(value, partial):
         arguments = [_expression(value.func), *map(_expression, value.args)]
         arguments += [f"{name}={_expression(v)}" for name, v in value.keywords.items()]
@@ -291,7 +268,7 @@ def _expression(value: Any) -> str:
 
 def formula_code(name: str) -> str:
     """Return the code of a formula and of what it uses. Raises UserError for an unknown one."""
-    formula = formula_of(name)
+    formula = formulas.formula_of(name)
     definitions = dict.fromkeys(_code_of(formula, set()))
     return "\n\n".join([*definitions, f"formula = {_expression(formula)}\n"])
 

@@ -1,7 +1,12 @@
-"""Write the metadata graph of a crate: files, jobs, commands, parameters, people and licences.
+"""Write ``ro-crate-metadata.json``: a graph of a crate's files, jobs, commands, people, licences.
 
-Profiles: RO-Crate 1.1 with Process Run, Workflow Run and Provenance Run Crate 0.5 and Workflow
-RO-Crate 1.0. The identifier of a file in the crate is its path; of other files, ``#path``.
+A node is a JSON object with ``@id``, ``@type`` and properties, which may refer to other nodes:
+
+    {"@id": "#job/results/scores", "@type": "CreateAction", "object": [{"@id": "items/eng.csv"}]}
+
+The ``@id`` of a file in the crate is its path; of other files, ``#path``. The vocabulary is that of
+RO-Crate 1.1 with the profiles in ``PROFILES``. A job's record is what it wrote about itself:
+inputs, outputs, parameters, times.
 """
 
 import hashlib
@@ -39,6 +44,7 @@ MEDIA_TYPES = {
     ".yaml": "application/yaml",
 }
 AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{19})>)?")
+"""``Ada Doe <https://orcid.org/0000-0001-2345-6789>``, or a name."""
 DONE = "http://schema.org/CompletedActionStatus"
 Entity = Any
 """An entity of rocrate, which has no types."""
@@ -54,7 +60,7 @@ def _single_or_list(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else [*values]
 
 
-def _short(value: Any) -> str:
+def _digest(value: Any) -> str:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -74,8 +80,8 @@ class Graph:
         self._entities: dict[str, Entity] = {}
 
     def add(self, identifier: str, entity_type: str, **properties: Any) -> Entity:
-        """Return a contextual entity, added unless the crate has it."""
-        # rocrate's look-up of an absent entity goes through all entities.
+        """Return the entity with this identifier; add it if the crate does not have it yet."""
+        # Kept here, because rocrate looks for an absent entity among all entities.
         if identifier not in self._entities:
             properties = {"@type": entity_type, **properties}
             entity = ContextEntity(self.crate, identifier, properties=properties)
@@ -97,7 +103,6 @@ class Graph:
         return self.add(address or f"#author/{quote(name)}", entity_type, name=name)
 
     def copied(self, path: Path) -> Entity:
-        """Return a file by its path in the crate."""
         return self.crate.get(quote(path.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:
@@ -134,7 +139,7 @@ class Graph:
                 properties["url"] = url
             identifier = properties.get("url", "#blimpworks")
             requirements.append(self.add(identifier, "SoftwareApplication", **properties))
-        digest = _short([record["verb"], record["code"], packages])
+        digest = _digest([record["verb"], record["code"], packages])
         return self.add(
             f"#command/{quote(record['verb'])}/{digest}",
             "SoftwareApplication",
@@ -154,7 +159,7 @@ class Graph:
         for name, value in record["params"].items():
             is_text = isinstance(value, str)
             text = relative(value if is_text else json.dumps(value, ensure_ascii=False))
-            identifier = f"#parameter/{quote(name)}/{_short(text)}"
+            identifier = f"#parameter/{quote(name)}/{_digest(text)}"
             params.append(self.add(identifier, "PropertyValue", name=name, value=text))
         return self.add(
             f"#job/{quote(first.lstrip('/'))}",
@@ -202,10 +207,10 @@ def write_graph(
     paths: Mapping[Path, Path],
     copies: Mapping[Path, Path],
 ) -> int:
-    """Write ``ro-crate-metadata.json`` for a crate's files; return the number of entities.
+    """Write the graph for the files below ``root``; return the number of entities.
 
-    ``settings``: path of the campaign file in the crate. ``paths``: paths in the crate of unchanged
-    files. ``copies``: originals of changed copies, by path in the crate.
+    ``settings`` is the path of the campaign file in the crate. ``paths`` has the path in the crate
+    of each unchanged file, and ``copies`` the original of each changed copy.
     """
     graph, jobs = Graph(root, plan, paths), plan.jobs
     crate, records = graph.crate, [*jobs.by_output.values()]
@@ -239,6 +244,7 @@ def write_graph(
     agents = _single_or_list([graph.author(text) for text in plan.authors])
     actions = [graph.job(record, agents) for record in records]
     campaign = graph.copied(settings)
+    # Data from elsewhere: files that no job made, or that a job downloaded.
     inputs = [
         graph.original({"path": path})
         for path, record in plan.files.items()

@@ -1,4 +1,9 @@
-"""Find the contents of a crate: exhibits, tables as CSV with described columns, and licences."""
+"""Find and copy the contents of a crate: exhibits, the tables behind them, and their licences.
+
+A crate (Workflow Run RO-Crate) is a directory with the results of a campaign. These can be read and
+computed again without this software. An exhibit is a table or figure; ``EXHIBIT.cells.parquet`` has
+a row for each of its numbers. Tables become CSV files, with a dictionary of their columns.
+"""
 
 import csv
 import json
@@ -31,41 +36,25 @@ from blimpworks.retrieval.sources import locked_file
 from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
-WITH_JUDGEMENTS = ("items", "accuracies")
-"""Kinds of tables that are added to judgements, although cells are not computed from them."""
-FOLDERS = {
-    "judgements": ("benchmark", "model", "lang"),
-    "scores": ("benchmark", "model", "lang"),
-    "items": ("benchmark",),
-    "agreement": ("benchmark", "lang"),
-    "agreement_counts": ("benchmark", "lang"),
-    "sentences": ("lang",),
-    "tokens": ("lang",),
-    "candidates": ("benchmark", "lang"),
-    "lexicon": ("lang",),
-}
-"""Columns that are taken from a table's path, by kind of table."""
-# No text of treebanks, which have their own licences: cells only count sentences and words.
-LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
-DIRECTORIES = {"items": "items", "published": "printed"}
-"""Directory in the crate of kinds of tables that are not in tables/."""
 FORMS = {"measured": "exhibits", "published": "published"}
-"""Directory of exhibits, by form."""
+"""Folder of exhibits by form: from the campaign's results, or from what papers print."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """A user's choices: exhibits by paper/name (empty: all), and further kinds of tables."""
+    """A user's choices for a crate."""
 
     exhibits: Sequence[str] = ()
+    """PAPER/EXHIBIT; empty for all."""
     tables: Sequence[str] = ()
+    """Further kinds of tables, such as scores."""
     gzip: bool = False
     authors: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ExhibitCells:
-    """An exhibit in one form, and the table of its cells."""
+    """An exhibit in one form (a key of ``FORMS``), and the table of its cells (numbers)."""
 
     paper: str
     name: str
@@ -81,10 +70,12 @@ class CratePlan:
     campaign: Campaign
     campaign_file: Path
     jobs: Jobs
+    """Provenance records of all jobs behind the contents: their inputs, outputs and parameters."""
     authors: list[str]
     gzip: bool = False
     exhibits: list[ExhibitCells] = field(default_factory=list)
     comparisons: list[Path] = field(default_factory=list)
+    """Tables that compare results with printed numbers."""
     behind: pd.DataFrame = field(default_factory=pd.DataFrame)
     """Tables behind the exhibits, from ``tables_behind``."""
 
@@ -105,18 +96,17 @@ class CratePlan:
 
     @cached_property
     def files(self) -> dict[Path, Record | None]:
-        """Files behind the crate, each with its record, or None where no job made it."""
+        """Files from which the contents were made, with their records; None if no job made it."""
         cells = (exhibit.cells for exhibit in self.exhibits)
         return self.jobs.behind(*cells, *self.comparisons)
 
     @cached_property
     def pinned(self) -> dict[Path, Pinned]:
-        """Catalogue rows of retrieved files."""
         return sources_behind(self.jobs, self.campaign)
 
     @cached_property
     def licences(self) -> dict[str, int]:
-        """Number of files by licence."""
+        """Number of files under each licence."""
         return licences_behind(self.jobs, self.pinned, self.results)
 
     @cached_property
@@ -136,7 +126,7 @@ def authors_of(options: ExportOptions) -> list[str]:
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
-    """Return the path of the results as in records. Raises UserError for another campaign's."""
+    """Return the results' path as in records. Raises UserError if ``source`` has another."""
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
         raise UserError(
@@ -153,33 +143,33 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
 
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[ExhibitCells]:
-    """Return all exhibits, or those ``chosen`` by paper/name. Raises UserError if one is absent."""
-    by_form = {
+    """Return all exhibits, or the ``chosen`` PAPER/EXHIBIT. Raises UserError if one is missing."""
+    cells_by_exhibit = {
         (form, f"{path.parent.name}/{path.name.removesuffix(CELLS_SUFFIX)}"): path
         for form, folder in FORMS.items()
         for path in sorted((results / folder).glob(f"*/*{CELLS_SUFFIX}"))
     }
-    if not by_form:
+    if not cells_by_exhibit:
         raise UserError(
             f"{results} has no exhibits (expected {results}/exhibits/PAPER/EXHIBIT{CELLS_SUFFIX}); "
             "build them with snakemake."
         )
-    keys = list(dict.fromkeys(key for _, key in by_form))
+    keys = list(dict.fromkeys(key for _, key in cells_by_exhibit))
     if unknown := [key for key in chosen if key not in keys]:
         raise UserError(f"{results} has no exhibit {unknown[0]!r}; there are: {', '.join(keys)}.")
     return [
         ExhibitCells(path.parent.name, key.partition("/")[2], form, path)
-        for (form, key), path in by_form.items()
+        for (form, key), path in cells_by_exhibit.items()
         if not chosen or key in chosen
     ]
 
 
 def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], object]) -> None:
-    """Hash all files of jobs, and make their cheap products again.
+    """Check that all files are as the jobs recorded them, and make cheap products again.
 
-    Files outside the results, such as large models, may be missing. ``run``: function that runs a
-    command line of this package in this process. Raises UserError when a file differs from the
-    records or from the product made again, a record was edited, or a result is missing.
+    Files outside the results, such as large models, may be missing. ``run`` runs a command line of
+    this package in this process. Raises UserError when a file differs from its record or from the
+    product made again. It also does so when a record was edited, or a result is missing.
     """
     findings = [
         finding
@@ -197,15 +187,16 @@ def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], obje
 
 
 def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
-    """Read a CSV file of the crate: only "" is missing; "nan" is a language and "NA" a word."""
+    """Read a CSV file of the crate. Only "" is missing: "nan" is a language, "NA" a word."""
     return pd.read_csv(path, keep_default_na=False, na_values=[""], nrows=nrows)
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A table in the crate."""
+    """A table that was copied into the crate."""
 
     table_kind: str
+    """``judgements``, ``items``, ``accuracies`` …; see docs/tables.md."""
     original: Path
     path: Path
     """Path in the crate."""
@@ -213,10 +204,21 @@ class Copied:
 
 
 def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
-    """Return the directories and name of a table below the directory of its kind."""
+    """Return the components of a table's path below its kind's folder: (blimp, gpt2, eng)."""
     components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
     return components[len(components) - components[::-1].index(folder) :]
+
+
+FOLDERS = {
+    "items": ("benchmark",),
+    **dict.fromkeys(("judgements", "scores"), ("benchmark", "model", "lang")),
+    **dict.fromkeys(("agreement", "agreement_counts", "candidates"), ("benchmark", "lang")),
+    **dict.fromkeys(("sentences", "tokens", "lexicon"), ("lang",)),
+}
+"""Columns that are taken from a table's path, by kind of table."""
+# No text of treebanks, which have their own licences: cells only count sentences and words.
+LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
 
 
 def read_table(table_kind: str, original: Path) -> pd.DataFrame:
@@ -250,34 +252,34 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
 def tables_behind(
     exhibits: Iterable[ExhibitCells], further: Sequence[str], jobs: Jobs
 ) -> pd.DataFrame:
-    """Return the tables that exhibits are computed from, and ancestors of ``further`` kinds.
+    """Return the tables that exhibits are computed from, and those of ``further`` kinds.
 
     Columns: paper, form, exhibit, source (kind of table), original (path of the table).
     """
     graph, rows = Lineage(records=jobs.search), []
     for exhibit in exhibits:
-        tree = graph.product(exhibit.cells)
-        assert tree is not None
+        ancestors = graph.product(exhibit.cells)
+        assert ancestors is not None
         cells = read_parquet(exhibit.cells, columns=["source"])
-        sources: list[str] = cells["source"].unique().to_pylist()
-        judged = WITH_JUDGEMENTS if "judgements" in sources else ()
-        rows += [
-            (exhibit.paper, exhibit.form, exhibit.name, source, table.path)
-            for source in dict.fromkeys([*sources, *judged, *further])
-            for table in nearest(tree, source)
-        ]
+        table_kinds: list[str] = cells["source"].unique().to_pylist()
+        if "judgements" in table_kinds:  # also these, though cells are not computed from them
+            table_kinds += ["items", "accuracies"]
+        for table_kind in dict.fromkeys([*table_kinds, *further]):
+            for table in nearest(ancestors, table_kind):
+                rows.append((exhibit.paper, exhibit.form, exhibit.name, table_kind, table.path))
     return pd.DataFrame(rows, columns=["paper", "form", "exhibit", "source", "original"])
 
 
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
-    """Copy each table once, as CSV; with ``packed``, all except items as gzip."""
+    """Copy each table of ``tables_behind`` once, as CSV; with ``packed``, all but items as gzip."""
     copies = []
+    folders = {"items": "items", "published": "printed"}
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
     for table_kind, original in pairs:
         is_csv = original.suffix == ".csv"
         # Croissant metadata describe items as plain CSV.
         suffix = ".csv.gz" if packed and table_kind != "items" and not is_csv else ".csv"
-        folder = DIRECTORIES.get(table_kind, f"tables/{table_kind}")
+        folder = folders.get(table_kind, f"tables/{table_kind}")
         name = "/".join(_components_below(table_kind, original)) + suffix
         path = below(Path(folder), name, f"the place of {original}")
         if is_csv:
@@ -303,7 +305,7 @@ UNSTATED = "licence not stated by the source"
 CODE, DATA = "Apache-2.0", "CC0-1.0"
 """Licences of this repository's code, and of its data: lexicons, declarations, generated items."""
 SPDX_NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
-"""SPDX's names of licences that have other names in the catalogue."""
+"""Names in SPDX's list of licences, by their names in the catalogue."""
 CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")
 SPDX = re.compile(r"CC0-1\.0|CC-BY[A-Z-]*-\d\.\d|GPL-3\.0-only|C-UDA-1\.0|Apache-2\.0|MIT")
 
@@ -325,41 +327,41 @@ def licence_url(name: str) -> str | None:
 
 
 def retrieved_files(jobs: Jobs) -> set[Path]:
-    """Return the files that jobs retrieved, also those that the catalogue no longer pins."""
+    """Return the files that jobs downloaded, also those that the catalogue no longer has."""
     records = jobs.by_output.values()
     retrieved = (record["outputs"] for record in records if record["verb"] == "retrieve")
     return {Path(entry["path"]) for entries in retrieved for entry in entries}
 
 
 def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
-    """Return the catalogue rows of retrieved files. Raises UserError for a broken catalogue."""
+    """Return the catalogue's row of each downloaded file. Raises UserError for a bad catalogue."""
     catalogue = load_catalogue(campaign)
     pinned: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
     rows: dict[str, Pinned] = {}
     for row in [*pinned, *catalogue.sources.values()]:
         name = getattr(row, "name", "")
         table = catalogue.tables.get(name, campaign.catalogue.treebanks)
-        # Without a pinned SHA-256, the one recorded when the file was first retrieved.
-        locked = None if row.sha256 else locked_file(table, name, row.url)
-        if sha256 := row.sha256 or (locked.sha256 if locked else ""):
+        sha256 = row.sha256
+        if not sha256:  # then the one that was recorded when the file was first downloaded
+            locked = locked_file(table, name, row.url)
+            sha256 = locked.sha256 if locked else ""
+        if sha256:
             rows[sha256] = row
-    return {
-        path: rows[sha256]
-        for path in sorted(retrieved_files(jobs))
-        if (sha256 := jobs.entries[jobs.key(path)]["sha256"]) in rows
-    }
+    paths = sorted(retrieved_files(jobs))
+    sha256_by_path = {path: jobs.entries[jobs.key(path)]["sha256"] for path in paths}
+    return {path: rows[sha256] for path, sha256 in sha256_by_path.items() if sha256 in rows}
 
 
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
-    """Count files by licence, the most frequent first."""
+    """Count the files under each licence, the most frequent first."""
     return dict(Counter(licence_name(row.licence) for row in rows).most_common())
 
 
 def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
-    """Count files by licence: sources, and files that no job made behind a benchmark's items.
+    """Count the files under each licence.
 
-    The latter have the licence that the benchmark states. Without any, return ``UNSTATED`` with
-    zero files.
+    These are downloaded files (``rows``), and files of the repository that a benchmark's items were
+    made from; the latter have the benchmark's licence. Without any, it is ``UNSTATED`` with 0.
     """
     files_by_licence: dict[str, set[Path]] = {}
     for entry in jobs.entries.values():
@@ -377,7 +379,7 @@ def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> d
 
 ANY = "*"
 Descriptions = Mapping[tuple[str, str], tuple[str, str]]
-"""Units and meanings by table and column; the table is ``*`` where all tables agree."""
+"""(unit, meaning), keyed by (table, column); the table is ``*`` where all tables agree."""
 
 
 def read_dictionary() -> Descriptions:
@@ -388,10 +390,10 @@ def read_dictionary() -> Descriptions:
 
 
 def describe(descriptions: Descriptions, table: str, column: str) -> tuple[str, str]:
-    """Return unit and meaning of a column of a kind of table; empty without a description.
+    """Return (unit, meaning) of a column of a kind of table; empty without a description.
 
-    The first component of a kind such as items/BENCHMARK/all decides. Columns that benchmarks take
-    over from their files share one description.
+    Of a kind such as items/BENCHMARK/all, the first component counts. Columns that benchmarks take
+    over from their files share one description (column ``*``).
     """
     table_kind = table.partition("/")[0]
     keys = ((table_kind, column), (ANY, column), (table_kind, ANY))
