@@ -43,7 +43,7 @@ MOST_NAMED = 6
 """Most checkpoints in one message."""
 
 
-class Prediction(Strict):
+class SubmittedPrediction(Strict):
     """A model's choice on an item."""
 
     id: str
@@ -56,7 +56,7 @@ class Prediction(Strict):
 class Group(Strict):
     """The predictions on a group of items, in the order of the items."""
 
-    predictions: tuple[Prediction, ...]
+    predictions: tuple[SubmittedPrediction, ...]
 
 
 Groups = Mapping[str, Group]
@@ -173,7 +173,7 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
                 odds = math.exp(-abs(margin))
                 probability = (1.0 if margin >= 0 else odds) / (1 + odds)
                 predictions.append(
-                    Prediction(
+                    SubmittedPrediction(
                         id=f"{name}_{number}",
                         pred=question.texts[chosen],
                         prob=probability if task.measure == "correlation" else None,
