@@ -19,8 +19,8 @@ from blimpworks.benchmarks.paper import (
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, read_anew
-from blimpworks.campaign.parts import retrieved_files, treebank_languages
 from blimpworks.campaign.registry import of_benchmarks, papers
+from blimpworks.campaign.scoring_jobs import retrieved_files, treebank_languages
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import list_benchmarks
 from blimpworks.interop.crate.tables import licences_behind

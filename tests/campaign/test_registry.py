@@ -10,7 +10,6 @@ import pytest
 from blimpworks.campaign import registry
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.paper import ExhibitSpec, read_specs
-from blimpworks.campaign.parts import languages_of
 from blimpworks.campaign.registry import (
     CORE_TABLES,
     benchmarks,
@@ -20,6 +19,7 @@ from blimpworks.campaign.registry import (
     papers,
     table_kind,
 )
+from blimpworks.campaign.scoring_jobs import languages_of
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 

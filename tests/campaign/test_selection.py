@@ -7,8 +7,8 @@ import pytest
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.parts import check_runs, score_parts
 from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.scoring_jobs import check_runs, every_job
 from blimpworks.cluster.needs import expected_items
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
@@ -109,7 +109,7 @@ LIMITED |= {"models": ["ngram-5"], "training": {"recipes": {"ngram": {"kind": "n
 def expected(**settings):
     """Items to expect of each table that the campaign's model scores."""
     campaign, catalogue, groups = selected(**LIMITED | settings)
-    [part] = score_parts(campaign, catalogue, groups)
+    [part] = every_job(campaign, catalogue, groups)
     items = expected_items(campaign, catalogue, part)
     return {str(path): expectation.pairs for path, expectation in items.items()}
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.paper import SENTENCE
-from blimpworks.campaign.parts import ANSWERS_SUFFIX
+from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cli import app
 from blimpworks.cluster.plan import (

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from blimpworks import cli
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.parts import Part, score_parts
 from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.scoring_jobs import ScoringJob, every_job
 from blimpworks.cluster.slurm import Queue, read_queue
 from blimpworks.cluster.status import last_line, read_job_status, read_status
 from blimpworks.cluster.status_text import as_text
@@ -41,7 +41,7 @@ class Tree:
         self.campaign = check_campaign(own | settings, "x.yaml")
         self.catalogue = load_catalogue(self.campaign)
         self.groups = groups_of_models(self.campaign, self.catalogue)
-        self.parts = score_parts(self.campaign, self.catalogue, self.groups)
+        self.parts = every_job(self.campaign, self.catalogue, self.groups)
 
     def part(self, model=MODEL):
         return next(part for part in self.parts if part.model == model)
@@ -319,7 +319,7 @@ def campaign_of(checkout, monkeypatch, name="config/test.yaml"):
     monkeypatch.chdir(checkout.path)
     campaign = load_campaign(Path(name))
     catalogue = load_catalogue(campaign)
-    return campaign, score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    return campaign, every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
 
 
 @pytest.mark.xdist_group("workflow")
@@ -363,7 +363,7 @@ def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypa
 @pytest.mark.xdist_group("workflow")
 def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     sets = (("multiblimp", "eng"),)
-    part = Part("transformer-small", "eng", "transformers", sets, trained=True)
+    part = ScoringJob("transformer-small", "eng", "transformers", sets, trained=True)
     campaign = load_campaign(scratch.path / "config/test.yaml")
     store = (scratch.path / part.manifest(campaign)).parent
     whole = tiny.contents(store / "shards")

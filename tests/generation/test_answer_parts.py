@@ -7,7 +7,7 @@ from blimpworks.analysis.accuracy import summarise
 from blimpworks.audit.evidence import spread
 from blimpworks.audit.explain import item_lines
 from blimpworks.campaign.load import campaign_model
-from blimpworks.campaign.parts import Part
+from blimpworks.campaign.scoring_jobs import ScoringJob
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 
@@ -61,8 +61,8 @@ def test_judgements_of_pairs_know_no_nominal_numbers():
 
 def test_a_part_that_answers_has_a_store_and_a_log_of_its_own():
     campaign = campaign_model()(campaign="c")
-    score = Part("m", "multi", "vllm", (("lmentry", "eng"),))
-    answer = Part("m", "multi", "vllm", (("lmentry", "eng"),), "answer")
+    score = ScoringJob("m", "multi", "vllm", (("lmentry", "eng"),))
+    answer = ScoringJob("m", "multi", "vllm", (("lmentry", "eng"),), "answer")
     assert str(answer.manifest(campaign)) == "results/answers_store/m/multi/manifest.json"
     assert answer.log(campaign) != score.log(campaign)
     assert answer.checkpoint(campaign) == score.checkpoint(campaign)

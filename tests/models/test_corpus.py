@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.parts import score_parts
 from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.scoring_jobs import every_job
 from blimpworks.campaign.settings import training as settings
 from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.cli import app
@@ -429,7 +429,7 @@ def trainings(site, **recipe):
     training = campaign.training.model_copy(update={"recipes": changed})
     campaign = campaign.model_copy(update={"training": training, "benchmarks": ("clams",)})
     result = load_catalogue(campaign)
-    parts = score_parts(campaign, result, groups_of_models(campaign, result))
+    parts = every_job(campaign, result, groups_of_models(campaign, result))
     plans = {plan.model: plan for plan in plan_trainings(campaign, result, parts, site)}
     return plans, training_retries(campaign, result, parts, site)
 

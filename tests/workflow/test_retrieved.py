@@ -7,8 +7,8 @@ import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.parts import every_part, retrieved_files
 from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.scoring_jobs import every_job, retrieved_files
 from support.checkout import output_of
 from support.paths import REPOSITORY
 
@@ -26,7 +26,7 @@ def test_the_files_that_are_counted_are_those_that_are_retrieved(untouched, monk
     monkeypatch.chdir(untouched.path)
     campaign = load_campaign(Path(name))
     catalogue = load_catalogue(campaign)
-    parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+    parts = every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
     done = untouched.snakemake("-n", campaign=name)
     assert done.returncode == 0, output_of(done)
     retrieved = re.findall(r"Retrieve sources/(\S+)", output_of(done))

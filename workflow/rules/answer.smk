@@ -7,14 +7,14 @@ Papers whose prompts these are judge the tables.
 rule answer:
     """Answers to all prompts, into a store that outlives failed jobs."""
     input:
-        prompts=lambda w: items_of(ANSWERING[w.model, w.part]),
+        prompts=lambda w: items_of(ANSWERING[w.model, w.job]),
         checkpoint=checkpoint_of,
     output:
-        "<results>/answers_store/{model}/{part}/manifest.json",
+        "<results>/answers_store/{model}/{job}/manifest.json",
     log:
-        "<logs>/answer/{model}/{part}.log",
+        "<logs>/answer/{model}/{job}.log",
     benchmark:
-        "<benchmarks>/answer/{model}/{part}.tsv"
+        "<benchmarks>/answer/{model}/{job}.tsv"
     wildcard_constraints:
         model=one_of(dict.fromkeys(model for model, _ in ANSWERING)),
     retries: RETRIES
@@ -31,14 +31,14 @@ rule answer:
         store=subpath(output[0], strip_suffix="manifest.json", with_suffix="shards"),
         engine=lambda w: engine_words(w.model),
         # Not the packs as inputs: patterns of answers in them decide no answer.
-        systems=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_systems(
-            CAMPAIGN, ANSWERING[w.model, w.part].languages
+        systems=lambda w: layout.generation_of(ANSWERING[w.model, w.job]).job_systems(
+            CAMPAIGN, ANSWERING[w.model, w.job].languages
         ),
-        options=lambda w: layout.generation_of(ANSWERING[w.model, w.part]).job_options(
+        options=lambda w: layout.generation_of(ANSWERING[w.model, w.job]).job_options(
             CAMPAIGN
         ),
     message:
-        "Answer with {wildcards.model} ({wildcards.part})"
+        "Answer with {wildcards.model} ({wildcards.job})"
     shell:
         "{params.python} -m blimpworks answer {input.prompts:q} --checkpoint {input.checkpoint:q} "
         "--engine {params.engine} --store {params.store:q} --manifest {output:q} "

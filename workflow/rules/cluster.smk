@@ -60,12 +60,12 @@ def score_needs(model, step=0):
 
 def score_request_of(wildcards):
     """What a job that scores asks for: by its work, and by how its last attempts ended."""
-    return request_of(PARTS[wildcards.model, wildcards.part])
+    return request_of(SCORING[wildcards.model, wildcards.job])
 
 
-def request_of(part):
-    """What the job of a part asks for."""
-    return _requested(part, _age(part.log(CAMPAIGN)))
+def request_of(job):
+    """What a scoring job asks for."""
+    return _requested(job, _age(job.log(CAMPAIGN)))
 
 
 def _age(log):
@@ -79,16 +79,16 @@ def _age(log):
 
 
 @functools.lru_cache(maxsize=None)
-def _requested(part, _age):
+def _requested(job, _age):
     return sized_request(
-        CATALOGUE.models[part.model],
-        part.engine,
-        layout.dtype_of(part.model),
+        CATALOGUE.models[job.model],
+        job.engine,
+        layout.dtype_of(job.model),
         SITE,
         CAMPAIGN.scoring,
-        expected_items(CAMPAIGN, CATALOGUE, part),
-        part.log(CAMPAIGN),
-        shared=SHARING.get(part.model, 1) if part.task == "score" else 1,
+        expected_items(CAMPAIGN, CATALOGUE, job),
+        job.log(CAMPAIGN),
+        shared=SHARING.get(job.model, 1) if job.task == "score" else 1,
     )
 
 
@@ -118,12 +118,12 @@ def score_job(shared=False):
 
 def answer_job():
     """Resources of a job that answers."""
-    return asked(lambda w: request_of(ANSWERING[w.model, w.part]))
+    return asked(lambda w: request_of(ANSWERING[w.model, w.job]))
 
 
-def items_of(part):
-    """Items tables that a part of the scoring needs."""
-    return [str(path) for path in part.items(CAMPAIGN)]
+def items_of(job):
+    """Items tables that a scoring job needs."""
+    return [str(path) for path in job.items(CAMPAIGN)]
 
 
 def impossible():
@@ -160,13 +160,13 @@ if refused := impossible():
 TRIES = 2
 RETRIES = TRIES if workflow.is_main_process else 0
 LSTM_RETRIES = RETRIES and training_retries(
-    CAMPAIGN, CATALOGUE, [*PARTS.values(), *ANSWERING.values()], SITE
+    CAMPAIGN, CATALOGUE, [*SCORING.values(), *ANSWERING.values()], SITE
 )
-# The most parts of a model that share a SLURM job; profiles/slurm has the same number.
+# The most scoring jobs of a model that share a SLURM job; profiles/slurm has the same number.
 SHARING = {
     model: min(count, IN_TURN)
     for model, count in Counter(
-        part.model for part in PARTS.values() if part.scope != "multi"
+        job.model for job in SCORING.values() if job.scope != "multi"
     ).items()
     if SITE and count > 1
 }

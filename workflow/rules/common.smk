@@ -23,7 +23,7 @@ from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.layout import Layout, missing_sources
 from blimpworks.campaign.load import check_campaign, check_files
 from blimpworks.campaign.methods import regional
-from blimpworks.campaign.parts import (
+from blimpworks.campaign.scoring_jobs import (
     available,
     check_runs,
     items_folder,
@@ -72,8 +72,8 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
-# What each job scores or answers, by (model, part).
-PARTS, ANSWERING = layout.score_parts, layout.answer_parts
+# What each job scores or answers, by (model, job).
+SCORING, ANSWERING = layout.scoring_jobs, layout.answering_jobs
 # The methods of --sdm; Snakemake has no public name for them.
 DEPLOYMENT = workflow.deployment_settings.deployment_method
 EXPORTS = {

@@ -64,9 +64,9 @@ def training_command(wildcards):
 
 
 def checkpoint_of(wildcards):
-    """Checkpoint behind a part of a model's scores: multi, a language, or multi.LANGUAGE."""
+    """Checkpoint of a scoring job of a model: multi, a language, or multi.LANGUAGE."""
     return layout.training.checkpoint_in(
-        wildcards.model, wildcards.part.partition(".")[0]
+        wildcards.model, wildcards.job.partition(".")[0]
     )
 
 
@@ -102,7 +102,7 @@ def by_language(wildcards, path):
 def scored_items(wildcards):
     """Item sets that a job scores: whole sentences, and those whose regions are enough."""
     paths = {"whole": [], "regions": []}
-    for benchmark, lang in PARTS[wildcards.model, wildcards.part].sets:
+    for benchmark, lang in SCORING[wildcards.model, wildcards.job].sets:
         partial = regional(layout.judged_by(benchmark, wildcards.model))
         kind = "regions" if partial else "whole"
         paths[kind].append(layout.items_table(benchmark, lang))

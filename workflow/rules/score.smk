@@ -16,11 +16,11 @@ rule score:
             "score.yaml", CAMPAIGN.scoring.model_dump(mode="json", exclude=AFTERWARDS)
         ),
     output:
-        "<results>/store/{model}/{part}/manifest.json",
+        "<results>/store/{model}/{job}/manifest.json",
     log:
-        "<logs>/score/{model}/{part}.log",
+        "<logs>/score/{model}/{job}.log",
     benchmark:
-        "<benchmarks>/score/{model}/{part}.tsv"
+        "<benchmarks>/score/{model}/{job}.tsv"
     wildcard_constraints:
         model=one_of(name for name in CATALOGUE.models if name not in SHARING),
     retries: RETRIES
@@ -38,7 +38,7 @@ rule score:
         regions=lambda w, input: repeated("regions", input.get("regions", [])),
         engine=lambda w: engine_words(w.model),
     message:
-        "Score with {wildcards.model} ({wildcards.part})"
+        "Score with {wildcards.model} ({wildcards.job})"
     # The journal of attempts lies beside --log, which the shell writes.
     shell:
         "{params.python} -m blimpworks score {input.whole:q} {params.regions:q} "

@@ -28,8 +28,8 @@ from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, Need
 from blimpworks.campaign.load import named_folder, placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import FOLDERS, check_usable
+from blimpworks.campaign.scoring_jobs import whole_items_table
 from blimpworks.campaign.settings.base import DeclaredOptions
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import read_rows

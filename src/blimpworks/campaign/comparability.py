@@ -22,8 +22,8 @@ from blimpworks.campaign.catalogue import (
 )
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.paper import Paper
-from blimpworks.campaign.parts import is_usable
 from blimpworks.campaign.registry import find_paper
+from blimpworks.campaign.scoring_jobs import is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import locked_models, model_tables, read_rows
 from blimpworks.errors import UserError

@@ -15,13 +15,13 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign import parts, registry
+from blimpworks.campaign import registry, scoring_jobs
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, curves_of
 from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine, find_scorer
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ExhibitSpec, Generation
-from blimpworks.campaign.parts import Groups, Part, is_usable
+from blimpworks.campaign.scoring_jobs import Groups, ScoringJob, is_usable
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
@@ -84,20 +84,20 @@ class Layout:
 
     @cached_property
     def _languages_of(self) -> Callable[[str], tuple[str, ...]]:
-        return cache(partial(parts.languages_of, self.campaign, self.catalogue))
+        return cache(partial(scoring_jobs.languages_of, self.campaign, self.catalogue))
 
     @cached_property
     def _covered_by(self) -> Callable[[str, str], tuple[str, ...]]:
         def languages(model: str, benchmark: str) -> tuple[str, ...]:
             row = self.catalogue.models[model]
-            return parts.covered_by(self.groups, row, self._languages_of(benchmark))
+            return scoring_jobs.covered_by(self.groups, row, self._languages_of(benchmark))
 
         return cache(languages)
 
     @cached_property
     def _benchmarks_of(self) -> dict[str, tuple[str, ...]]:
         rows = self.catalogue.models.items()
-        return {name: parts.benchmarks_of(self.campaign, row) for name, row in rows}
+        return {name: scoring_jobs.benchmarks_of(self.campaign, row) for name, row in rows}
 
     def models_of(self, benchmark: str) -> list[str]:
         """Return the models that run on a benchmark, in the catalogue's order."""
@@ -112,7 +112,7 @@ class Layout:
         return [*self._languages_of(benchmark)]
 
     def items_table(self, benchmark: str, lang: str) -> str:
-        return str(parts.items_table(self.campaign, benchmark, lang))
+        return str(scoring_jobs.items_table(self.campaign, benchmark, lang))
 
     def items_tables(self, benchmark: str) -> list[str]:
         return [self.items_table(benchmark, lang) for lang in self.item_languages(benchmark)]
@@ -156,7 +156,7 @@ class Layout:
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
 
     def engine_of(self, model: str) -> str:
-        return parts.engine_of(self.campaign, self.catalogue.models[model])
+        return scoring_jobs.engine_of(self.campaign, self.catalogue.models[model])
 
     def dtype_of(self, model: str) -> str:
         row = self.catalogue.models[model]
@@ -213,21 +213,21 @@ class Layout:
     # Jobs of scoring and answering
 
     @cached_property
-    def score_parts(self) -> dict[tuple[str, str], Part]:
-        return self._parts_of("score")
+    def scoring_jobs(self) -> dict[tuple[str, str], ScoringJob]:
+        return self._jobs_of("score")
 
     @cached_property
-    def answer_parts(self) -> dict[tuple[str, str], Part]:
-        return self._parts_of("answer")
+    def answering_jobs(self) -> dict[tuple[str, str], ScoringJob]:
+        return self._jobs_of("answer")
 
     @cached_property
-    def _every_part(self) -> list[Part]:
-        return parts.every_part(self.campaign, self.catalogue, self.groups)
+    def _every_job(self) -> list[ScoringJob]:
+        return scoring_jobs.every_job(self.campaign, self.catalogue, self.groups)
 
-    def _parts_of(self, task: str) -> dict[tuple[str, str], Part]:
-        return {(job.model, job.name): job for job in self._every_part if job.task == task}
+    def _jobs_of(self, task: str) -> dict[tuple[str, str], ScoringJob]:
+        return {(job.model, job.name): job for job in self._every_job if job.task == task}
 
-    def generation_of(self, job: Part) -> Generation:
+    def generation_of(self, job: ScoringJob) -> Generation:
         """Return the settings for answering a job's prompts. Raises UserError if they differ."""
         names = dict.fromkeys(benchmark for benchmark, _ in job.sets)
         stated = [registry.find_benchmark(name).generation for name in names]
@@ -247,12 +247,12 @@ class Layout:
             return dict.fromkeys(rows)
         return dict.fromkeys(name for name, row in rows.items() if row.scope == "monolingual")
 
-    def part_of(self, model: str, lang: str) -> str:
-        return parts.part_of(self.campaign, self.catalogue.models[model], lang)
+    def job_name(self, model: str, lang: str) -> str:
+        return scoring_jobs.job_name(self.campaign, self.catalogue.models[model], lang)
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Return the manifest of the job that scores (or answers) a language with a model."""
-        name = self.part_of(model, lang) if model in self.parted else "multi"
+        name = self.job_name(model, lang) if model in self.parted else "multi"
         return f"{self.results}/{store}/{model}/{name}/manifest.json"
 
     @cached_property
@@ -270,7 +270,7 @@ class Layout:
 
     @cached_property
     def exhibits(self) -> list[ExhibitSpec]:
-        return parts.exhibits_of(self.campaign, self.catalogue, self._every_part)
+        return scoring_jobs.exhibits_of(self.campaign, self.catalogue, self._every_job)
 
     @cached_property
     def refused(self) -> dict[str, str]:

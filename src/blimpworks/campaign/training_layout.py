@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from blimpworks.campaign import parts
+from blimpworks.campaign import scoring_jobs
 from blimpworks.campaign.catalogue import Seed
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.settings.training import HOW_MANY, Recipe
@@ -62,7 +62,7 @@ class TrainingLayout:
         if scope != "multi":
             return [scope]
         layout = self.layout
-        names = parts.benchmarks_of(layout.campaign, layout.catalogue.models[model])
+        names = scoring_jobs.benchmarks_of(layout.campaign, layout.catalogue.models[model])
         covered = {lang for name in names for lang in layout.covered_by(model, name)}
         return [lang for lang in layout.catalogue.languages if lang in covered]
 
@@ -72,18 +72,20 @@ class TrainingLayout:
 
     def checkpoint_in(self, model: str, scope: str) -> str:
         trained = bool(self.layout.catalogue.models[model].recipe)
-        return str(parts.checkpoint_file(self.layout.campaign, model, scope, trained=trained))
+        return str(
+            scoring_jobs.checkpoint_file(self.layout.campaign, model, scope, trained=trained)
+        )
 
     def checkpoint_of(self, model: str, lang: str) -> str:
         return self.checkpoint_in(model, self.scope_of(model, lang))
 
     def text_sources(self, lang: str) -> list[str]:
-        return self.layout.usable(self.layout.catalogue.sources_of(parts.TEXT, lang))
+        return self.layout.usable(self.layout.catalogue.sources_of(scoring_jobs.TEXT, lang))
 
     def treebank_tables(self, folder: str, lang: str) -> list[str]:
         """Return the table of a treebank's tokens or sentences (``folder``), if it is read."""
         layout = self.layout
-        with_treebanks = parts.treebank_languages(layout.campaign, layout.catalogue)
+        with_treebanks = scoring_jobs.treebank_languages(layout.campaign, layout.catalogue)
         return [f"{layout.results}/{folder}/{lang}.parquet"] if lang in with_treebanks else []
 
     def text_items(self, lang: str) -> list[str]:
@@ -91,7 +93,7 @@ class TrainingLayout:
         campaign = self.layout.campaign
         names = [name for name in campaign.benchmarks if find_benchmark(name).in_text]
         names = [name for name in names if lang in self.layout.item_languages(name)]
-        return [str(parts.whole_items_table(campaign, name, lang)) for name in names]
+        return [str(scoring_jobs.whole_items_table(campaign, name, lang)) for name in names]
 
     def spelling_pack(self, lang: str) -> list[str]:
         """Return a list of the language pack with the spelling of a language's pairs, if any."""
@@ -103,7 +105,7 @@ class TrainingLayout:
     def corpus_inputs(self, corpus: str, lang: str) -> Files:
         """Return the inputs of the rule that makes a corpus: released files, or its sources."""
         layout = self.layout
-        released = parts.released_corpus(layout.campaign, layout.catalogue, corpus, lang)
+        released = scoring_jobs.released_corpus(layout.campaign, layout.catalogue, corpus, lang)
         if released:
             return {"released": layout.usable(released)}
         return {

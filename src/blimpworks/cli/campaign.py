@@ -196,9 +196,9 @@ def _read_campaign(configfile: Path) -> "tuple[Campaign, Catalogue]":
     """Read a campaign and its catalogue. Raises UserError for missing or malformed files."""
     from blimpworks.campaign.catalogue import load_catalogue
     from blimpworks.campaign.load import load_campaign
-    from blimpworks.campaign.parts import check_runs
     from blimpworks.campaign.reference import groups_of_models
     from blimpworks.campaign.registry import check_papers
+    from blimpworks.campaign.scoring_jobs import check_runs
 
     campaign = load_campaign(configfile)
     catalogue = load_catalogue(campaign)
@@ -217,8 +217,8 @@ def status(
     """Report how far a campaign is: stages, models, languages, running and failed parts."""
     if watch and json:
         raise UserError("--watch and --json exclude each other; choose one.")
-    from blimpworks.campaign.parts import every_part
     from blimpworks.campaign.reference import groups_of_models
+    from blimpworks.campaign.scoring_jobs import every_job
     from blimpworks.cluster import status_text
     from blimpworks.cluster.slurm import read_queue
     from blimpworks.cluster.status import read_status
@@ -228,7 +228,7 @@ def status(
         while True:
             campaign, catalogue = _read_campaign(configfile)
             groups = groups_of_models(campaign, catalogue)
-            jobs = every_part(campaign, catalogue, groups)
+            jobs = every_job(campaign, catalogue, groups)
             queue = read_queue((job.title, job.name) for job in jobs)
             progress = read_status(campaign, catalogue, groups, queue)
             if json:

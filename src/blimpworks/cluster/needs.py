@@ -15,8 +15,8 @@ from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.methods import regional
 from blimpworks.campaign.paper import SENTENCE, Benchmark
-from blimpworks.campaign.parts import Part, expected_items_of, items_table
 from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.scoring_jobs import ScoringJob, expected_items_of, items_table
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import GpuKind, ModelNeeds, Site
@@ -273,7 +273,9 @@ def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> b
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 
-def expected_items(campaign: Campaign, catalogue: Catalogue, job: Part) -> dict[Path, Expectation]:
+def expected_items(
+    campaign: Campaign, catalogue: Catalogue, job: ScoringJob
+) -> dict[Path, Expectation]:
     """Return the expected content of each items table of a scoring job, keyed by its path."""
     row = catalogue.models[job.model]
     expectations = {}

@@ -24,16 +24,16 @@ from rich.filesize import decimal
 from blimpworks.campaign.addresses import in_cache, is_local, offline_variable
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.engines import find_scorer
-from blimpworks.campaign.parts import (
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.scoring_jobs import (
     ANSWERS_SUFFIX,
-    Part,
+    ScoringJob,
     engine_of,
-    every_part,
+    every_job,
     item_sets,
     items_table,
 )
-from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
@@ -183,7 +183,7 @@ class _Planner:
     def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
         self.campaign, self.catalogue = campaign, catalogue
         self.site = for_seeds(site, catalogue.seeds)
-        self.jobs = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+        self.jobs = every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
         stores = {job: job.manifest(campaign).parent for job in self.jobs}
         self.finished_jobs = {job for job in self.jobs if _has_manifest(stores[job])}
         self.scored_counts = {job: count_scored(stores[job]) for job in self.jobs}
@@ -205,26 +205,26 @@ class _Planner:
         dtype = scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
         return Setup(row, engine, dtype)
 
-    def select_jobs(self, dry: DryRun | None) -> list[Part]:
+    def select_jobs(self, dry: DryRun | None) -> list[ScoringJob]:
         """Return the scoring jobs that the dry run lists; without a list, all unfinished ones."""
         if dry is not None and dry.scored is not None:
             return [job for job in self.jobs if (job.title, job.name) in dry.scored]
         return [job for job in self.jobs if job not in self.finished_jobs]
 
-    def expected_items(self, job: Part) -> dict[Path, Expectation]:
+    def expected_items(self, job: ScoringJob) -> dict[Path, Expectation]:
         return expected_items(self.campaign, self.catalogue, job)
 
-    def count_sentences(self, job: Part) -> int:
+    def count_sentences(self, job: ScoringJob) -> int:
         """Count the sentences or prompts of a job, scored or not."""
         return expected_work(self.expected_items(job)).sentences
 
-    def _token_scope(self, job: Part) -> set[tuple[str, bool]]:
+    def _token_scope(self, job: ScoringJob) -> set[tuple[str, bool]]:
         """Return (benchmark, whether only critical regions are scored) of a job's benchmarks."""
         row = self.catalogue.models[job.model]
         names = {benchmark for benchmark, _ in job.sets}
         return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
-    def _measured_tokens(self, job: Part) -> float | None:
+    def _measured_tokens(self, job: ScoringJob) -> float | None:
         """Return the mean tokens of a sentence in similar finished jobs, of this model if any."""
         if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
@@ -235,13 +235,13 @@ class _Planner:
         same_model = [self.scored_counts[done] for done in similar if done.model == job.model]
         return _total(same_model).mean or _total(counts).mean
 
-    def count_tokens(self, job: Part) -> int:
+    def count_tokens(self, job: ScoringJob) -> int:
         """Estimate the tokens that a job has yet to score."""
         work = expected_work(self.expected_items(job))
         mean = self._measured_tokens(job) or work.tokens / (work.sentences or 1)
         return round(max(0, work.sentences - self.scored_counts[job].sentences) * mean)
 
-    def plan_model(self, title: str, jobs: Sequence[Part]) -> ModelPlan:
+    def plan_model(self, title: str, jobs: Sequence[ScoringJob]) -> ModelPlan:
         """Plan the ``jobs`` of a model with this ``title``. Raises UserError if no node suits."""
         model = title.removesuffix(ANSWERS_SUFFIX)
         row, engine, dtype = self.setup_of(model)
@@ -292,7 +292,9 @@ class _Planner:
             sentences=(scored.sentences, sum(map(self.count_sentences, self.jobs))),
         )
 
-    def plan_disk(self, files: Sequence[SourceRow | TreebankRow], jobs: Sequence[Part]) -> DiskPlan:
+    def plan_disk(
+        self, files: Sequence[SourceRow | TreebankRow], jobs: Sequence[ScoringJob]
+    ) -> DiskPlan:
         """Compare the bytes that downloaded ``files`` and ``jobs`` add with the free space."""
         downloads = sum(row.bytes or 0 for row in files)
         missing = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
@@ -335,12 +337,12 @@ class _Planner:
         names = [path.removeprefix("sources/") for path in (dry.retrieved if dry else ())]
         return [row_by_name[name] for name in names if name in row_by_name]
 
-    def has_model(self, job: Part) -> bool:
+    def has_model(self, job: ScoringJob) -> bool:
         cache = self.site.cache if self.site else None
         cached = in_cache(cache, self.catalogue.models[job.model].hf_id)
         return cached or job.checkpoint(self.campaign).exists()
 
-    def notes(self, dry: DryRun | None, jobs: Sequence[Part]) -> list[str]:
+    def notes(self, dry: DryRun | None, jobs: Sequence[ScoringJob]) -> list[str]:
         """List remarks on the plan's numbers, such as assumptions."""
         missing = dict.fromkeys(job.model for job in jobs if not self.has_model(job))
         rows = [self.catalogue.models[model] for model in missing]
@@ -422,7 +424,7 @@ def make_plan(
     """
     planner = _Planner(campaign, catalogue, site)
     jobs = planner.select_jobs(dry)
-    jobs_by_title: dict[str, list[Part]] = {}
+    jobs_by_title: dict[str, list[ScoringJob]] = {}
     for job in jobs:
         jobs_by_title.setdefault(job.title, []).append(job)
     models, refused, failed = list[ModelPlan](), dict[str, str](), dict[str, str]()

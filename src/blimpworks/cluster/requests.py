@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
-from blimpworks.campaign.parts import Part, released_corpus
+from blimpworks.campaign.scoring_jobs import ScoringJob, released_corpus
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, Site
@@ -286,7 +286,7 @@ def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
 def plan_trainings(
     campaign: Campaign,
     catalogue: Catalogue,
-    jobs: Sequence[Part],
+    jobs: Sequence[ScoringJob],
     site: Site | None,
     *,
     missing: bool = True,
@@ -342,7 +342,7 @@ SPARE, LEAST = 1.5, 2
 
 
 def training_retries(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part], site: Site | None
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob], site: Site | None
 ) -> int:
     """Return how often Snakemake retries the training job of an LSTM.
 

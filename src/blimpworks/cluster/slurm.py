@@ -89,7 +89,7 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
     SLURM's comment.
     """
     # Slow to import (0.1 s), and most callers of this module only ask for their allocation.
-    from blimpworks.campaign.parts import ANSWERS_SUFFIX
+    from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX
 
     # Id, state, working directory and comment of each job.
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])

@@ -18,11 +18,11 @@ from pydantic import ValidationError
 
 from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.paper import FORMATS
-from blimpworks.campaign.parts import (
+from blimpworks.campaign.scoring_jobs import (
     Groups,
     Kind,
-    Part,
-    every_part,
+    ScoringJob,
+    every_job,
     exhibits_of,
     item_sets,
     items_table,
@@ -60,7 +60,7 @@ TAIL = 8192
 class JobStatus:
     """Progress of one scoring job at one time."""
 
-    job: Part
+    job: ScoringJob
     log: Path
     attempts: list[Attempt]
     progress: ProgressFile | None
@@ -189,7 +189,7 @@ def _judge_unended(
 
 
 def read_job_status(
-    campaign: Campaign, job: Part, moment: datetime, queue: Queue, listing: Listing
+    campaign: Campaign, job: ScoringJob, moment: datetime, queue: Queue, listing: Listing
 ) -> JobStatus:
     """Read a job's files; ``listing`` knows which exist. Raises UserError for a malformed one."""
     log, manifest = job.log(campaign), job.manifest(campaign)
@@ -349,7 +349,7 @@ def read_status(
 ) -> Status:
     """Read a campaign's progress; ``queue`` has SLURM's jobs. Raises UserError for a bad file."""
     moment, queue, listing = now(), queue or Queue(), Listing()
-    jobs = every_part(campaign, catalogue, groups)
+    jobs = every_job(campaign, catalogue, groups)
     statuses = [read_job_status(campaign, job, moment, queue, listing) for job in jobs]
     # Put jobs of the same model together.
     jobs_of: dict[str, list[JobStatus]] = {}

@@ -17,8 +17,8 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.engines import find_scorer
 from blimpworks.campaign.layout import Layout
-from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
+from blimpworks.campaign.scoring_jobs import whole_items_table
 from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.suites import read_suite
 from blimpworks.files import load_json

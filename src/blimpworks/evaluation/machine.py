@@ -177,7 +177,10 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None
             free, memory_name = max(machine.gpus_gb), "of the GPU's memory"
         needed = weights + working
         size = size_text(weights) if weights else "of a size not known yet"
-        need = f"{needed:.1f} GB {memory_name}: weights {size} in {row.dtype}, {working:.1f} GB to work with"
+        need = (
+            f"{needed:.1f} GB {memory_name}: weights {size} in {row.dtype}, "
+            f"{working:.1f} GB to work with"
+        )
         if free is not None and needed > free:
             remedies = []
             needed_by_half = weights / 2 + working

@@ -33,9 +33,9 @@ from blimpworks.campaign.catalogue import (
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign, declare, named_folder
 from blimpworks.campaign.paper import Benchmark
-from blimpworks.campaign.parts import is_usable
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import benchmarks, check_usable, paper_of, papers, registered
+from blimpworks.campaign.scoring_jobs import is_usable
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import rerun_command

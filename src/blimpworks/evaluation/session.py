@@ -22,8 +22,8 @@ from blimpworks.analysis.scoring_variants import merged
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import DECLARATION, check_campaign, declare, read_anew
-from blimpworks.campaign.parts import check_runs, every_part, obstacle
 from blimpworks.campaign.registry import check_papers, find_benchmark, papers
+from blimpworks.campaign.scoring_jobs import check_runs, every_job, obstacle
 from blimpworks.campaign.settings.base import read_settings
 from blimpworks.campaign.settings.site import find_site
 from blimpworks.cluster.status import read_status
@@ -291,7 +291,7 @@ class Evaluation:
                     reasons[name] = str(error)
                     continue
                 inputs = (layout.campaign, layout.catalogue, layout.groups)
-                rows = {} if every_part(*inputs) else layout.catalogue.models
+                rows = {} if every_job(*inputs) else layout.catalogue.models
                 obstacles = {m: obstacle(*inputs, row, name) for m, row in rows.items()}
                 distinct = {*obstacles.values()}
                 by_model = (f"{model}: {why}" for model, why in obstacles.items())
@@ -305,7 +305,7 @@ class Evaluation:
         layout = check_settings(settings)
         inputs = (layout.campaign, layout.catalogue, layout.groups)
         check_runs(*inputs)
-        covered = {lang for scoring_job in every_part(*inputs) for _, lang in scoring_job.sets}
+        covered = {lang for scoring_job in every_job(*inputs) for _, lang in scoring_job.sets}
         unused = [lang for lang in self.languages if lang not in covered]
         if unused:
             raise UserError(
@@ -457,7 +457,7 @@ class Evaluation:
                 table = output.partition("Job stats:\n")[2].partition("\n\n")[0]
                 print(table or "Nothing to do: everything is there and as it should be.")
                 return
-            site, scoring_jobs = find_site(campaign), every_part(campaign, catalogue, groups)
+            site, scoring_jobs = find_site(campaign), every_job(campaign, catalogue, groups)
             refuse_unreachable(campaign, catalogue, scoring_jobs, site.cache if site else None)
             if not self.profile:
                 for line in check_memory(self.models):

@@ -22,7 +22,7 @@ from requests.exceptions import ReadTimeout, RequestException
 
 from blimpworks.campaign.addresses import check_address, in_cache, is_on_hub, offline_variable
 from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow, hub_address
-from blimpworks.campaign.parts import Part, retrieved_files
+from blimpworks.campaign.scoring_jobs import ScoringJob, retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import Locked, locked_models, model_tables
 from blimpworks.errors import UserError
@@ -235,7 +235,7 @@ def campaign_obstacles(
 
 
 def refuse_unreachable(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part], cache: Path | None
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob], cache: Path | None
 ) -> None:
     """Raise UserError if files or models that a campaign lacks cannot be retrieved."""
     resources = Path(campaign.pathvars.resources)

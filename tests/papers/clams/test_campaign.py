@@ -6,9 +6,9 @@ import pytest
 
 from blimpworks.campaign.catalogue import from_seeds, load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.parts import item_sets, languages_of, retrieved_files, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.scoring_jobs import every_job, item_sets, languages_of, retrieved_files
 from blimpworks.campaign.settings.site import ModelNeeds, Site, for_seeds
 from blimpworks.cluster.needs import needs_of, speed_of
 from blimpworks.cluster.plan import make_plan
@@ -65,7 +65,7 @@ def test_a_bound_for_a_language_that_there_is_not_is_refused():
 
 def test_each_seed_is_scored_by_parts_of_its_own():
     campaign, catalogue = loaded()
-    parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    parts = every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
     languages = {(p.model, p.name): p.languages for p in parts}
     assert languages["lstm-small-seed1", "heb"] == ("heb",)
     assert languages["lstm-small-multi-seed5", "multi"] == FIVE
@@ -132,7 +132,7 @@ def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
     def files(**changes):
         changed = campaign.model_copy(update=changes)
         chosen = load_catalogue(changed)
-        parts = score_parts(changed, chosen, groups_of_models(changed, chosen))
+        parts = every_job(changed, chosen, groups_of_models(changed, chosen))
         return set(retrieved_files(changed, chosen, parts))
 
     names = files()
@@ -149,7 +149,7 @@ def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
 def test_released_corpora_take_the_place_of_treebanks():
     lstms = ("clams-lstm-mono", "clams-lstm-multi")
     campaign, catalogue = loaded("config", benchmarks=("clams",), languages=FIVE, models=lstms)
-    parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    parts = every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
     names = retrieved_files(campaign, catalogue, parts)
     assert sum(catalogue.sources[name].kind == "corpus" for name in names) == 4 * len(FIVE)
     assert not any(name.startswith("ud/") for name in names)

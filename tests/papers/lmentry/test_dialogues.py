@@ -8,7 +8,7 @@ from transformers import AutoTokenizer
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.parts import benchmarks_of
+from blimpworks.campaign.scoring_jobs import benchmarks_of
 from blimpworks.errors import UserError
 from blimpworks.models.encoding import (
     answer_labels,

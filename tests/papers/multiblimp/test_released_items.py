@@ -7,9 +7,9 @@ import pytest
 
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.parts import every_part, exhibits_of, retrieved_files
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import check_papers
+from blimpworks.campaign.scoring_jobs import every_job, exhibits_of, retrieved_files
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items import released
@@ -45,12 +45,12 @@ TREES = (
 1 There there ADV _ 4 advmod
 2 are be AUX Mood=Ind|Number=Plur|VerbForm=Fin 4 aux
 3 dogs dog NOUN Number=Plur 4 nsubj
-4 singing sing VERB VerbForm=Part 0 root
+4 singing sing VERB VerbForm=ScoringJob 0 root
 """,
     """
 1 are be AUX Mood=Ind|Number=Plur|VerbForm=Fin 3 aux
 2 dogs dog NOUN Number=Plur 3 nsubj
-3 singing sing VERB VerbForm=Part 0 root
+3 singing sing VERB VerbForm=ScoringJob 0 root
 """,
 )
 
@@ -297,7 +297,7 @@ def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file()
     needed = {}
     for kind in ("released", "regenerated"):
         chosen, catalogue = campaign(multiblimp={"items": kind})
-        parts = every_part(chosen, catalogue, groups_of_models(chosen, catalogue))
+        parts = every_job(chosen, catalogue, groups_of_models(chosen, catalogue))
         files = retrieved_files(chosen, catalogue, parts)
         exhibits = {spec.name for spec in exhibits_of(chosen, catalogue, parts)}
         needed[kind] = {name.partition("/")[0] for name in files}, exhibits

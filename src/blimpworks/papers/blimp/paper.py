@@ -12,7 +12,7 @@ from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned, curves_of
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.parts import named_sources
+from blimpworks.campaign.scoring_jobs import named_sources
 from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.parts import available
+from blimpworks.campaign.scoring_jobs import available
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.exhibits import BENCHMARK, SPECS

@@ -11,7 +11,7 @@ from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
 from blimpworks.campaign.paper import Benchmark, Citation, Generation, Paper, TableKind
-from blimpworks.campaign.parts import available
+from blimpworks.campaign.scoring_jobs import available
 from blimpworks.campaign.settings.base import Variant
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows

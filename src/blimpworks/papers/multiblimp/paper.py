@@ -10,7 +10,7 @@ from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.parts import available, is_usable, lexicon_sources
+from blimpworks.campaign.scoring_jobs import available, is_usable, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.files import read_cells

@@ -10,7 +10,7 @@ from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, Pinned
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.parts import lexicon_sources
+from blimpworks.campaign.scoring_jobs import lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.exhibits import SPECS

@@ -11,8 +11,8 @@ from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.parts import is_usable
 from blimpworks.campaign.registry import tie_policy
+from blimpworks.campaign.scoring_jobs import is_usable
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.papers.clams.exhibits import BENCHMARK

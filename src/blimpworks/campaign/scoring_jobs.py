@@ -1,9 +1,8 @@
 """List the scoring jobs of a campaign, and the files that it retrieves.
 
 A campaign is the settings of a run; its catalogue has the rows of its languages and models. A
-scoring job (class ``Part``) runs one model on some items tables, for example model ``gpt2``, name
-``multi``, tables (mine, eng) and (yours, deu). The workflow, plans and progress reports use
-these lists.
+``ScoringJob`` runs one model on some items tables, for example model ``gpt2``, name ``multi``,
+tables (mine, eng) and (yours, deu). The workflow, plans and progress reports use these lists.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +48,7 @@ CORPUS, TEXT = "corpus", "text"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScoringJob:
     """A scoring job: one checkpoint scores or answers the items of some languages."""
 
     model: str
@@ -168,14 +167,14 @@ def covered_by(groups: Groups, row: ModelRow, languages: Iterable[str]) -> tuple
     return tuple(lang for lang in languages if not row.languages or lang in groups[row.languages])
 
 
-def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
-    """Return the name of the job in which a model scores a language (``Part.name``)."""
+def job_name(campaign: Campaign, row: ModelRow, lang: str) -> str:
+    """Return the name of the job in which a model scores a language (``ScoringJob.name``)."""
     if row.scope == "monolingual":
         return lang
     return "multi" if campaign.scoring.jobs == "model" else f"multi.{lang}"
 
 
-def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
+def every_job(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[ScoringJob]:
     """Return the jobs that score, then those that answer, in the catalogue's order of models."""
     jobs = []
     languages = {name: languages_of(campaign, catalogue, name) for name in campaign.benchmarks}
@@ -186,20 +185,15 @@ def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list
             if (find_benchmark(benchmark).unit == "prompt") != (task == "answer"):
                 continue
             for lang in covered_by(groups, row, languages[benchmark]):
-                sets.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
+                sets.setdefault(job_name(campaign, row, lang), []).append((benchmark, lang))
         engine = engine_of(campaign, row)
         for name, tables in sets.items():
-            jobs.append(Part(model, name, engine, (*tables,), task, trained=bool(row.recipe)))
+            jobs.append(ScoringJob(model, name, engine, (*tables,), task, trained=bool(row.recipe)))
     return jobs
 
 
-def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
-    """Return the jobs that score sentences, in the catalogue's order of models."""
-    return [job for job in every_part(campaign, catalogue, groups) if job.task == "score"]
-
-
 def exhibits_of(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part]
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob]
 ) -> list[ExhibitSpec]:
     """Return the exhibits (tables and figures) that the campaign's items and jobs suffice for."""
     with_items = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
@@ -238,7 +232,7 @@ def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None
     """
     if not campaign.benchmarks or not campaign.models or campaign.models == "all":
         return
-    jobs = every_part(campaign, catalogue, groups)
+    jobs = every_job(campaign, catalogue, groups)
     runs = {(catalogue.row_of(job.model), name) for job in jobs for name, _ in job.sets}
     run_models = {model for model, _ in runs}
     run_benchmarks = {benchmark for _, benchmark in runs}
@@ -313,7 +307,7 @@ def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
 
 
 def read_files(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part]
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob]
 ) -> list[TreebankRow | SourceRow]:
     """Return the treebank files and other sources that a campaign reads, each once.
 
@@ -350,7 +344,9 @@ def read_files(
     return list(by_name.values())
 
 
-def retrieved_files(campaign: Campaign, catalogue: Catalogue, jobs: Sequence[Part]) -> list[str]:
+def retrieved_files(
+    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob]
+) -> list[str]:
     """Return the names of the files that a campaign retrieves."""
     rows = read_files(campaign, catalogue, jobs)
     return [row.name for row in rows if is_usable(campaign, row)]
