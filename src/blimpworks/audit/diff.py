@@ -5,7 +5,7 @@ the jobs of both trees by these records. It lists each changed number with the p
 which are differences of code, parameters, inputs or software in the jobs that it comes from:
 
     3 because of parameter: score near_tie: 0.1 → 0.2
-       exhibits/multiblimp/table5  gpt2 / English: 81.5 → 81.7  (+0.2)
+       exhibits/mine/table5  gpt2 / English: 81.5 → 81.7  (+0.2)
 """
 
 import json

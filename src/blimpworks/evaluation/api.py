@@ -1,6 +1,6 @@
 """The Python interface, for notebooks: run evaluations, and load items and results with pandas.
 
-results = blimpworks.evaluate("gpt2", benchmarks=["blimp"], out="evaluations/gpt2")
+results = blimpworks.evaluate("gpt2", benchmarks=["mine"], out="evaluations/gpt2")
 results.accuracies
 """
 

@@ -100,7 +100,7 @@ class Facts(TypedDict):
 
 
 Coverage = Mapping[str, Mapping[str, list[str]]]
-"""Languages of a model on a benchmark: {"blimp": {"gpt2": ["eng"]}}."""
+"""Languages of a model on a benchmark: {"mine": {"gpt2": ["eng"]}}."""
 
 
 def coverage(layout: Layout) -> Coverage:

@@ -3,7 +3,7 @@
 ``compare_published`` recomputes it from other printed numbers, such as a mean from the values:
 
     paper  exhibit  row    column   printed  recomputed  rule  status  ...
-    blimp  table2   GPT-2  Overall  71.3     71.3333     mean  exact
+    mine   table2   GPT-2  Overall  71.3     71.3333     mean  exact
 
 ``compare_measured`` compares it with the number that the campaign's models gave. Recomputed and
 measured numbers are cells, which the exhibits' code writes to files: a value, its formula, and the

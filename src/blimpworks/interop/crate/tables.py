@@ -204,7 +204,7 @@ class Copied:
 
 
 def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
-    """Return the components of a table's path below its kind's folder: (blimp, gpt2, eng)."""
+    """Return the components of a table's path below its kind's folder: (mine, gpt2, eng)."""
     components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
     return components[len(components) - components[::-1].index(folder) :]

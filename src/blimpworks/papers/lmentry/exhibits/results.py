@@ -156,8 +156,9 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         note += " template and by the position of the answer."
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]
+    texts = {"table4": "table4_published", "table5": "table5_published"}
     return Exhibit(
-        **describe(f"{table}_published" if published else table, judged=note),
+        **describe(texts[table] if published else table, judged=note),
         cells=cells,
         heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
         sections=common.sections_of(models, labels, shown_names, averages),
