@@ -12,7 +12,7 @@ from support.checkout import DEMO, output_of
 from support.paths import REPOSITORY
 
 pytestmark = pytest.mark.xdist_group("workflow")
-BLOCK = re.compile(r"^ *```(?:sh|console)?\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 PLACEHOLDER = re.compile(r"[…\[]|\b(?:MODEL|OWNER|COMMIT|NAME|CAMPAIGN|ID)\b")
 """What stands for something of the reader's: such a line cannot be typed as it is."""
 CLUSTER = "--profile slurm"
@@ -23,7 +23,8 @@ NO_NETWORK = {"BLIMPWORKS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
 def commands_in(path: Path) -> list[str]:
     """Command lines in a document's blocks, without prompts and remarks, and in one line each."""
     blocks = BLOCK.findall(path.read_text(encoding="utf-8"))
-    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    typed = [text for language, text in blocks if language in ("", "sh", "console")]
+    lines = "\n".join(typed).replace("\\\n", " ").splitlines()
     bare = (re.sub(r"\s{2,}#.*", "", line).strip().removeprefix("$ ") for line in lines)
     started = (line.replace("python -m blimpworks", "blimpworks") for line in bare)
     return [line for line in started if re.match(r"(blimpworks|snakemake|make) [^=:]", line)]
@@ -38,7 +39,7 @@ MADE = [line for line in TYPED if line.startswith("make ")]
 QUICK = [
     line
     for line in OURS
-    if re.search(r"explain results/demo/|check results/demo|try-|evaluate --list", line)
+    if re.search(r"explain results/demo/|check results/demo|\btry-|evaluate --list", line)
     and "words.txt" not in line
 ]
 
