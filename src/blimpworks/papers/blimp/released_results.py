@@ -143,7 +143,6 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
 
 # Human judgements
 
-
 SLOTS = range(1, 6)
 ATTENTION = "attention"
 """Value of the columns phenomenon and paradigm for attention checks."""

@@ -1,9 +1,11 @@
 """Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells from them.
 
-Modules with tables and figures call these functions. Rows of accuracies have the columns model,
-method, phenomenon, paradigm, accuracy (0 to 1) and n (pairs); ``source`` names the input table. A
-cell is one number: ``cell_key`` has the titles of its row and column, and ``where`` filters the
-rows (column: value or values) that its formula takes.
+Modules with tables and figures make exhibits from input tables (paths by name) and labels (models
+to show; whether numbers are measured by a campaign or published). They call the functions here.
+Rows of accuracies have the columns model, method, phenomenon, paradigm (its name is a ``uid``),
+accuracy (0 to 1) and n (pairs); ``source`` names the input table. A cell is one number of an
+exhibit: ``cell_key`` has the titles of its row and column, and ``where`` filters the rows (column:
+value or values) that its formula takes.
 
 The accuracy on a phenomenon is the mean over its paradigms, and the overall accuracy the mean over
 all paradigms (section 5). Paradigms have equal numbers of pairs.

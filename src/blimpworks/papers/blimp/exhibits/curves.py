@@ -116,8 +116,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
             cells += line_cells
         axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
         axes.set_xscale("log", base=2)
-        names = [size_name(size).upper() for size in models_by_size]
-        axes.set_xticks([*models_by_size], names)
+        axes.set_xticks([*models_by_size], [size_name(size).upper() for size in models_by_size])
         axes.minorticks_off()
         axes.set_title(label, loc="left")
         axes.set_ylabel("accuracy (%)")

@@ -1,10 +1,10 @@
 """Make two tables of ours: human agreement with BLiMP's labels, and the ties of models.
 
-``humans`` compares three sources (Warstadt et al. 2020, section 3.4): the printed human columns of
-Tables 3 and 4, the released summary, and the released ratings (single choices of raters), which
-should give the same numbers. ``ties`` counts pairs with equally probable sentences: by section 4.1
-a model is wrong on them, even on seven released pairs of twice the same sentence. A cell is one
-number of a table; ``where`` filters the rows (column: value or values) that it is computed from.
+``humans`` compares the printed human columns of Tables 3 and 4, the released summary, and the
+released ratings (single choices of raters). They should give the same numbers (Warstadt et al.
+2020, section 3.4). ``ties`` counts pairs with equally probable sentences: by section 4.1 a model is
+wrong on them, even on seven released pairs of twice the same sentence. Terms such as cell and
+``where`` are explained in ``accuracies``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -185,11 +185,8 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
 
 PAIRS, TIED, SAME = "Pairs", "Ties", "Same sentence twice"
 WRONG, HALF = "Ties wrong (published)", "Ties half (corrected)"
-TIE_HEADS = {
-    SAME: ("Same sentence", "twice"),
-    WRONG: ("Ties wrong", "(published)"),
-    HALF: ("Ties half", "(corrected)"),
-}
+TIE_HEADS = {title: title.rpartition(" ")[::2] for title in (SAME, WRONG, HALF)}
+"""Titles of columns in two lines; the second has the last word."""
 MOST_PARADIGMS = 3
 """Number of paradigms that the table shows for each model: those with the most ties."""
 

@@ -1,9 +1,7 @@
 """Make BLiMP's tables: Tables 1 to 4, the erratum of Tables 3 and 4, and numbers of the text.
 
-Each public function makes an exhibit (a table or figure) from input tables (paths by name) and
-labels (names to show; the ``source`` of the numbers, measured by the campaign or published). A cell
-is a number with the titles of its row and column; ``stands_for`` is the (row, column) under which
-``config/published/blimp`` has the paper's number. A ``uid`` is the name of a paradigm.
+Terms such as cell and ``uid`` are explained in ``accuracies``. A cell ``stands_for`` the (row,
+column) under which ``config/published/blimp`` has the paper's number.
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
 misreported and has accuracies of a second run. The paper and its released results show which
 numbers are wrong (docs/blimp.md).
@@ -165,8 +163,7 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         description = describe("table4_published")
         printed = shared.read_printed(tables, exhibit="table4")
         all_names = {**labels.models, HUMAN: "Human"}
-        in_print = dict.fromkeys(printed["column"])
-        names = {model: all_names[model] for model in in_print if model in all_names}
+        names = {model: all_names[model] for model in printed["column"] if model in all_names}
         cells = shared.printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, names)
         for cell in _table4_cells(acc.read_released(tables), labels, ", released"):
             cells.append(replace(cell, printed=False))
@@ -223,8 +220,7 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
     printed_numbers = shared.printed_cells(of_models, row_names, HEADINGS)
     faulty = of_models[of_models["fault"] != ""]
-    faulty_keys = zip(faulty["row"], faulty["column"], strict=True)
-    wrong = {(row_names[model], HEADINGS[column]) for model, column in faulty_keys}
+    wrong = {(row_names[row["row"]], HEADINGS[row["column"]]) for _, row in faulty.iterrows()}
     cells: list[Cell] = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == row_names[model]]

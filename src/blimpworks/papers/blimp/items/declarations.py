@@ -253,10 +253,7 @@ class Scheme(Strict):
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Templates by key."""
-        texts = {"good": self.good, "bad": self.bad, "crucial_item": self.crucial_item}
-        texts["dependency_length"] = self.dependency_length
-        return {key: text for key, text in texts.items() if text is not None}
+        return self.model_dump(exclude={"draw"}, exclude_none=True)
 
 
 class Paradigm(Strict):
@@ -325,7 +322,6 @@ class NounForm:
 
     @property
     def det(self) -> Forms:
-        """The determiner, or nothing."""
         return (self.determiner.determiner,) if self.determiner else ()
 
     def words(self) -> list[str]:
@@ -343,7 +339,6 @@ class Realisation:
 
     @property
     def aux(self) -> Forms:
-        """The auxiliary's form; nothing if there is none."""
         if self.auxiliary is None:
             return ()
         return (self.auxiliary.negated if self.negated else self.auxiliary.auxiliary,)

@@ -46,8 +46,6 @@ LEXICON_KEYS: tuple[tuple[type[draws.Draw], str, str], ...] = (
     (draws.PredicateDraw, "among", "auxiliaries.tsv"),
 )
 """Keys of draws that name words or classes of the lexicon, and the lexicon's file."""
-Complaint = tuple[str, str]
-"""Key, and a phrase that says what is wrong with its value."""
 
 
 def read_declaration(path: Path) -> draws.Paradigm:
@@ -81,17 +79,18 @@ def read_declaration(path: Path) -> draws.Paradigm:
 
 
 def _schemes_by_prefix(declaration: draws.Paradigm) -> Iterator[tuple[str, draws.Scheme]]:
-    """Yield the schemes with the beginning of their keys, such as "one_of.0."; empty for one."""
-    for number, scheme in enumerate(declaration.one_of):
-        yield f"one_of.{number}." if len(declaration.one_of) > 1 else "", scheme
+    """Yield the schemes with the beginning of their keys: "one_of.0." and so on, or "" for one."""
+    schemes = declaration.one_of
+    for number, scheme in enumerate(schemes):
+        yield f"one_of.{number}." if len(schemes) > 1 else "", scheme
 
 
 def _with_article(category: str) -> str:
     return f"{'an' if category[0] in 'aeiou' else 'a'} {category}"
 
 
-def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]:
-    """Yield complaints about names and slots without a draw, or without a suitable one."""
+def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str, str]]:
+    """Yield keys with names or slots that have no suitable draw, and what is wrong with them."""
     # Draws refer to earlier draws, of certain categories.
     categories: dict[str, str] = {}
     for name, draw in scheme.draw.items():
@@ -374,10 +373,9 @@ class Generator:
 
 
 def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[str]:
-    """Yield lines that show the first pairs of a paradigm, and where their lengths differ.
+    """Yield lines with the first pairs of a paradigm, [critical words], and unequal lengths.
 
-    The critical words follow the sentences. Raises UserError for a mistake in the declaration or
-    the lexicon.
+    Raises UserError for a mistake in the declaration or the lexicon.
     """
     generator = Generator(declaration, read_declaration(declaration), read_lexicon(lexicon), seed)
     for pair in generator.pairs(show):

@@ -133,8 +133,7 @@ table6 = partial(_tests_table, "the best", "table6", TOP)
 def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena.
 
-    Over phenomena, one paradigm can weigh as much as five, and ten observations give no p below
-    .002.
+    Over phenomena, one paradigm can weigh as much as five, and ten of them give no p below .002.
     """
     ranked, names = _rank_models(tables, labels), evaluation.model_names(labels.models)
     groups = {"Table 5": choose_models(GEMMA, ranked), "Table 6": choose_models(TOP, ranked)}
@@ -218,8 +217,7 @@ def _measured_numbers(
         cells[key] = evaluation.macro_cell(_rows_of(rows, [model], [*PARADIGMS]), key, key)
     granite = _rows_of(rows, GRANITE, [NOUN])
     if len(granite):
-        key = GRANITE_NOUN
-        cells[key] = evaluation.accuracy_cell(granite, key, labels, key)
+        cells[GRANITE_NOUN] = evaluation.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
     facts = labels.facts["urblimp_models"]
     base = [model for model in finished if not evaluation.is_instructed(model, facts)]
     singular = _rows_of(rows, base, [SINGULAR])
@@ -259,8 +257,8 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     if scores:
         formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
         count, total = int(formula(scores.rows)), len(tuned) // 2
-        text, source, where = f"{count} of {total}", scores.source, scores.where
-        numbers[key] = Cell(*key, count, text, formula, source, where, n=total, stands_for=key)
+        shown, source, where = f"{count} of {total}", scores.source, scores.where
+        numbers[key] = Cell(*key, count, shown, formula, source, where, n=total, stands_for=key)
     claims = _claim_cells(rows, finished, scores, names)
 
     if labels.source == "measured":
@@ -286,5 +284,5 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         return None
 
     cells, _ = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION, recompute)
-    recomputed_cells = [replace(cell, column=shared.AGAIN) for cell in claims]
-    return Exhibit(**describe("text_published"), cells=[*cells, *recomputed_cells])
+    cells += [replace(cell, column=shared.AGAIN) for cell in claims]
+    return Exhibit(**describe("text_published"), cells=cells)

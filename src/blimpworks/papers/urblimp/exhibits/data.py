@@ -117,10 +117,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 2: the phenomena with their number of paradigms.
-
-    The measured form adds a pair of each phenomenon.
-    """
+    """Tabulate Table 2: each phenomenon's number of paradigms; measured forms add a pair."""
     measured = labels.source == "measured"
     rows = _read_items(tables) if measured else table_models(tables, labels)
     cells: list[Cell] = []
@@ -138,10 +135,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 3: the models with their sizes and instruction tuning.
-
-    The measured form adds the number of pairs that each model judged.
-    """
+    """Tabulate Table 3: models' sizes and instruction tuning; measured forms count pairs judged."""
     names = evaluation.model_names(labels.models)
     if labels.source == "published":
         printed = shared.read_printed(tables, exhibit="table3").set_index("row", drop=False)
@@ -169,10 +163,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table10(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 10: the number of pairs of each paradigm.
-
-    The measured form adds one of the pairs.
-    """
+    """Tabulate Table 10: each paradigm's number of pairs; measured forms add one of the pairs."""
     cells: list[Cell] = []
     if labels.source == "published":
         # Beside the printed number: the smallest that all accuracies on the paradigm are shares of.
@@ -348,8 +339,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
             pairs = [item for item in by_lang[lang] if item["paradigm"] == paradigm]
             if not pairs:
                 continue
-            sample = [*evenly(pairs, MOST_SAMPLES)]
-            title = f"{prefix}{name}"
+            sample, title = [*evenly(pairs, MOST_SAMPLES)], f"{prefix}{name}"
             head = f"{title} ({len(sample)} of {len(pairs):,})"
             row_titles = {head: head}
             for number, item in enumerate(sample, start=1):
@@ -404,8 +394,7 @@ def _kappa_cells(ratings: pd.DataFrame, per_pair: int, pairs: int) -> Iterator[C
 def _participant_cells(person: pd.DataFrame, row: str) -> Iterator[Cell]:
     """Yield the cells of a participant: accuracy, and numbers of pairs and attention checks."""
     where = {"participant": str(person["participant"].item())}
-    n = int(person["n"].item())
-    if n:
+    if n := int(person["n"].item()):
         low, high = (float(100 * person[end].item()) for end in ("low", "high"))
         fields: dict[str, Any] = {"n": n, "low": low, "high": high}
         yield formula_cell(person, (row, ACCURACY), UNWEIGHTED, PEOPLE, where, ".1f", **fields)

@@ -37,12 +37,8 @@ BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"
 ACCURACY_COLUMNS = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
 SHARES = {UNEQUAL: "unequal", **ACCURACY_COLUMNS, DIFFERENTLY: "differently"}
 """Headings of percentages, and the columns of the table that count their pairs."""
-LENGTH_HEADS = {
-    UNEQUAL: ("Unequal", "tokens"),
-    BY_TOKEN: ("Accuracy", "by token"),
-    BY_SUM: ("Accuracy", "in sum"),
-    DIFFERENTLY: ("Decided", "differently"),
-}
+LENGTH_HEADS = {title: title.partition(" ")[::2] for title in SHARES}
+"""Titles of columns in two lines; the first has the first word."""
 MARKS: dict[str, dict[str, Any]] = {
     BY_TOKEN: {"fmt": "o", "color": ORANGE, "markerfacecolor": "white", "markersize": 5},
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
@@ -115,11 +111,10 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw each model's accuracy by token and in sum, in a panel for each type of change."""
     rows, evaluations = _read_table(tables, labels)
-    cells: list[Cell] = []
-    for name, where in evaluations.items():
-        cells += _by_change(rows, name, where)
     names, changes = [*evaluations], _list_changes(rows)
-    by_position = {(cell.row, cell.column): cell for cell in cells}
+    by_position: dict[tuple[str, str], Cell] = {}
+    for name, where in evaluations.items():
+        by_position |= {(cell.row, cell.column): cell for cell in _by_change(rows, name, where)}
 
     figure = new_figure(PAGE_INCHES, 1.0 + 0.27 * max(len(names), 2))
     if names:
@@ -152,7 +147,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
         figure.supxlabel("accuracy (%)", fontsize=8)
     else:
         say(figure.subplots(), "no scores")
-    return Exhibit(**describe("lengths_fig"), cells=cells, figure=figure)
+    return Exhibit(**describe("lengths_fig"), cells=[*by_position.values()], figure=figure)
 
 
 # One pair, word by word
@@ -165,8 +160,6 @@ IN_ALL, PER_TOKEN = "in all", "per token"
 SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
 BAR_WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
-Columns = list[dict[str, int | None]]
-"""Columns of aligned words: the index in the table by side, or None without a word."""
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
@@ -182,9 +175,9 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
-    # Words that both sentences have share a column.
+    # Words that both sentences have share a column: row labels of the table by side.
     good, bad = (rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES)
-    columns: Columns = []
+    columns: list[dict[str, int | None]] = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
     for _, start, end, bad_start, bad_end in matcher.get_opcodes():
         for at_good, at_bad in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):

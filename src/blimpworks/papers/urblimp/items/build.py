@@ -139,10 +139,7 @@ class Draft:
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, draft: "Draft", *, absent: bool) -> list[int]:
-        """Return the positions of words with a different form in another draft.
-
-        ``absent`` decides whether words that the other draft lacks are counted too.
-        """
+        """Return positions of words whose form differs in ``draft``, or that it lacks if ``absent``."""
         forms = {slot.word: slot.form for slot in draft.slots}
         positions = []
         for position, slot in enumerate(self.slots):
@@ -407,8 +404,7 @@ def build_items(
         outcomes: list[Outcome] = []
         pairs_so_far: set[tuple[str, str]] = set()
         for rule in paradigm_rules:
-            rule_trees = [*selected, *plain] if rule.source == "text" else selected
-            for tree in rule_trees:
+            for tree in [*selected, *plain] if rule.source == "text" else selected:
                 try:
                     rule_outcomes = [*apply_rule(rule, tree, language, attested)]
                 except UserError as error:
