@@ -265,7 +265,6 @@ def compare_lengths(
             by_sum=(f"{BY_SUM} right", "sum"),
             differently=("differently", "sum"),
         )
-
         names = {"model": evaluation.model, "lang": evaluation.lang}
         counts += numbers.reset_index().assign(**names).to_dict("records")
         deletions = items.filter(pc.equal(items["change"], DELETION))["paradigm"]

@@ -137,8 +137,7 @@ def formula_cell(
 ) -> Cell:
     """Make a cell of a formula's value for the ``rows`` of ``source`` that ``where`` selects.
 
-    ``form`` formats the value, with halves rounded up as in the paper. ``fields`` are further
-    fields of the cell.
+    ``form`` formats the value, halves rounded up as in the paper; the cell has further ``fields``.
     """
     value = formula(select_rows(rows, where))
     text = form.format(value + HALF_UP).replace("-", "−")

@@ -210,7 +210,6 @@ def _tie_cells(
 
 def ties(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate ties of the campaign's models, and accuracies with ties wrong or half right."""
-    # Only items of BLiMP say which pairs are twice the same sentence.
     for path in tables["items"]:
         table = read_table(ITEMS, path)
         if path.stem == LANG and "identical" in table.column_names:

@@ -309,7 +309,8 @@ class NounForm:
 
     @property
     def possessive(self) -> str:
-        return lexicon.possessive(self.text, plural=self.number == "pl")
+        plural_in_s = self.number == "pl" and self.text.endswith("s")
+        return self.text + ("'" if plural_in_s else "'s")
 
     @property
     def reflexives(self) -> Forms:

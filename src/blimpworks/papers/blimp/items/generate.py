@@ -49,11 +49,7 @@ LEXICON_KEYS: tuple[tuple[type[draws.Draw], str, str], ...] = (
 
 
 def read_declaration(path: Path) -> draws.Paradigm:
-    """Read a paradigm's declaration, a YAML file called after it.
-
-    Raises UserError, naming file and key, for missing, unknown or malformed keys. It also does so
-    for names of draws that do not exist or have the wrong category.
-    """
+    """Read a paradigm's declaration, a YAML file. Raises UserError, naming its malformed keys."""
     settings = read_settings(path, "declaration of a paradigm")
     gathered = settings
     if "one_of" not in settings:
@@ -312,18 +308,12 @@ class Generator:
         differs = False
         if method == "one_prefix":
             differs = good.prefix != bad.prefix
-            fields = {
-                "one_prefix_prefix": good.prefix,
-                "one_prefix_word_good": good.word,
-                "one_prefix_word_bad": bad.word,
-            }
+            fields["one_prefix_prefix"] = good.prefix
+            fields |= {"one_prefix_word_good": good.word, "one_prefix_word_bad": bad.word}
         elif method == "two_prefix":
             differs = good.word != bad.word
-            fields = {
-                "two_prefix_prefix_good": good.prefix,
-                "two_prefix_prefix_bad": bad.prefix,
-                "two_prefix_word": good.word,
-            }
+            fields["two_prefix_word"] = good.word
+            fields |= {"two_prefix_prefix_good": good.prefix, "two_prefix_prefix_bad": bad.prefix}
         if differs:
             raise Redraw(f"what {method} wants to be the same differs")
 
@@ -391,8 +381,7 @@ def generate_paradigms(
 ) -> int:
     """Write the pairs of declared paradigms, a file for each; return the total number of pairs.
 
-    Each paradigm draws independently, so that others can be left out or added. Raises UserError
-    for a mistake in the lexicon or a declaration, and for too few possible pairs.
+    Raises UserError for a mistake in the lexicon or a declaration, and for too few possible pairs.
     """
     entries = read_lexicon(lexicon)
     generators = [Generator(path, read_declaration(path), entries, seed) for path in declarations]

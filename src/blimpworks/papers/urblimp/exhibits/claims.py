@@ -257,8 +257,10 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     if scores:
         formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
         count, total = int(formula(scores.rows)), len(tuned) // 2
-        shown, source, where = f"{count} of {total}", scores.source, scores.where
-        numbers[key] = Cell(*key, count, shown, formula, source, where, n=total, stands_for=key)
+        count_text, source, where = f"{count} of {total}", scores.source, scores.where
+        numbers[key] = Cell(
+            *key, count, count_text, formula, source, where, n=total, stands_for=key
+        )
     claims = _claim_cells(rows, finished, scores, names)
 
     if labels.source == "measured":

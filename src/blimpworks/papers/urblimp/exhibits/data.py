@@ -55,13 +55,11 @@ def _filter_of(items: pd.DataFrame) -> dict[str, Any]:
 def _with_examples(
     description: Description, cells: list[Cell], items: Mapping[str, pd.DataFrame]
 ) -> Exhibit:
-    """Make a table that shows an example pair after each row; ``items`` are pairs by row title.
-
-    The pair with the lowest id is taken: ids are content hashes, so the choice is random.
-    """
+    """Make a table that shows an example pair after each row; ``items`` are pairs by row title."""
     remarks: dict[str, dict[str, str]] = {}
     languages: dict[Place, str] = {}
     for row, row_items in items.items():
+        # Ids are content hashes, so that the lowest one is a random choice.
         first = row_items.sort_values("item_id").iloc[0]
         remarks[row] = {head: str(first[column]) for column, head in EXAMPLE.items()}
         languages |= {(row, head): language_tag(LANG) for head in EXAMPLE.values()}

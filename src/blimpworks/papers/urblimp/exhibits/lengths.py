@@ -187,7 +187,6 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         differing = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
         sentence_words.append(" / ".join(differing))
 
-    # A cell for each word, and two for each sentence.
     keys = {key: str(rows[key].iloc[0]) for key in ("model", "lang", "paradigm", "item_id")}
     cells: dict[tuple[str, str], Cell] = {}
     for number, indices in enumerate(columns, start=1):
@@ -222,7 +221,6 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     for tick in axes.get_xticklabels():
         tick.set(fontfamily=family or "sans-serif", fontsize=9 if family else 7)
     if direction(" ".join(sentence_words)) == "rtl":
-        # Words run from right to left, as the script does.
         axes.invert_xaxis()
         axes.yaxis.tick_right()
         axes.yaxis.set_label_position("right")

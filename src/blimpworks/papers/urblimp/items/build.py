@@ -139,7 +139,7 @@ class Draft:
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, draft: "Draft", *, absent: bool) -> list[int]:
-        """Return positions of words whose form differs in ``draft``, or that it lacks if ``absent``."""
+        """Return positions of words with another form in ``draft``, or, if ``absent``, no form."""
         forms = {slot.word: slot.form for slot in draft.slots}
         positions = []
         for position, slot in enumerate(self.slots):

@@ -90,10 +90,7 @@ class Paradigm(Strict):
         return of_class and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Return the forms of each cell, the usual one first.
-
-        ``inside`` tells whether a word of the same complex follows.
-        """
+        """Return forms by cell, the usual first; ``inside``: a word of the same complex follows."""
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem
