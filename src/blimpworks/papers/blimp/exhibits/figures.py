@@ -116,7 +116,6 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         if common(both) >= acc.ENOUGH:
             cell_key = (names[first], names[second])
             cells.append(acc.pearson_cell(both, cell_key, formulas.PEARSON, "model"))
-
     width = max(style.COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
         figure = style.new_figure(width, 0.8 * width)
@@ -392,7 +391,6 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     if not names:
         figure = style.empty_figure("no model has judged both sets", height=2.7)
         return Exhibit(**description, cells=[], figure=figure)
-
     cells: list[Cell] = []
     lines = math.ceil(len(names) / PANELS_IN_LINE)
     figure = style.new_figure(style.PAGE_INCHES, 0.3 + 2.4 * lines)

@@ -211,8 +211,7 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     rows = acc.read_released(tables, [*RUNS.values()])
     # Humans were not run again.
     of_models = printed[printed["row"] != HUMAN]
-    printed_models = {*of_models["row"]}
-    names = {model: name for model, name in labels.models.items() if model in printed_models}
+    names = {model: name for model, name in labels.models.items() if model in {*of_models["row"]}}
     # Each model has a row as printed, and three more if the released results are there.
     versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
     titles = [f"{name}, {version}" for name in names.values() for version in versions]

@@ -12,7 +12,7 @@ for each lexical entry, because Warstadt et al. (2020, section 3.1) compare leng
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import Field
 
@@ -28,26 +28,18 @@ NOMINAL = ("noun", "phrase")
 PRONOMINAL = (*NOMINAL, "pronoun")
 
 
-class DrawReference(NamedTuple):
-    """A key of a draw that names another draw, with the categories allowed for the other."""
-
-    key: str
-    name: str
-    categories: Sequence[str]
-
-
 class Draw(Strict):
     """Base of all draws: what to choose for a constituent of the sentences."""
 
-    def names(self) -> Iterator[DrawReference]:
-        """Yield the references to other draws."""
+    def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """Yield each key that names another draw, that name, and the categories allowed for it."""
         for key, field in type(self).model_fields.items():
             if not isinstance(field.json_schema_extra, dict):
                 continue
             value = getattr(self, key)
             for name in (value,) if isinstance(value, str) else value or ():
                 categories = cast(list[str], field.json_schema_extra["names"])
-                yield DrawReference(field.alias or key, name, categories)
+                yield field.alias or key, name, categories
 
 
 def _names(*categories: str, default: Any = ()) -> Any:

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -116,7 +116,6 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str,
         stray = re.search(r"[{}]", SLOT.sub("", text))
         if stray:
             yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
-
     for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
         marked = re.findall(r"\[[^][]*\]", text)
         if len(marked) != bool(method):
@@ -137,20 +136,13 @@ def _form_names(draw: draws.AnyDraw) -> Collection[str]:
 # Beside a lexicon
 
 
-class Reference(NamedTuple):
-    """A word of the lexicon that a key of a draw names."""
-
-    key: str
-    word: str
-    allowed: Collection[str]
-    file: str
-    """File of the lexicon with the allowed words."""
-
-
 def _references(
     draw: draws.AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
-) -> Iterator[Reference]:
-    """Yield the words that a draw names. ``vocabulary`` has the lexicon's words by file."""
+) -> Iterator[tuple[str, str, Collection[str], str]]:
+    """Yield keys of a draw that name words, the word, those allowed, and their file.
+
+    ``vocabulary`` has the lexicon's words by file.
+    """
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):
@@ -160,15 +152,15 @@ def _references(
             fitting = {a.adjective for a in lexicon.adjectives if a.frame == draw.frame}
             file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
         for word in draw.words:
-            yield Reference("words", word, fitting, file)
+            yield "words", word, fitting, file
     for draw_class, key, file in LEXICON_KEYS:
         if isinstance(draw, draw_class):
             value = getattr(draw, key)
             if isinstance(value, str) and file == "determiners.tsv":
-                yield Reference(key, value, vocabulary[SETS], SETS)
+                yield key, value, vocabulary[SETS], SETS
             else:
                 for word in value.split() if isinstance(value, str) else value:
-                    yield Reference(key, word.removeprefix(EXCLUDED), vocabulary[file], file)
+                    yield key, word.removeprefix(EXCLUDED), vocabulary[file], file
 
 
 def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
@@ -316,7 +308,6 @@ class Generator:
             fields |= {"two_prefix_prefix_good": good.prefix, "two_prefix_prefix_bad": bad.prefix}
         if differs:
             raise Redraw(f"what {method} wants to be the same differs")
-
         if scheme.crucial_item is not None:
             item = make_sentence(scheme.crucial_item, drawn, scheme, sounds)
             fields["crucial_item"] = item.text.lower()

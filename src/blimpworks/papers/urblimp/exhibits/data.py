@@ -2,7 +2,6 @@
 
 Each exhibit is made from input tables (paths by name) and labels: names to show, and whether the
 numbers are ``measured`` by a campaign or ``published`` by the paper.
-
 A cell is a number at a ``cell_key``, the titles of its row and column. ``where`` filters the rows
 of an input table (column: value or values) that its formula takes. ``stands_for`` is the key (row,
 column) under which ``config/published/urblimp`` has the paper's number.

@@ -4,8 +4,7 @@ Measured forms read the accuracies that a campaign computed, for each model and 
 Published forms (``labels.source``) read those that the paper prints; as its figures print none,
 they take the numbers of Tables 7 and 8 and of section 4.1.
 
-A cell is one number; its ``cell_key`` holds the titles of its row and column. ``key`` or
-``stands_for`` is the (row, column) under which ``config/published/urblimp`` has the paper's number.
+Terms such as ``cell_key`` and ``stands_for`` are explained in ``data``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
@@ -213,7 +212,6 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
                 cells.append(accuracy_cell(accuracies, cell_key, labels, key))
             elif phenomenon in model_printed:
                 cells.append(printed_cell(model_printed[phenomenon], cell_key))
-
         cell_key, key = (name, AVERAGE_HEAD), (model, AVERAGE)
         if model in finished:
             cells.append(macro_cell(model_rows, cell_key, key))

@@ -3,9 +3,8 @@
 A model decides a pair by its sentences' log-probabilities: their sum, or, as perplexities in the
 paper, their mean per token. The two can differ if the sentences' numbers of tokens do.
 ``analysis.compare_lengths`` counts this for each model and language (an "evaluation" here) in the
-tables ``lengths`` and ``surprisals``, which these functions read. A cell is one number; ``where``
-filters the rows of the table that it is computed from.
-
+tables ``lengths`` and ``surprisals``, which these functions read. Terms such as cell and ``where``
+are explained in ``data``.
 Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares perplexities; the exhibits are ours.
 """
 

@@ -227,7 +227,6 @@ def _inflect(
         features = tree_words[nodes[operation.agreeing]].features
         if any(name in certain and certain[name] != features.get(name) for name in to):
             raise Rejected("does not agree as it is")
-
     changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []
     for index, (word, following), word_readings in zip(indices, followed, readings, strict=True):
         if any(to.keys() & reading.cell.keys() for reading in word_readings):
