@@ -43,9 +43,8 @@ JUDGEMENT_COLUMNS = ["item_id", "method", "correct"]
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     """Return the factors of each pair; rows of ``items`` and ``scores`` correspond.
 
-    Length (in words between spaces), perplexity per scored token, and log-probability (in nats) are
-    those of the grammatical sentence. Confidence is the absolute difference of the two
-    log-probabilities. Factors without a score are NaN.
+    Length (words), perplexity per scored token, and log-probability (nats) are those of the
+    grammatical sentence; confidence is |log P(good) − log P(bad)|. Without a score they are NaN.
     """
     good, bad = (scores[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
     tokens = scores["tokens_good"].to_numpy().astype(float)

@@ -103,7 +103,6 @@ def models_sentences(
     """Write sentences for a caption: the pairs that each model judged, and models trained here.
 
     ``counts`` has the numbers of pairs by model; by default they are summed over ``paradigms``.
-    Published forms get an empty text.
     """
     if labels.source == "published":
         return ""

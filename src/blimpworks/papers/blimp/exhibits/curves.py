@@ -142,9 +142,8 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
                 "row": [row["row"], HUMAN, COMPLETE_TEXT[row["row"]]],
                 "column": [row["column"], key, "training tokens"],
             }
-            cell_key, form = (NAMES[key], f"printed {name} {TOKENS}"), "{:.1f}"
-            source = "published"
-            cells.append(acc.formula_cell(printed, cell_key, EXTRAPOLATED, source, where, form))
+            cell_key, formula = (NAMES[key], f"printed {name} {TOKENS}"), EXTRAPOLATED
+            cells.append(acc.formula_cell(printed, cell_key, formula, "published", where, "{:.1f}"))
     return cells
 
 

@@ -164,8 +164,7 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
     sections = []
     for title, names in groups.items():
-        filled_rows = {key: name for key, name in names.items() if rows[key]}
-        if filled_rows:
+        if filled_rows := {key: name for key, name in names.items() if rows[key]}:
             sections.append(Section(title, filled_rows, COLUMNS))
     if counts:
         sections.append(Section("Counts", {cell.row: cell.row for cell in counts}, [NUMBER]))

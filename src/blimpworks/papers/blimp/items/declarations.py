@@ -1,10 +1,6 @@
 """Settings of a generated paradigm, and the forms that fill the slots of its two sentences.
 
-``generate.read_declaration`` reads a YAML file into a ``Paradigm``, with keys such as::
-
-    draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
-    good: The {who} {act.past}.
-
+``generate.read_declaration`` reads a YAML file into a ``Paradigm``; ``generate`` has an example.
 Each draw chooses a constituent. A slot is {name} or {name.form}. Its text is a tuple with a string
 for each lexical entry, because Warstadt et al. (2020, section 3.1) compare lengths in entries.
 """

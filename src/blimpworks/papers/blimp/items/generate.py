@@ -113,8 +113,7 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str,
                 has = ", ".join(f"{{{name}}}" for name in present)
                 category = _with_article(slot_draw.category)
                 yield key, f"has {slot[0]}, no part of {category}; expected {has}"
-        stray = re.search(r"[{}]", SLOT.sub("", text))
-        if stray:
+        if stray := re.search(r"[{}]", SLOT.sub("", text)):
             yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
     for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
         marked = re.findall(r"\[[^][]*\]", text)
@@ -208,8 +207,7 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
             for slot in SLOT.finditer(text):
                 if not slot[2].startswith(".swapped"):
                     continue
-                lacking = _without_counterpart(scheme.draw[slot[1]], scheme, pools)
-                if lacking:
+                if lacking := _without_counterpart(scheme.draw[slot[1]], scheme, pools):
                     complaint = f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
                     wrong.append(f"{where}{key}' {complaint}")
     if wrong:
@@ -245,7 +243,6 @@ class Pair:
     good: Sentence
     bad: Sentence
     drawn: Draws
-    """The constituents that both sentences are made of."""
 
 
 def _fill(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Forms]:

@@ -131,10 +131,8 @@ table6 = partial(_tests_table, "the best", "table6", TOP)
 
 
 def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena.
-
-    Over phenomena, one paradigm can weigh as much as five, and ten of them give no p below .002.
-    """
+    """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena."""
+    # Over phenomena, one paradigm can weigh as much as five, and ten of them give no p below .002.
     ranked, names = _rank_models(tables, labels), evaluation.model_names(labels.models)
     groups = {"Table 5": choose_models(GEMMA, ranked), "Table 6": choose_models(TOP, ranked)}
     if groups["Table 5"] == groups["Table 6"]:
@@ -148,8 +146,7 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
                 row = f"{cell.row} ({title})" if title else cell.row
                 if cell.column == HOLM:
                     head = f"{VERDICT}, {name.removeprefix(P).strip()}"
-                    verdict = "yes" if cell.value < ALPHA else "no"
-                    remarks.setdefault(row, {})[head] = verdict
+                    remarks.setdefault(row, {})[head] = "yes" if cell.value < ALPHA else "no"
                 elif over == BY_PHENOMENON:
                     continue  # Tables 5 and 6 show it
                 cells.append(replace(cell, row=row, column=cell.column.replace(P, name, 1)))
@@ -266,11 +263,8 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     if labels.source == "measured":
         best = choose_models(TOP, finished)
         titles = {(model, AVERAGE): f"{names[model]}: average" for model in best} | TITLES
-        cells = [
-            replace(numbers[key], row=title, column=shared.VALUE)
-            for key, title in titles.items()
-            if key in numbers
-        ]
+        keys = [key for key in titles if key in numbers]
+        cells = [replace(numbers[key], row=titles[key], column=shared.VALUE) for key in keys]
         return Exhibit(**describe("text"), cells=[*cells, *claims])
 
     def recompute(key: shared.Place, title: str) -> Cell | None:

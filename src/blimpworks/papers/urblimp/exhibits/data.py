@@ -119,7 +119,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     rows = _read_items(tables) if measured else table_models(tables, labels)
     cells: list[Cell] = []
     items: dict[str, pd.DataFrame] = {}
-    for phenomenon, (name, _) in PHENOMENA.items():
+    for phenomenon, name in PHENOMENA.items():
         chosen = rows[rows["phenomenon"] == phenomenon]
         if not chosen.empty:
             cells.append(paradigms_cell(chosen, (name, NUMBER_OF_PARADIGMS), (phenomenon, "n")))

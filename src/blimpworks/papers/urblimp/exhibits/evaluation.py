@@ -3,7 +3,6 @@
 Measured forms read the accuracies that a campaign computed, for each model and paradigm.
 Published forms (``labels.source``) read those that the paper prints; as its figures print none,
 they take the numbers of Tables 7 and 8 and of section 4.1.
-
 Terms such as ``cell_key`` and ``stands_for`` are explained in ``data``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
@@ -206,7 +205,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         model_rows = rows[rows["model"] == model]
         model_printed = {p: printed[model, p] for p in phenomena if (model, p) in printed}
         for phenomenon in phenomena:
-            cell_key, key = (name, PHENOMENA[phenomenon][0]), (model, phenomenon)
+            cell_key, key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
             accuracies = model_rows[model_rows["phenomenon"] == phenomenon]
             if len(accuracies) == sizes[phenomenon]:
                 cells.append(accuracy_cell(accuracies, cell_key, labels, key))

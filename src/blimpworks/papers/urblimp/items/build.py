@@ -419,7 +419,6 @@ def build_items(
                         else:
                             pairs_so_far.add(pair)
                     outcomes.append(outcome._replace(reason=reason))
-
         # Limit the pairs of the paradigm, count outcomes, and make rows.
         with_pair = [outcome for outcome in outcomes if not outcome.reason]
         kept_ids = {id(outcome) for outcome in evenly(with_pair, options.per_paradigm)}
@@ -451,7 +450,6 @@ def build_items(
             result = DROPPED if reason else KEPT
             fields = {"rule": name, "outcome": result, "reason": reason, "n": count}
             count_rows.append(keys | fields)
-
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
     write_rows(items, ITEM_SCHEMA, output)
