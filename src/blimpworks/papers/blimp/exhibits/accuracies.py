@@ -89,7 +89,7 @@ def rows_of_model(rows: pd.DataFrame, model: str, paradigms: Sequence[str]) -> p
     return rows[(rows["model"] == model) & rows["paradigm"].isin(paradigms)]
 
 
-def of_phenomenon(phenomenon: str) -> tuple[str, ...]:
+def paradigms_of(phenomenon: str) -> tuple[str, ...]:
     """Return the paradigms of a phenomenon, or all of them for ``all`` and ``overall``."""
     return tuple(PHENOMENON_OF) if phenomenon in (ALL, OVERALL) else PARADIGMS[phenomenon]
 

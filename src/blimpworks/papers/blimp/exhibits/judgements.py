@@ -240,8 +240,8 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
         paradigms = [uid for uid in PHENOMENON_OF if uid in counts or uid in with_identical]
         paradigms.sort(key=lambda uid: -counts.get(uid, 0))
         for number, uid in enumerate(paradigms):
-            of_paradigm = _tie_cells(rows, items, f"{name}: {uid}", where | {"paradigm": uid})
-            cells += [replace(cell, printed=number < MOST_PARADIGMS) for cell in of_paradigm]
+            paradigm_cells = _tie_cells(rows, items, f"{name}: {uid}", where | {"paradigm": uid})
+            cells += [replace(cell, printed=number < MOST_PARADIGMS) for cell in paradigm_cells]
     if not cells:
         raise UserError(
             "there are no judgements of English by the campaign's models; judge BLiMP's items."

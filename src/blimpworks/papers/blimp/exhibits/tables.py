@@ -92,7 +92,7 @@ def _table3_cells(
     # If ``compared``, cells are compared with the printed numbers of the same models and phenomena.
     for model, name in acc.model_names(rows, labels).items():
         for phenomenon, heading in HEADINGS.items():
-            accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
+            accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
             if not accuracies.empty:
                 stands_for = (model, phenomenon) if compared else None
                 cell_key = (f"{name}{suffix}", heading)
@@ -210,21 +210,21 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     printed = shared.read_printed(tables, exhibit="table3")
     rows = acc.read_released(tables, [*RUNS.values()])
     # Humans were not run again.
-    of_models = printed[printed["row"] != HUMAN]
-    names = {model: name for model, name in labels.models.items() if model in {*of_models["row"]}}
+    model_rows = printed[printed["row"] != HUMAN]
+    names = {model: name for model, name in labels.models.items() if model in {*model_rows["row"]}}
     # Each model has a row as printed, and three more if the released results are there.
     versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
     titles = [f"{name}, {version}" for name in names.values() for version in versions]
     sections = [Section("Model", {title: title for title in titles}, [*HEADINGS.values()])]
     row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
-    printed_numbers = shared.printed_cells(of_models, row_names, HEADINGS)
-    faulty = of_models[of_models["fault"] != ""]
+    printed_numbers = shared.printed_cells(model_rows, row_names, HEADINGS)
+    faulty = model_rows[model_rows["fault"] != ""]
     wrong = {(row_names[row["row"]], HEADINGS[row["column"]]) for _, row in faulty.iterrows()}
     cells: list[Cell] = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == row_names[model]]
         for phenomenon, heading in HEADINGS.items() if len(rows) else ():
-            accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
+            accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
             cell_keys = [(f"{name}, {version}", heading) for version in versions[1:]]
             cells += _compare_runs(accuracies, *cell_keys)
     # A second section lists the paradigms that changed most.
@@ -371,5 +371,5 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
 
     printed = shared.read_printed(tables)
     cells, faults = shared.printed_statements(printed, RECOMPUTATION, recompute)
-    of = "Table 4" if released.empty else "the released results"
-    return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)
+    origin = "Table 4" if released.empty else "the released results"
+    return Exhibit(**describe("text_published", of=origin, faults=faults), cells=cells)

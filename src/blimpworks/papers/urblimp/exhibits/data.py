@@ -148,11 +148,11 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     rows = evaluation.read_paradigms(tables, labels)
     cells, stub, tuned = [], {}, {}
     for model, name in names.items():
-        of_model = rows[rows["model"] == model]
-        if of_model.empty:
+        model_rows = rows[rows["model"] == model]
+        if model_rows.empty:
             continue
-        where, n = shared.where_of(of_model), int(of_model["n"].sum())
-        cells.append(formula_cell(of_model, (name, PAIRS), TOTAL, "accuracies", where, n=n))
+        where, n = shared.where_of(model_rows), int(model_rows["n"].sum())
+        cells.append(formula_cell(model_rows, (name, PAIRS), TOTAL, "accuracies", where, n=n))
         size = facts[model]["parameters"]
         stub[name] = {"Size": "" if size is None else shared.size_text(size)}
         tuned[name] = {TUNING: "yes" if evaluation.is_instructed(model, facts) else "no"}
@@ -297,9 +297,10 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
             lang_cells += _count_cells(matches, pairs, row, where, paper_cells)
             # Cells of single rules are in the data files, not in the printed table.
             for rule in dict.fromkeys(matches["rule"]):
-                of_rule, rule_pairs = matches[matches["rule"] == rule], pairs[pairs["rule"] == rule]
+                rule_counts = matches[matches["rule"] == rule]
+                rule_pairs = pairs[pairs["rule"] == rule]
                 title, rule_where = f"{row}, rule {rule}", {**where, "rule": rule}
-                for cell in _count_cells(of_rule, rule_pairs, title, rule_where):
+                for cell in _count_cells(rule_counts, rule_pairs, title, rule_where):
                     lang_cells.append(replace(cell, printed=False))
         title = f"{prefix}{ALL_PARADIGMS}"
         lang_cells += _count_cells(lang_counts, lang_items, title, {"lang": lang})

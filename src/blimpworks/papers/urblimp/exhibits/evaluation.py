@@ -219,7 +219,6 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             value = sum(float(row["value"]) for row in model_printed.values()) / len(model_printed)
             text = percent_text(value)
             cells.append(Cell(*cell_key, value, text, MEAN, "published", where, stands_for=key))
-
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")

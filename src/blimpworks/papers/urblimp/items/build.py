@@ -390,7 +390,6 @@ def build_items(
     plain: list[Tree] = []
     for path in text:
         plain += patterns.plain_trees(path, language.orthography)
-
     items: list[Row] = []
     count_rows: list[Row] = []
     dropped: list[Row] = []
