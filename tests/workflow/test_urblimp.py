@@ -116,7 +116,7 @@ def test_a_phenomenon_is_the_mean_of_its_paradigms(checkout):
     rows = rows[(rows["method"] == "perplexity") & rows["paradigm"].isin(PARADIGMS)]
     means = rows.groupby(rows["paradigm"].map(PHENOMENON_OF))["accuracy"].mean()
     for phenomenon, mean in means.items():
-        name, _ = PHENOMENA[phenomenon]
+        name = PHENOMENA[phenomenon]
         assert shown.loc[(LABEL, name)]["value"] == pytest.approx(100 * mean)
     assert shown.loc[(LABEL, "Average")]["value"] == pytest.approx(100 * means.mean())
 

@@ -26,7 +26,7 @@ from blimpworks.papers.urblimp.exhibits.evaluation import (
     table8,
     table9,
 )
-from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.tables import ACCURACIES, read_table, write_rows, write_table
 from support import urblimp_results_kit as results
@@ -72,7 +72,7 @@ def test_the_best_of_each_row_is_bold_by_both_printed_digits(tables):
 
 def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     exhibit = table5(tables, LABELS)
-    phenomena = [[*paradigms] for _, paradigms in PHENOMENA.values()]
+    phenomena = [[uid for uid in PARADIGMS if PHENOMENON_OF[uid] == name] for name in PHENOMENA]
     scores = [[accuracy[model][uids].mean() for uids in phenomena] for model in GEMMA[:2]]
     p = cell(exhibit, "gemma-3-1b-pt and gemma-3-4b-pt", "p")
     assert p.value == pytest.approx(signed_rank_p(*scores))
@@ -159,7 +159,7 @@ def test_table_9_has_people_on_each_paradigm_and_both_means(people):
 def test_table_4_has_a_row_of_people_that_is_never_the_best_model(people):
     exhibit = table4(people, LABELS)
     rows = read_plain(ACCURACIES, people["people"][0])
-    for phenomenon, (name, _) in PHENOMENA.items():
+    for phenomenon, name in PHENOMENA.items():
         expected = rows["accuracy"][rows["phenomenon"] == phenomenon].mean()
         assert cell(exhibit, "Human", name).value == pytest.approx(100 * expected)
     assert "Human" not in {row for row, _ in exhibit.bold}

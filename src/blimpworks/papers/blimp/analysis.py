@@ -43,9 +43,8 @@ JUDGEMENT_COLUMNS = ["item_id", "method", "correct"]
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     """Return the factors of each pair; rows of ``items`` and ``scores`` correspond.
 
-    Length (in words between spaces), perplexity per scored token, and log-probability (in nats) are
-    those of the grammatical sentence. Confidence is the absolute difference of the two
-    log-probabilities. Factors without a score are NaN.
+    Length (words), perplexity per scored token, and log-probability (nats) are those of the
+    grammatical sentence; confidence is |log P(good) − log P(bad)|. Without a score they are NaN.
     """
     good, bad = (scores[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
     tokens = scores["tokens_good"].to_numpy().astype(float)
@@ -60,10 +59,7 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 
 
 def bins_of(values: pd.Series, most: int) -> pd.Series:
-    """Return the number of each value's bin, from 0; at most ``most`` bins lie between quantiles.
-
-    Equal values share a bin.
-    """
+    """Return the bin of each value, from 0 to at most ``most`` - 1; equal values share a bin."""
     ordered = np.sort(values.to_numpy())
     # Positions of quantiles are computed in whole numbers and remainders: a float such as 0.6 * 10
     # is a little too large, which would put the value at that position into the wrong bin.
@@ -75,11 +71,9 @@ def bins_of(values: pd.Series, most: int) -> pd.Series:
 
 
 def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
-    """Yield a row for each bin of each factor, with its accuracy and Wilson's interval.
-
-    ``rows`` has the factors and ``correct``. Pairs without a value of a factor are left out.
-    """
+    """Yield a row for each bin of each factor, with accuracy and Wilson's interval."""
     for factor in FACTORS:
+        # Pairs without a value of the factor are left out.
         measured = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
         if measured.empty:
             continue
@@ -137,10 +131,7 @@ Rows = list[dict[str, Any]]
 
 
 def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Return mean accuracies over paradigms, from 0 to 1, as [models, phenomena and all].
-
-    ``accuracies`` has rows by paradigm of one method.
-    """
+    """Return means (0 to 1) of one method's accuracies as [models, phenomena and all]."""
     rows = accuracies[accuracies["paradigm"].isin(PHENOMENON_OF)].astype({"model": object})
     phenomena = rows["paradigm"].astype(object).map(PHENOMENON_OF)
     means = rows.groupby(["model", phenomena])["accuracy"].mean().unstack()

@@ -37,14 +37,10 @@ VALIDATED = 5
 """Number of validated pairs of a paradigm (section 3.4)."""
 REJECTED = "rejected"
 """Phenomenon of paradigms that the validation rejected."""
-MODEL_BY_COLUMN = {
-    "N-Gram": "blimp-5gram",
-    "LSTM": "lstm-gulordava",
-    "TXL": "transformer-xl-wt103",
-    "GPT2": "gpt2-large",
-}
-"""Models in our catalogue, by column of the released results."""
-RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODEL_BY_COLUMN.values(), strict=True))
+CATALOGUE_MODELS = ("blimp-5gram", "lstm-gulordava", "transformer-xl-wt103", "gpt2-large")
+MODEL_BY_COLUMN = dict(zip(("N-Gram", "LSTM", "TXL", "GPT2"), CATALOGUE_MODELS, strict=True))
+RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), CATALOGUE_MODELS, strict=True))
+"""Models in our catalogue, by column or key of the printed results and of the run of 2021."""
 RERUN_MEAN = "overall"
 """Name of rows with means."""
 RESULTS: dict[str, float] = {**dict.fromkeys(MODEL_BY_COLUMN, 1), "n": float("inf")}
@@ -59,9 +55,8 @@ def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataF
         frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
         repeated = frame.index[frame.duplicated(keys)]
         if len(repeated):
-            raise BadLine(
-                repeated[0] + 2, f"{' '.join(frame.loc[repeated[0], keys])} stands there twice"
-            )
+            row = repeated[0]
+            raise BadLine(row + 2, f"{' '.join(frame.loc[row, keys])} stands there twice")
     for column, most in numbers.items():
         values = pd.to_numeric(frame[column], errors="coerce")
         for line in frame.index[~(values.between(0, most) & values.lt(float("inf")))]:
@@ -122,10 +117,7 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
 
 
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
-    """Write the released accuracies of models and humans as a table; return their number.
-
-    ``rerun`` is the file of the run of 2021; its accuracies get a separate method.
-    """
+    """Write accuracies of models, humans and the ``rerun`` of 2021 as a table; count its rows."""
     rows = []
     for _, row in _read(results, ["UID", "type"], RESULTS).iterrows():
         if row["type"] not in METHODS:
@@ -142,7 +134,6 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
 
 
 # Human judgements
-
 
 SLOTS = range(1, 6)
 ATTENTION = "attention"

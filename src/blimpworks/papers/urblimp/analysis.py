@@ -265,7 +265,6 @@ def compare_lengths(
             by_sum=(f"{BY_SUM} right", "sum"),
             differently=("differently", "sum"),
         )
-
         names = {"model": evaluation.model, "lang": evaluation.lang}
         counts += numbers.reset_index().assign(**names).to_dict("records")
         deletions = items.filter(pc.equal(items["change"], DELETION))["paradigm"]
@@ -275,8 +274,8 @@ def compare_lengths(
         (row,) = scores.slice(pair["row"], 1).to_pylist()
         keys = names | {name: pair[name] for name in ("paradigm", "item_id")}
         for side in SIDES:
-            of_side = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
-            for position, word in enumerate(of_side, start=1):
+            side_words = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
+            for position, word in enumerate(side_words, start=1):
                 word_items.append({**keys, "side": side, "position": position, **word._asdict()})
     write_rows(counts, LENGTHS, output)
     write_rows(word_items, SURPRISALS, surprisals)

@@ -126,8 +126,8 @@ def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]
 
 def left_to_right(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Return the models that predict each token from those before it, in the catalogue's order."""
-    models = _models(catalogue).items()
-    return [name for name, row in models if row.architecture not in GUESSING]
+    rows = _models(catalogue)
+    return [name for name in rows if rows[name].architecture not in GUESSING]
 
 
 PAPER = Paper(

@@ -12,14 +12,8 @@ HUMAN = "human"
 """Model name of people's judgements."""
 _ROWS = read_cells(Path(__file__).with_name("paradigms.tsv"))
 PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
-PHENOMENA = {
-    row["phenomenon"]: (
-        row["name"],
-        {r["paradigm"]: r["part"] for r in _ROWS if r["name"] == row["name"]},
-    )
-    for row in _ROWS
-}
-"""Name of each phenomenon, and its paradigms with the parts of names that distinguish them."""
+PHENOMENA = {row["phenomenon"]: row["name"] for row in _ROWS}
+"""Names of phenomena."""
 PARADIGMS = {
     row["paradigm"]: f"{row['name']}: {row['part']}" if row["part"] else row["name"]
     for row in _ROWS

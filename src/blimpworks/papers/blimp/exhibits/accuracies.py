@@ -1,9 +1,11 @@
 """Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells from them.
 
-Modules with tables and figures call these functions. Rows of accuracies have the columns model,
-method, phenomenon, paradigm, accuracy (0 to 1) and n (pairs); ``source`` names the input table. A
-cell is one number: ``cell_key`` has the titles of its row and column, and ``where`` filters the
-rows (column: value or values) that its formula takes.
+Modules with tables and figures make exhibits from input tables (paths by name) and labels (models
+to show; whether numbers are measured by a campaign or published). They call the functions here.
+Rows of accuracies have the columns model, method, phenomenon, paradigm (its name is a ``uid``),
+accuracy (0 to 1) and n (pairs); ``source`` names the input table. A cell is one number of an
+exhibit: ``cell_key`` has the titles of its row and column, and ``where`` filters the rows (column:
+value or values) that its formula takes.
 
 The accuracy on a phenomenon is the mean over its paradigms, and the overall accuracy the mean over
 all paradigms (section 5). Paradigms have equal numbers of pairs.
@@ -87,7 +89,7 @@ def rows_of_model(rows: pd.DataFrame, model: str, paradigms: Sequence[str]) -> p
     return rows[(rows["model"] == model) & rows["paradigm"].isin(paradigms)]
 
 
-def of_phenomenon(phenomenon: str) -> tuple[str, ...]:
+def paradigms_of(phenomenon: str) -> tuple[str, ...]:
     """Return the paradigms of a phenomenon, or all of them for ``all`` and ``overall``."""
     return tuple(PHENOMENON_OF) if phenomenon in (ALL, OVERALL) else PARADIGMS[phenomenon]
 
@@ -101,7 +103,6 @@ def models_sentences(
     """Write sentences for a caption: the pairs that each model judged, and models trained here.
 
     ``counts`` has the numbers of pairs by model; by default they are summed over ``paradigms``.
-    Published forms get an empty text.
     """
     if labels.source == "published":
         return ""
@@ -135,8 +136,7 @@ def formula_cell(
 ) -> Cell:
     """Make a cell of a formula's value for the ``rows`` of ``source`` that ``where`` selects.
 
-    ``form`` formats the value, with halves rounded up as in the paper. ``fields`` are further
-    fields of the cell.
+    ``form`` formats the value, halves rounded up as in the paper; the cell has further ``fields``.
     """
     value = formula(select_rows(rows, where))
     text = form.format(value + HALF_UP).replace("-", "−")

@@ -2,8 +2,8 @@
 
 A curve is an architecture (LSTM, Transformer-XL) trained on samples of several sizes, often with
 several seeds: ``Curve("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], …})``. Curves come
-from the catalogue of models, accuracies and regressions from the campaign's tables. A cell is one
-number, with the titles of its row and column. Source: Warstadt et al. (2020), section 6.3.
+from the catalogue of models, accuracies and regressions from the campaign's tables.
+Source: Warstadt et al. (2020), section 6.3.
 """
 
 from dataclasses import replace
@@ -85,7 +85,6 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     curves = _read_curves(labels)
     if not curves:
         return Exhibit(**describe("fig5"), cells=[], figure=style.empty_figure(NONE, height=2.9))
-
     rows = acc.read_own(tables, labels)
     by_model = 100 * analysis.phenomena_accuracies(rows)
     cells: list[Cell] = []
@@ -98,7 +97,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
             evaluated = [model for model in models if model in by_model.index]
             size_rows = rows[rows["model"].isin(evaluated)]
             for phenomenon, name in TITLES.items():
-                uids = acc.of_phenomenon(phenomenon)
+                uids = acc.paradigms_of(phenomenon)
                 accuracies = size_rows[size_rows["paradigm"].isin(uids)]
                 if not accuracies.empty:
                     cell_key = (name, f"{label}, {size_name(size)}")
@@ -116,8 +115,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
             cells += line_cells
         axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
         axes.set_xscale("log", base=2)
-        names = [size_name(size).upper() for size in models_by_size]
-        axes.set_xticks([*models_by_size], names)
+        axes.set_xticks([*models_by_size], [size_name(size).upper() for size in models_by_size])
         axes.minorticks_off()
         axes.set_title(label, loc="left")
         axes.set_ylabel("accuracy (%)")
@@ -133,8 +131,8 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
 def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
     """Make cells of the printed slopes and, if ``extrapolated``, of the tokens that follow."""
     cells = []
-    of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED_CURVES)]
-    for _, row in of_curves[of_curves["column"].str.startswith("slope ")].iterrows():
+    curve_rows = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED_CURVES)]
+    for _, row in curve_rows[curve_rows["column"].str.startswith("slope ")].iterrows():
         key, name = row["column"].removeprefix("slope "), PRINTED_CURVES[row["row"]]
         cells.append(printed_cell(row, (NAMES[key], f"printed {name} {SLOPE}")))
         if extrapolated:
@@ -143,9 +141,8 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
                 "row": [row["row"], HUMAN, COMPLETE_TEXT[row["row"]]],
                 "column": [row["column"], key, "training tokens"],
             }
-            cell_key, form = (NAMES[key], f"printed {name} {TOKENS}"), "{:.1f}"
-            source = "published"
-            cells.append(acc.formula_cell(printed, cell_key, EXTRAPOLATED, source, where, form))
+            cell_key, formula = (NAMES[key], f"printed {name} {TOKENS}"), EXTRAPOLATED
+            cells.append(acc.formula_cell(printed, cell_key, formula, "published", where, "{:.1f}"))
     return cells
 
 

@@ -1,8 +1,6 @@
 """Draw Figures 1 to 4 and 6 of BLiMP, and accuracy on generated pairs beside released ones.
 
-Each public function takes the input tables (paths by name) and the labels (models to show, and
-whether numbers are measured or published). It returns a figure with its cells: the numbers drawn,
-each with the titles of its row and column. A ``uid`` is the name of a paradigm.
+Terms such as cell and ``uid`` are explained in ``accuracies``. A figure's cells are its numbers.
 Source: Warstadt et al. (2020), sections 5.2, 5.3, 6.1, 6.2 and 6.4. The figure of generated pairs
 is ours: pairs of one paradigm by two generators test the same knowledge with different words, so
 different accuracies show the influence of words.
@@ -110,16 +108,14 @@ def _series_cells(
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 1: correlations of accuracies over paradigms between models and humans."""
     rows = acc.read_all(tables, labels)
-    names = acc.model_names(rows, labels)
     # Humans are the first row and column.
-    names = {model: name for model, name in names.items() if model == HUMAN} | names
+    names = acc.model_names(rows[rows["model"] == HUMAN], labels) | acc.model_names(rows, labels)
     cells = []
     for first, second in permutations(names, 2):
         both = rows[rows["model"].isin([first, second])]
         if common(both) >= acc.ENOUGH:
             cell_key = (names[first], names[second])
             cells.append(acc.pearson_cell(both, cell_key, formulas.PEARSON, "model"))
-
     width = max(style.COLUMN_INCHES, 1.6 + SQUARE_INCHES * len(names))
     if cells:
         figure = style.new_figure(width, 0.8 * width)
@@ -395,7 +391,6 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
     if not names:
         figure = style.empty_figure("no model has judged both sets", height=2.7)
         return Exhibit(**description, cells=[], figure=figure)
-
     cells: list[Cell] = []
     lines = math.ceil(len(names) / PANELS_IN_LINE)
     figure = style.new_figure(style.PAGE_INCHES, 0.3 + 2.4 * lines)

@@ -65,10 +65,8 @@ CONTRASTS = {"adjective": ADJECTIVE, "attractor": ATTRACTOR, "irregularity": IRR
 )
 def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
     """Return the difference of accuracy between two groups of paradigms, in points."""
-    higher, lower = (
-        rows["accuracy"][rows["paradigm"].isin(group)].mean()
-        for group in (contrast.higher, contrast.lower)
-    )
+    groups = (contrast.higher, contrast.lower)
+    higher, lower = (rows["accuracy"][rows["paradigm"].isin(uids)].mean() for uids in groups)
     return float(100 * (higher - lower))
 
 
@@ -128,8 +126,7 @@ def _extrapolated(rows: pd.DataFrame) -> float:
 
 
 def _change(rows: pd.DataFrame) -> float:
-    rerun = rows["method"] == RERUN
-    accuracies = rows["accuracy"]
+    rerun, accuracies = rows["method"] == RERUN, rows["accuracy"]
     return float(100 * (accuracies[rerun].mean() - accuracies[~rerun].mean()))
 
 

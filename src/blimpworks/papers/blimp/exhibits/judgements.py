@@ -1,10 +1,10 @@
 """Make two tables of ours: human agreement with BLiMP's labels, and the ties of models.
 
-``humans`` compares three sources (Warstadt et al. 2020, section 3.4): the printed human columns of
-Tables 3 and 4, the released summary, and the released ratings (single choices of raters), which
-should give the same numbers. ``ties`` counts pairs with equally probable sentences: by section 4.1
-a model is wrong on them, even on seven released pairs of twice the same sentence. A cell is one
-number of a table; ``where`` filters the rows (column: value or values) that it is computed from.
+``humans`` compares the printed human columns of Tables 3 and 4, the released summary, and the
+released ratings (single choices of raters). They should give the same numbers (Warstadt et al.
+2020, section 3.4). ``ties`` counts pairs with equally probable sentences: by section 4.1 a model is
+wrong on them, even on seven released pairs of twice the same sentence. Terms such as cell and
+``where`` are explained in ``accuracies``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -164,8 +164,7 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
     sections = []
     for title, names in groups.items():
-        filled_rows = {key: name for key, name in names.items() if rows[key]}
-        if filled_rows:
+        if filled_rows := {key: name for key, name in names.items() if rows[key]}:
             sections.append(Section(title, filled_rows, COLUMNS))
     if counts:
         sections.append(Section("Counts", {cell.row: cell.row for cell in counts}, [NUMBER]))
@@ -185,11 +184,8 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
 
 PAIRS, TIED, SAME = "Pairs", "Ties", "Same sentence twice"
 WRONG, HALF = "Ties wrong (published)", "Ties half (corrected)"
-TIE_HEADS = {
-    SAME: ("Same sentence", "twice"),
-    WRONG: ("Ties wrong", "(published)"),
-    HALF: ("Ties half", "(corrected)"),
-}
+TIE_HEADS = {title: title.rpartition(" ")[::2] for title in (SAME, WRONG, HALF)}
+"""Titles of columns in two lines; the second has the last word."""
 MOST_PARADIGMS = 3
 """Number of paradigms that the table shows for each model: those with the most ties."""
 
@@ -213,7 +209,6 @@ def _tie_cells(
 
 def ties(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate ties of the campaign's models, and accuracies with ties wrong or half right."""
-    # Only items of BLiMP say which pairs are twice the same sentence.
     for path in tables["items"]:
         table = read_table(ITEMS, path)
         if path.stem == LANG and "identical" in table.column_names:
@@ -245,8 +240,8 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
         paradigms = [uid for uid in PHENOMENON_OF if uid in counts or uid in with_identical]
         paradigms.sort(key=lambda uid: -counts.get(uid, 0))
         for number, uid in enumerate(paradigms):
-            of_paradigm = _tie_cells(rows, items, f"{name}: {uid}", where | {"paradigm": uid})
-            cells += [replace(cell, printed=number < MOST_PARADIGMS) for cell in of_paradigm]
+            paradigm_cells = _tie_cells(rows, items, f"{name}: {uid}", where | {"paradigm": uid})
+            cells += [replace(cell, printed=number < MOST_PARADIGMS) for cell in paradigm_cells]
     if not cells:
         raise UserError(
             "there are no judgements of English by the campaign's models; judge BLiMP's items."

@@ -1,9 +1,7 @@
 """Make BLiMP's tables: Tables 1 to 4, the erratum of Tables 3 and 4, and numbers of the text.
 
-Each public function makes an exhibit (a table or figure) from input tables (paths by name) and
-labels (names to show; the ``source`` of the numbers, measured by the campaign or published). A cell
-is a number with the titles of its row and column; ``stands_for`` is the (row, column) under which
-``config/published/blimp`` has the paper's number. A ``uid`` is the name of a paradigm.
+Terms such as cell and ``uid`` are explained in ``accuracies``. A cell ``stands_for`` the (row,
+column) under which ``config/published/blimp`` has the paper's number.
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
 misreported and has accuracies of a second run. The paper and its released results show which
 numbers are wrong (docs/blimp.md).
@@ -94,7 +92,7 @@ def _table3_cells(
     # If ``compared``, cells are compared with the printed numbers of the same models and phenomena.
     for model, name in acc.model_names(rows, labels).items():
         for phenomenon, heading in HEADINGS.items():
-            accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
+            accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
             if not accuracies.empty:
                 stands_for = (model, phenomenon) if compared else None
                 cell_key = (f"{name}{suffix}", heading)
@@ -165,8 +163,7 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         description = describe("table4_published")
         printed = shared.read_printed(tables, exhibit="table4")
         all_names = {**labels.models, HUMAN: "Human"}
-        in_print = dict.fromkeys(printed["column"])
-        names = {model: all_names[model] for model in in_print if model in all_names}
+        names = {model: all_names[model] for model in printed["column"] if model in all_names}
         cells = shared.printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, names)
         for cell in _table4_cells(acc.read_released(tables), labels, ", released"):
             cells.append(replace(cell, printed=False))
@@ -213,23 +210,21 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     printed = shared.read_printed(tables, exhibit="table3")
     rows = acc.read_released(tables, [*RUNS.values()])
     # Humans were not run again.
-    of_models = printed[printed["row"] != HUMAN]
-    printed_models = {*of_models["row"]}
-    names = {model: name for model, name in labels.models.items() if model in printed_models}
+    model_rows = printed[printed["row"] != HUMAN]
+    names = {model: name for model, name in labels.models.items() if model in {*model_rows["row"]}}
     # Each model has a row as printed, and three more if the released results are there.
     versions = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, RUN_AGAIN, MOVED)
     titles = [f"{name}, {version}" for name in names.values() for version in versions]
     sections = [Section("Model", {title: title for title in titles}, [*HEADINGS.values()])]
     row_names = {model: f"{name}, {PRINTED}" for model, name in names.items()}
-    printed_numbers = shared.printed_cells(of_models, row_names, HEADINGS)
-    faulty = of_models[of_models["fault"] != ""]
-    faulty_keys = zip(faulty["row"], faulty["column"], strict=True)
-    wrong = {(row_names[model], HEADINGS[column]) for model, column in faulty_keys}
+    printed_numbers = shared.printed_cells(model_rows, row_names, HEADINGS)
+    faulty = model_rows[model_rows["fault"] != ""]
+    wrong = {(row_names[row["row"]], HEADINGS[row["column"]]) for _, row in faulty.iterrows()}
     cells: list[Cell] = []
     for model, name in names.items():
         cells += [cell for cell in printed_numbers if cell.row == row_names[model]]
         for phenomenon, heading in HEADINGS.items() if len(rows) else ():
-            accuracies = acc.rows_of_model(rows, model, acc.of_phenomenon(phenomenon))
+            accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
             cell_keys = [(f"{name}, {version}", heading) for version in versions[1:]]
             cells += _compare_runs(accuracies, *cell_keys)
     # A second section lists the paradigms that changed most.
@@ -301,9 +296,7 @@ STATEMENTS: dict[shared.Place, Statement] = {
     (NGRAM, "adjective"): _contrast("adjective", NGRAM),
     ("neural models", "largest adjective"): _extreme_contrast(max, "adjective", LSTM, TXL, GPT2),
     ("neural models", "smallest adjective"): _extreme_contrast(min, "adjective", LSTM, TXL, GPT2),
-    (GPT2, "attractor"): _contrast("attractor", GPT2),
-    (LSTM, "attractor"): _contrast("attractor", LSTM),
-    (TXL, "attractor"): _contrast("attractor", TXL),
+    **{(model, "attractor"): _contrast("attractor", model) for model in (GPT2, LSTM, TXL)},
     ("sub-word models", "largest irregularity"): _extreme_contrast(max, "irregularity", TXL, GPT2),
     (LSTM, "irregularity"): _contrast("irregularity", LSTM),
     (HUMAN, "aggregate"): Statement(UNWEIGHTED, (HUMAN,), majority=True),
@@ -378,5 +371,5 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
 
     printed = shared.read_printed(tables)
     cells, faults = shared.printed_statements(printed, RECOMPUTATION, recompute)
-    of = "Table 4" if released.empty else "the released results"
-    return Exhibit(**describe("text_published", of=of, faults=faults), cells=cells)
+    origin = "Table 4" if released.empty else "the released results"
+    return Exhibit(**describe("text_published", of=origin, faults=faults), cells=cells)

@@ -112,7 +112,6 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
                 f"{where}: {problem}; expected pair {number} of the paradigm {path.stem}, with "
                 "the fields of BLiMP's release. Retrieve or generate the file again."
             ) from None
-
         first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
         if first != number:
             raise UserError(

@@ -1,10 +1,6 @@
 """Settings of a generated paradigm, and the forms that fill the slots of its two sentences.
 
-``generate.read_declaration`` reads a YAML file into a ``Paradigm``, with keys such as::
-
-    draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
-    good: The {who} {act.past}.
-
+``generate.read_declaration`` reads a YAML file into a ``Paradigm``; ``generate`` has an example.
 Each draw chooses a constituent. A slot is {name} or {name.form}. Its text is a tuple with a string
 for each lexical entry, because Warstadt et al. (2020, section 3.1) compare lengths in entries.
 """
@@ -12,7 +8,7 @@ for each lexical entry, because Warstadt et al. (2020, section 3.1) compare leng
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import Field
 
@@ -28,26 +24,18 @@ NOMINAL = ("noun", "phrase")
 PRONOMINAL = (*NOMINAL, "pronoun")
 
 
-class DrawReference(NamedTuple):
-    """A key of a draw that names another draw, with the categories allowed for the other."""
-
-    key: str
-    name: str
-    categories: Sequence[str]
-
-
 class Draw(Strict):
     """Base of all draws: what to choose for a constituent of the sentences."""
 
-    def names(self) -> Iterator[DrawReference]:
-        """Yield the references to other draws."""
+    def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """Yield each key that names another draw, that name, and the categories allowed for it."""
         for key, field in type(self).model_fields.items():
             if not isinstance(field.json_schema_extra, dict):
                 continue
             value = getattr(self, key)
             for name in (value,) if isinstance(value, str) else value or ():
                 categories = cast(list[str], field.json_schema_extra["names"])
-                yield DrawReference(field.alias or key, name, categories)
+                yield field.alias or key, name, categories
 
 
 def _names(*categories: str, default: Any = ()) -> Any:
@@ -253,10 +241,7 @@ class Scheme(Strict):
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Templates by key."""
-        texts = {"good": self.good, "bad": self.bad, "crucial_item": self.crucial_item}
-        texts["dependency_length"] = self.dependency_length
-        return {key: text for key, text in texts.items() if text is not None}
+        return self.model_dump(exclude={"draw"}, exclude_none=True)
 
 
 class Paradigm(Strict):
@@ -312,7 +297,8 @@ class NounForm:
 
     @property
     def possessive(self) -> str:
-        return lexicon.possessive(self.text, plural=self.number == "pl")
+        plural_in_s = self.number == "pl" and self.text.endswith("s")
+        return self.text + ("'" if plural_in_s else "'s")
 
     @property
     def reflexives(self) -> Forms:
@@ -325,7 +311,6 @@ class NounForm:
 
     @property
     def det(self) -> Forms:
-        """The determiner, or nothing."""
         return (self.determiner.determiner,) if self.determiner else ()
 
     def words(self) -> list[str]:
@@ -343,7 +328,6 @@ class Realisation:
 
     @property
     def aux(self) -> Forms:
-        """The auxiliary's form; nothing if there is none."""
         if self.auxiliary is None:
             return ()
         return (self.auxiliary.negated if self.negated else self.auxiliary.auxiliary,)

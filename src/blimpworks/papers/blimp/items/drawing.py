@@ -133,7 +133,6 @@ class Pools:
                     with_auxiliary.append(Realisation(entry, False, entry.takes))
                 if draw.negated != "no" and entry.negated and "negation" in entry.use:
                     with_auxiliary.append(Realisation(entry, True, entry.takes))
-
         groups = [finite, with_auxiliary]
         if stative:
             groups = [[option for option in group if option.form != "gerund"] for group in groups]
@@ -239,13 +238,11 @@ class Builder:
         if draw.of:
             restrictions.add(self._drawn[draw.of].entry.of)
         restricting = frozenset(restrictions - {""}) | further
-
         number = None
         if draw.number_of:
             number = self._drawn[draw.number_of].number
         elif draw.number_unlike:
             number = OTHER_NUMBER[self._drawn[draw.number_unlike].number]
-
         groups = self._pool(name, lambda: self.pools.nouns(draw))
 
         def list_accepted() -> list[NounForm]:

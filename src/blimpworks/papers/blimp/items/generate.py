@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -46,16 +46,10 @@ LEXICON_KEYS: tuple[tuple[type[draws.Draw], str, str], ...] = (
     (draws.PredicateDraw, "among", "auxiliaries.tsv"),
 )
 """Keys of draws that name words or classes of the lexicon, and the lexicon's file."""
-Complaint = tuple[str, str]
-"""Key, and a phrase that says what is wrong with its value."""
 
 
 def read_declaration(path: Path) -> draws.Paradigm:
-    """Read a paradigm's declaration, a YAML file called after it.
-
-    Raises UserError, naming file and key, for missing, unknown or malformed keys. It also does so
-    for names of draws that do not exist or have the wrong category.
-    """
+    """Read a paradigm's declaration, a YAML file. Raises UserError, naming its malformed keys."""
     settings = read_settings(path, "declaration of a paradigm")
     gathered = settings
     if "one_of" not in settings:
@@ -81,17 +75,18 @@ def read_declaration(path: Path) -> draws.Paradigm:
 
 
 def _schemes_by_prefix(declaration: draws.Paradigm) -> Iterator[tuple[str, draws.Scheme]]:
-    """Yield the schemes with the beginning of their keys, such as "one_of.0."; empty for one."""
-    for number, scheme in enumerate(declaration.one_of):
-        yield f"one_of.{number}." if len(declaration.one_of) > 1 else "", scheme
+    """Yield the schemes with the beginning of their keys: "one_of.0." and so on, or "" for one."""
+    schemes = declaration.one_of
+    for number, scheme in enumerate(schemes):
+        yield f"one_of.{number}." if len(schemes) > 1 else "", scheme
 
 
 def _with_article(category: str) -> str:
     return f"{'an' if category[0] in 'aeiou' else 'a'} {category}"
 
 
-def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]:
-    """Yield complaints about names and slots without a draw, or without a suitable one."""
+def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str, str]]:
+    """Yield keys with names or slots that have no suitable draw, and what is wrong with them."""
     # Draws refer to earlier draws, of certain categories.
     categories: dict[str, str] = {}
     for name, draw in scheme.draw.items():
@@ -118,10 +113,8 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[Complaint]
                 has = ", ".join(f"{{{name}}}" for name in present)
                 category = _with_article(slot_draw.category)
                 yield key, f"has {slot[0]}, no part of {category}; expected {has}"
-        stray = re.search(r"[{}]", SLOT.sub("", text))
-        if stray:
+        if stray := re.search(r"[{}]", SLOT.sub("", text)):
             yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
-
     for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
         marked = re.findall(r"\[[^][]*\]", text)
         if len(marked) != bool(method):
@@ -142,20 +135,13 @@ def _form_names(draw: draws.AnyDraw) -> Collection[str]:
 # Beside a lexicon
 
 
-class Reference(NamedTuple):
-    """A word of the lexicon that a key of a draw names."""
-
-    key: str
-    word: str
-    allowed: Collection[str]
-    file: str
-    """File of the lexicon with the allowed words."""
-
-
 def _references(
     draw: draws.AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
-) -> Iterator[Reference]:
-    """Yield the words that a draw names. ``vocabulary`` has the lexicon's words by file."""
+) -> Iterator[tuple[str, str, Collection[str], str]]:
+    """Yield keys of a draw that name words, the word, those allowed, and their file.
+
+    ``vocabulary`` has the lexicon's words by file.
+    """
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):
@@ -165,15 +151,15 @@ def _references(
             fitting = {a.adjective for a in lexicon.adjectives if a.frame == draw.frame}
             file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
         for word in draw.words:
-            yield Reference("words", word, fitting, file)
+            yield "words", word, fitting, file
     for draw_class, key, file in LEXICON_KEYS:
         if isinstance(draw, draw_class):
             value = getattr(draw, key)
             if isinstance(value, str) and file == "determiners.tsv":
-                yield Reference(key, value, vocabulary[SETS], SETS)
+                yield key, value, vocabulary[SETS], SETS
             else:
                 for word in value.split() if isinstance(value, str) else value:
-                    yield Reference(key, word.removeprefix(EXCLUDED), vocabulary[file], file)
+                    yield key, word.removeprefix(EXCLUDED), vocabulary[file], file
 
 
 def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
@@ -221,8 +207,7 @@ def check_vocabulary(declaration: draws.Paradigm, lexicon: Lexicon, path: Path) 
             for slot in SLOT.finditer(text):
                 if not slot[2].startswith(".swapped"):
                     continue
-                lacking = _without_counterpart(scheme.draw[slot[1]], scheme, pools)
-                if lacking:
+                if lacking := _without_counterpart(scheme.draw[slot[1]], scheme, pools):
                     complaint = f"has {slot[0]}, the other number, which {'; '.join(lacking)}."
                     wrong.append(f"{where}{key}' {complaint}")
     if wrong:
@@ -258,7 +243,6 @@ class Pair:
     good: Sentence
     bad: Sentence
     drawn: Draws
-    """The constituents that both sentences are made of."""
 
 
 def _fill(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Forms]:
@@ -313,21 +297,14 @@ class Generator:
         differs = False
         if method == "one_prefix":
             differs = good.prefix != bad.prefix
-            fields = {
-                "one_prefix_prefix": good.prefix,
-                "one_prefix_word_good": good.word,
-                "one_prefix_word_bad": bad.word,
-            }
+            fields["one_prefix_prefix"] = good.prefix
+            fields |= {"one_prefix_word_good": good.word, "one_prefix_word_bad": bad.word}
         elif method == "two_prefix":
             differs = good.word != bad.word
-            fields = {
-                "two_prefix_prefix_good": good.prefix,
-                "two_prefix_prefix_bad": bad.prefix,
-                "two_prefix_word": good.word,
-            }
+            fields["two_prefix_word"] = good.word
+            fields |= {"two_prefix_prefix_good": good.prefix, "two_prefix_prefix_bad": bad.prefix}
         if differs:
             raise Redraw(f"what {method} wants to be the same differs")
-
         if scheme.crucial_item is not None:
             item = make_sentence(scheme.crucial_item, drawn, scheme, sounds)
             fields["crucial_item"] = item.text.lower()
@@ -374,10 +351,9 @@ class Generator:
 
 
 def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[str]:
-    """Yield lines that show the first pairs of a paradigm, and where their lengths differ.
+    """Yield lines with the first pairs of a paradigm, [critical words], and unequal lengths.
 
-    The critical words follow the sentences. Raises UserError for a mistake in the declaration or
-    the lexicon.
+    Raises UserError for a mistake in the declaration or the lexicon.
     """
     generator = Generator(declaration, read_declaration(declaration), read_lexicon(lexicon), seed)
     for pair in generator.pairs(show):
@@ -393,8 +369,7 @@ def generate_paradigms(
 ) -> int:
     """Write the pairs of declared paradigms, a file for each; return the total number of pairs.
 
-    Each paradigm draws independently, so that others can be left out or added. Raises UserError
-    for a mistake in the lexicon or a declaration, and for too few possible pairs.
+    Raises UserError for a mistake in the lexicon or a declaration, and for too few possible pairs.
     """
     entries = read_lexicon(lexicon)
     generators = [Generator(path, read_declaration(path), entries, seed) for path in declarations]

@@ -63,11 +63,6 @@ def gerund(verb: str) -> str:
     return f"{verb}ing"
 
 
-def possessive(phrase: str, *, plural: bool) -> str:
-    """Return ``phrase`` with 's, or with only an apostrophe after the s of a plural."""
-    return f"{phrase}'" if plural and phrase.endswith("s") else f"{phrase}'s"
-
-
 def _words(value: Any) -> Any:
     return tuple(value.split()) if isinstance(value, str) else value
 
@@ -240,11 +235,7 @@ class Classes:
         self.accepts = lru_cache(maxsize=None)(self._accepts)
 
     def _accepts(self, restriction: str, classes: tuple[str, ...]) -> bool:
-        """Tell whether a noun of these classes satisfies a restriction.
-
-        A restriction names accepted classes, of which one suffices, and excluded ones after "!".
-        All nouns satisfy an empty one.
-        """
+        """Tell whether a noun of these classes satisfies a restriction, as all do an empty one."""
         names = restriction.split()
         accepted = {name for name in names if not name.startswith(EXCLUDED)}
         excluded = {name.removeprefix(EXCLUDED) for name in names} - accepted

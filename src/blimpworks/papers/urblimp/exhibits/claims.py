@@ -131,11 +131,8 @@ table6 = partial(_tests_table, "the best", "table6", TOP)
 
 
 def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena.
-
-    Over phenomena, one paradigm can weigh as much as five, and ten observations give no p below
-    .002.
-    """
+    """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena."""
+    # Over phenomena, one paradigm can weigh as much as five, and ten of them give no p below .002.
     ranked, names = _rank_models(tables, labels), evaluation.model_names(labels.models)
     groups = {"Table 5": choose_models(GEMMA, ranked), "Table 6": choose_models(TOP, ranked)}
     if groups["Table 5"] == groups["Table 6"]:
@@ -149,8 +146,7 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
                 row = f"{cell.row} ({title})" if title else cell.row
                 if cell.column == HOLM:
                     head = f"{VERDICT}, {name.removeprefix(P).strip()}"
-                    verdict = "yes" if cell.value < ALPHA else "no"
-                    remarks.setdefault(row, {})[head] = verdict
+                    remarks.setdefault(row, {})[head] = "yes" if cell.value < ALPHA else "no"
                 elif over == BY_PHENOMENON:
                     continue  # Tables 5 and 6 show it
                 cells.append(replace(cell, row=row, column=cell.column.replace(P, name, 1)))
@@ -218,8 +214,7 @@ def _measured_numbers(
         cells[key] = evaluation.macro_cell(_rows_of(rows, [model], [*PARADIGMS]), key, key)
     granite = _rows_of(rows, GRANITE, [NOUN])
     if len(granite):
-        key = GRANITE_NOUN
-        cells[key] = evaluation.accuracy_cell(granite, key, labels, key)
+        cells[GRANITE_NOUN] = evaluation.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
     facts = labels.facts["urblimp_models"]
     base = [model for model in finished if not evaluation.is_instructed(model, facts)]
     singular = _rows_of(rows, base, [SINGULAR])
@@ -259,18 +254,17 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     if scores:
         formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
         count, total = int(formula(scores.rows)), len(tuned) // 2
-        text, source, where = f"{count} of {total}", scores.source, scores.where
-        numbers[key] = Cell(*key, count, text, formula, source, where, n=total, stands_for=key)
+        count_text, source, where = f"{count} of {total}", scores.source, scores.where
+        numbers[key] = Cell(
+            *key, count, count_text, formula, source, where, n=total, stands_for=key
+        )
     claims = _claim_cells(rows, finished, scores, names)
 
     if labels.source == "measured":
         best = choose_models(TOP, finished)
         titles = {(model, AVERAGE): f"{names[model]}: average" for model in best} | TITLES
-        cells = [
-            replace(numbers[key], row=title, column=shared.VALUE)
-            for key, title in titles.items()
-            if key in numbers
-        ]
+        keys = [key for key in titles if key in numbers]
+        cells = [replace(numbers[key], row=titles[key], column=shared.VALUE) for key in keys]
         return Exhibit(**describe("text"), cells=[*cells, *claims])
 
     def recompute(key: shared.Place, title: str) -> Cell | None:
@@ -286,5 +280,5 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         return None
 
     cells, _ = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION, recompute)
-    recomputed_cells = [replace(cell, column=shared.AGAIN) for cell in claims]
-    return Exhibit(**describe("text_published"), cells=[*cells, *recomputed_cells])
+    cells += [replace(cell, column=shared.AGAIN) for cell in claims]
+    return Exhibit(**describe("text_published"), cells=cells)

@@ -2,7 +2,6 @@
 
 Each exhibit is made from input tables (paths by name) and labels: names to show, and whether the
 numbers are ``measured`` by a campaign or ``published`` by the paper.
-
 A cell is a number at a ``cell_key``, the titles of its row and column. ``where`` filters the rows
 of an input table (column: value or values) that its formula takes. ``stands_for`` is the key (row,
 column) under which ``config/published/urblimp`` has the paper's number.
@@ -55,13 +54,11 @@ def _filter_of(items: pd.DataFrame) -> dict[str, Any]:
 def _with_examples(
     description: Description, cells: list[Cell], items: Mapping[str, pd.DataFrame]
 ) -> Exhibit:
-    """Make a table that shows an example pair after each row; ``items`` are pairs by row title.
-
-    The pair with the lowest id is taken: ids are content hashes, so the choice is random.
-    """
+    """Make a table that shows an example pair after each row; ``items`` are pairs by row title."""
     remarks: dict[str, dict[str, str]] = {}
     languages: dict[Place, str] = {}
     for row, row_items in items.items():
+        # Ids are content hashes, so that the lowest one is a random choice.
         first = row_items.sort_values("item_id").iloc[0]
         remarks[row] = {head: str(first[column]) for column, head in EXAMPLE.items()}
         languages |= {(row, head): language_tag(LANG) for head in EXAMPLE.values()}
@@ -117,15 +114,12 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 2: the phenomena with their number of paradigms.
-
-    The measured form adds a pair of each phenomenon.
-    """
+    """Tabulate Table 2: each phenomenon's number of paradigms; measured forms add a pair."""
     measured = labels.source == "measured"
     rows = _read_items(tables) if measured else table_models(tables, labels)
     cells: list[Cell] = []
     items: dict[str, pd.DataFrame] = {}
-    for phenomenon, (name, _) in PHENOMENA.items():
+    for phenomenon, name in PHENOMENA.items():
         chosen = rows[rows["phenomenon"] == phenomenon]
         if not chosen.empty:
             cells.append(paradigms_cell(chosen, (name, NUMBER_OF_PARADIGMS), (phenomenon, "n")))
@@ -138,10 +132,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 3: the models with their sizes and instruction tuning.
-
-    The measured form adds the number of pairs that each model judged.
-    """
+    """Tabulate Table 3: models' sizes and instruction tuning; measured forms count pairs judged."""
     names = evaluation.model_names(labels.models)
     if labels.source == "published":
         printed = shared.read_printed(tables, exhibit="table3").set_index("row", drop=False)
@@ -157,11 +148,11 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     rows = evaluation.read_paradigms(tables, labels)
     cells, stub, tuned = [], {}, {}
     for model, name in names.items():
-        of_model = rows[rows["model"] == model]
-        if of_model.empty:
+        model_rows = rows[rows["model"] == model]
+        if model_rows.empty:
             continue
-        where, n = shared.where_of(of_model), int(of_model["n"].sum())
-        cells.append(formula_cell(of_model, (name, PAIRS), TOTAL, "accuracies", where, n=n))
+        where, n = shared.where_of(model_rows), int(model_rows["n"].sum())
+        cells.append(formula_cell(model_rows, (name, PAIRS), TOTAL, "accuracies", where, n=n))
         size = facts[model]["parameters"]
         stub[name] = {"Size": "" if size is None else shared.size_text(size)}
         tuned[name] = {TUNING: "yes" if evaluation.is_instructed(model, facts) else "no"}
@@ -169,10 +160,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table10(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 10: the number of pairs of each paradigm.
-
-    The measured form adds one of the pairs.
-    """
+    """Tabulate Table 10: each paradigm's number of pairs; measured forms add one of the pairs."""
     cells: list[Cell] = []
     if labels.source == "published":
         # Beside the printed number: the smallest that all accuracies on the paradigm are shares of.
@@ -309,9 +297,10 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
             lang_cells += _count_cells(matches, pairs, row, where, paper_cells)
             # Cells of single rules are in the data files, not in the printed table.
             for rule in dict.fromkeys(matches["rule"]):
-                of_rule, rule_pairs = matches[matches["rule"] == rule], pairs[pairs["rule"] == rule]
+                rule_counts = matches[matches["rule"] == rule]
+                rule_pairs = pairs[pairs["rule"] == rule]
                 title, rule_where = f"{row}, rule {rule}", {**where, "rule": rule}
-                for cell in _count_cells(of_rule, rule_pairs, title, rule_where):
+                for cell in _count_cells(rule_counts, rule_pairs, title, rule_where):
                     lang_cells.append(replace(cell, printed=False))
         title = f"{prefix}{ALL_PARADIGMS}"
         lang_cells += _count_cells(lang_counts, lang_items, title, {"lang": lang})
@@ -348,8 +337,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
             pairs = [item for item in by_lang[lang] if item["paradigm"] == paradigm]
             if not pairs:
                 continue
-            sample = [*evenly(pairs, MOST_SAMPLES)]
-            title = f"{prefix}{name}"
+            sample, title = [*evenly(pairs, MOST_SAMPLES)], f"{prefix}{name}"
             head = f"{title} ({len(sample)} of {len(pairs):,})"
             row_titles = {head: head}
             for number, item in enumerate(sample, start=1):
@@ -404,8 +392,7 @@ def _kappa_cells(ratings: pd.DataFrame, per_pair: int, pairs: int) -> Iterator[C
 def _participant_cells(person: pd.DataFrame, row: str) -> Iterator[Cell]:
     """Yield the cells of a participant: accuracy, and numbers of pairs and attention checks."""
     where = {"participant": str(person["participant"].item())}
-    n = int(person["n"].item())
-    if n:
+    if n := int(person["n"].item()):
         low, high = (float(100 * person[end].item()) for end in ("low", "high"))
         fields: dict[str, Any] = {"n": n, "low": low, "high": high}
         yield formula_cell(person, (row, ACCURACY), UNWEIGHTED, PEOPLE, where, ".1f", **fields)

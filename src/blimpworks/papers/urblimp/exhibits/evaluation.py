@@ -3,9 +3,7 @@
 Measured forms read the accuracies that a campaign computed, for each model and paradigm.
 Published forms (``labels.source``) read those that the paper prints; as its figures print none,
 they take the numbers of Tables 7 and 8 and of section 4.1.
-
-A cell is one number; its ``cell_key`` holds the titles of its row and column. ``key`` or
-``stands_for`` is the (row, column) under which ``config/published/urblimp`` has the paper's number.
+Terms such as ``cell_key`` and ``stands_for`` are explained in ``data``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
@@ -207,13 +205,12 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         model_rows = rows[rows["model"] == model]
         model_printed = {p: printed[model, p] for p in phenomena if (model, p) in printed}
         for phenomenon in phenomena:
-            cell_key, key = (name, PHENOMENA[phenomenon][0]), (model, phenomenon)
+            cell_key, key = (name, PHENOMENA[phenomenon]), (model, phenomenon)
             accuracies = model_rows[model_rows["phenomenon"] == phenomenon]
             if len(accuracies) == sizes[phenomenon]:
                 cells.append(accuracy_cell(accuracies, cell_key, labels, key))
             elif phenomenon in model_printed:
                 cells.append(printed_cell(model_printed[phenomenon], cell_key))
-
         cell_key, key = (name, AVERAGE_HEAD), (model, AVERAGE)
         if model in finished:
             cells.append(macro_cell(model_rows, cell_key, key))
@@ -222,7 +219,6 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             value = sum(float(row["value"]) for row in model_printed.values()) / len(model_printed)
             text = percent_text(value)
             cells.append(Cell(*cell_key, value, text, MEAN, "published", where, stands_for=key))
-
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")

@@ -3,9 +3,8 @@
 A model decides a pair by its sentences' log-probabilities: their sum, or, as perplexities in the
 paper, their mean per token. The two can differ if the sentences' numbers of tokens do.
 ``analysis.compare_lengths`` counts this for each model and language (an "evaluation" here) in the
-tables ``lengths`` and ``surprisals``, which these functions read. A cell is one number; ``where``
-filters the rows of the table that it is computed from.
-
+tables ``lengths`` and ``surprisals``, which these functions read. Terms such as cell and ``where``
+are explained in ``data``.
 Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares perplexities; the exhibits are ours.
 """
 
@@ -37,12 +36,8 @@ BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"
 ACCURACY_COLUMNS = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
 SHARES = {UNEQUAL: "unequal", **ACCURACY_COLUMNS, DIFFERENTLY: "differently"}
 """Headings of percentages, and the columns of the table that count their pairs."""
-LENGTH_HEADS = {
-    UNEQUAL: ("Unequal", "tokens"),
-    BY_TOKEN: ("Accuracy", "by token"),
-    BY_SUM: ("Accuracy", "in sum"),
-    DIFFERENTLY: ("Decided", "differently"),
-}
+LENGTH_HEADS = {title: title.partition(" ")[::2] for title in SHARES}
+"""Titles of columns in two lines; the first has the first word."""
 MARKS: dict[str, dict[str, Any]] = {
     BY_TOKEN: {"fmt": "o", "color": ORANGE, "markerfacecolor": "white", "markersize": 5},
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
@@ -115,11 +110,10 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw each model's accuracy by token and in sum, in a panel for each type of change."""
     rows, evaluations = _read_table(tables, labels)
-    cells: list[Cell] = []
-    for name, where in evaluations.items():
-        cells += _by_change(rows, name, where)
     names, changes = [*evaluations], _list_changes(rows)
-    by_position = {(cell.row, cell.column): cell for cell in cells}
+    by_position: dict[tuple[str, str], Cell] = {}
+    for name, where in evaluations.items():
+        by_position |= {(cell.row, cell.column): cell for cell in _by_change(rows, name, where)}
 
     figure = new_figure(PAGE_INCHES, 1.0 + 0.27 * max(len(names), 2))
     if names:
@@ -152,7 +146,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
         figure.supxlabel("accuracy (%)", fontsize=8)
     else:
         say(figure.subplots(), "no scores")
-    return Exhibit(**describe("lengths_fig"), cells=cells, figure=figure)
+    return Exhibit(**describe("lengths_fig"), cells=[*by_position.values()], figure=figure)
 
 
 # One pair, word by word
@@ -165,8 +159,6 @@ IN_ALL, PER_TOKEN = "in all", "per token"
 SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
 BAR_WIDTH = 0.4
 """Width of a bar; two words are 1 apart."""
-Columns = list[dict[str, int | None]]
-"""Columns of aligned words: the index in the table by side, or None without a word."""
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
@@ -182,9 +174,9 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
-    # Words that both sentences have share a column.
+    # Words that both sentences have share a column: row labels of the table by side.
     good, bad = (rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES)
-    columns: Columns = []
+    columns: list[dict[str, int | None]] = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
     for _, start, end, bad_start, bad_end in matcher.get_opcodes():
         for at_good, at_bad in zip_longest(good.index[start:end], bad.index[bad_start:bad_end]):
@@ -194,7 +186,6 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         differing = dict.fromkeys(rows["word"][at] for at in indices.values() if at is not None)
         sentence_words.append(" / ".join(differing))
 
-    # A cell for each word, and two for each sentence.
     keys = {key: str(rows[key].iloc[0]) for key in ("model", "lang", "paradigm", "item_id")}
     cells: dict[tuple[str, str], Cell] = {}
     for number, indices in enumerate(columns, start=1):
@@ -229,7 +220,6 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     for tick in axes.get_xticklabels():
         tick.set(fontfamily=family or "sans-serif", fontsize=9 if family else 7)
     if direction(" ".join(sentence_words)) == "rtl":
-        # Words run from right to left, as the script does.
         axes.invert_xaxis()
         axes.yaxis.tick_right()
         axes.yaxis.set_label_position("right")

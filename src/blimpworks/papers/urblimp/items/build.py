@@ -139,10 +139,7 @@ class Draft:
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, draft: "Draft", *, absent: bool) -> list[int]:
-        """Return the positions of words with a different form in another draft.
-
-        ``absent`` decides whether words that the other draft lacks are counted too.
-        """
+        """Return positions of words with another form in ``draft``, or, if ``absent``, no form."""
         forms = {slot.word: slot.form for slot in draft.slots}
         positions = []
         for position, slot in enumerate(self.slots):
@@ -230,7 +227,6 @@ def _inflect(
         features = tree_words[nodes[operation.agreeing]].features
         if any(name in certain and certain[name] != features.get(name) for name in to):
             raise Rejected("does not agree as it is")
-
     changed: list[tuple[int, TreeWord, tuple[str, ...]]] = []
     for index, (word, following), word_readings in zip(indices, followed, readings, strict=True):
         if any(to.keys() & reading.cell.keys() for reading in word_readings):
@@ -394,7 +390,6 @@ def build_items(
     plain: list[Tree] = []
     for path in text:
         plain += patterns.plain_trees(path, language.orthography)
-
     items: list[Row] = []
     count_rows: list[Row] = []
     dropped: list[Row] = []
@@ -407,8 +402,7 @@ def build_items(
         outcomes: list[Outcome] = []
         pairs_so_far: set[tuple[str, str]] = set()
         for rule in paradigm_rules:
-            rule_trees = [*selected, *plain] if rule.source == "text" else selected
-            for tree in rule_trees:
+            for tree in [*selected, *plain] if rule.source == "text" else selected:
                 try:
                     rule_outcomes = [*apply_rule(rule, tree, language, attested)]
                 except UserError as error:
@@ -424,7 +418,6 @@ def build_items(
                         else:
                             pairs_so_far.add(pair)
                     outcomes.append(outcome._replace(reason=reason))
-
         # Limit the pairs of the paradigm, count outcomes, and make rows.
         with_pair = [outcome for outcome in outcomes if not outcome.reason]
         kept_ids = {id(outcome) for outcome in evenly(with_pair, options.per_paradigm)}
@@ -456,7 +449,6 @@ def build_items(
             result = DROPPED if reason else KEPT
             fields = {"rule": name, "outcome": result, "reason": reason, "n": count}
             count_rows.append(keys | fields)
-
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
     write_rows(items, ITEM_SCHEMA, output)

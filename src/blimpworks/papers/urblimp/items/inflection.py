@@ -85,15 +85,12 @@ class Paradigm(Strict):
 
     def has(self, word: TreeWord) -> bool:
         """Tell whether a word belongs to the class, by its part of speech and lemma."""
-        of_class = not self.upos or word.upos in self.upos
+        fits_upos = not self.upos or word.upos in self.upos
         lemma = self.names.get(word.lemma, word.lemma)
-        return of_class and regular.expression(self.lemma).fullmatch(lemma)
+        return fits_upos and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Return the forms of each cell, the usual one first.
-
-        ``inside`` tells whether a word of the same complex follows.
-        """
+        """Return forms by cell, the usual first; ``inside``: a word of the same complex follows."""
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem

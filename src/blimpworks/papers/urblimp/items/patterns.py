@@ -128,10 +128,7 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
 
 
 def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
-    """Yield the sentences of a language's treebanks in the tables' order, in the pack's spelling.
-
-    Multiword ranges and empty nodes are left out.
-    """
+    """Yield treebanks' sentences in the tables' order, without multiword ranges and empty nodes."""
     columns = ["sentence", "word", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"]
     rows: dict[int, list[dict[str, object]]] = defaultdict(list)
     for row in read_table(TOKENS, tokens, [*columns, "space_after"]).to_pylist():
@@ -162,11 +159,9 @@ EXPECTED = (
     "expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or S.Gender = V.Gender, "
     "separated by semicolons"
 )
+# The search compares any word of the sentence with each group.
 MOST_WORDS, MOST_GROUPS = 10, 3
-"""Most words of a pattern, and most groups of words that no edge connects.
-
-The search compares any word of the sentence with each group.
-"""
+"""Most words of a pattern, and most groups of words that no edge connects."""
 Match = Mapping[str, int]
 """Indices of words in a tree, by their names in the pattern."""
 Value = str | Expression
