@@ -7,7 +7,7 @@ For each language the published counts, the change that each decision makes when
 corrected, and the counts of the corrected variant. Without languages, all whose files are
 complete. With ``--right`` how many forms the corrected variant finds right in another mood, and
 how many it can't decide about; without languages, of all that the mirror has a treebank of.
-Both tables stand in docs/multiblimp_decisions.md.
+docs/multiblimp_decisions.md has a part of both tables.
 """
 
 import sys

@@ -231,8 +231,8 @@ def plan_text(plan: RunPlan, site: Site | None, width: int = DEFAULT_WIDTH) -> s
         "Already there:",
         f"  items: {_fraction(present.items)} tables (one for each language of a benchmark)",
         f"  models: {_fraction(present.checkpoints)} checkpoints",
-        f"  scores: {_fraction(present.parts)} scoring jobs done, {present.sentences[0]:,} of at most "
-        f"{present.sentences[1]:,} sentences",
+        f"  scores: {_fraction(present.parts)} scoring jobs done, "
+        f"{present.sentences[0]:,} of at most {present.sentences[1]:,} sentences",
     ]
     sections: list[Iterable[RenderableType]] = [
         heading,

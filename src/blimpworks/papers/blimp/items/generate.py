@@ -114,7 +114,7 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str,
                 category = _with_article(slot_draw.category)
                 yield key, f"has {slot[0]}, no part of {category}; expected {has}"
         if stray := re.search(r"[{}]", SLOT.sub("", text)):
-            yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
+            yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.form}}"
     for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
         marked = re.findall(r"\[[^][]*\]", text)
         if len(marked) != bool(method):
