@@ -138,6 +138,11 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
                 regions[CRITICAL] = region_in(row, sentence, data.critical[name], (end, end))
             texts, spans = (sentence,), tuple(regions.values())
             group.append(Condition(name, tuple(regions), texts, " ", row, spans))
+        if not group:
+            raise UserError(
+                f"{row.location}: no condition has a sentence; expected one or more. Correct the "
+                "file, or 'allow_empty'."
+            )
         # An effect is left out with any of its conditions.
         names = {condition.name for condition in group}
         effects = {
@@ -176,13 +181,14 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
         name_cell = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
         for number, item in enumerate(items, start=1):
             record = replace(row, cells={**name_cell, **row.cells}, line=number)
-            if not isinstance(item, Mapping) or not isinstance(item.get("conditions"), list):
+            values = item.get("conditions") if isinstance(item, Mapping) else None
+            if not isinstance(values, list) or not values:
                 raise UserError(
                     f"{record.location}: the item is {item!r:.60}; expected one with a list of "
                     "'conditions'. Correct the file."
                 )
             joiner = joiner_in(record, data, declared)
-            group = [_suite_condition(record, value, joiner) for value in item["conditions"]]
+            group = [_suite_condition(record, value, joiner) for value in values]
             yield _make_design(group, str(item.get("item_number", number)), entry, declared)
 
 
