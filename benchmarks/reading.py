@@ -2,7 +2,7 @@
 
 python benchmarks/reading.py EVALUATION [--model smollm2]
 
-EVALUATION is the directory of an evaluation of SmolLM2-135M-Instruct (docs/lmentry_people.md says which).
+EVALUATION is the directory of an evaluation of SmolLM2-135M-Instruct (docs/lmentry_people.md).
 ``reading.tsv`` has the labels: of ``read``, which the rules were mended on, and of ``held``.
 """
 
