@@ -15,7 +15,7 @@ from blimpworks.scoring.tokens import Floats
 FEWEST = 3
 """Number of ages and of checkpoints that a curve needs, and of words that a correlation needs."""
 PARAMETERS = 4
-"""Number of a sigmoid's parameters, and thus of the points that one without bounds needs."""
+"""Number of a sigmoid's parameters: an unbounded fit needs at least as many points."""
 KNOWN_BY = 0.5
 """Share of children who know a word at its age of acquisition."""
 

@@ -22,9 +22,9 @@ from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 log = logging.getLogger(__name__)
 
 EXACT_BELOW = 25
-"""Number of pairs that only one of two models gets right; chi-squared is poor for fewer.
+"""Fewest pairs that only one of two models gets right for McNemar's chi-squared test.
 
-The corrected form then takes the exact binomial test."""
+Below it the corrected form takes the exact binomial test."""
 KEY = ["item_id", "paradigm"]
 
 
@@ -53,7 +53,7 @@ def compare(
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
-    # Each is [models, models]: items that only the row's model has right, that both have, and all.
+    # Items [models, models] that only the row's model has right, that both have, that both judged.
     only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:

@@ -58,10 +58,10 @@ def read_cells(source: Path) -> pd.DataFrame:
 
 
 def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
-    """Return whether each cell is in the row (or column) called ``name``.
+    """Return whether each cell is in the row (or column) that ``name`` means.
 
-    ``name`` may be a code in the cell's filter ("eng"). If there is no such cell, return whether
-    the row's (or column's) name ends with it ("High" for "Resources High").
+    First the whole name or a code in the cell's filter ("eng") counts. If no cell has it, the key
+    among printed numbers does, then the name's last words ("High" for "Resources High").
     """
     names = cells[column].str.casefold()
     matches = names == name.casefold()
@@ -163,12 +163,13 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     if not source.is_file() or not (row["rule"] if is_published else row.get("measured")):
         return source, None
     cells, position = read_cells(source), {name: row[name] for name in ("row", "column")}
-    repeated = ({"exhibit": row["exhibit"]} | position).items()  # filter of the printed number
+    own_filter = ({"exhibit": row["exhibit"]} | position).items()  # it selects the printed number
     for cell in cells.astype(object).to_dict("records"):
         if any(cell[f"printed_{name}"] != value for name, value in position.items()):
             continue
         from_printed = is_published and cell["source"] == "published"
-        if not (from_printed and repeated <= json.loads(cell["filter"]).items()):
+        only_repeats = from_printed and own_filter <= json.loads(cell["filter"]).items()
+        if not only_repeats:
             return source, {str(name): value for name, value in cell.items()}
     return source, None
 

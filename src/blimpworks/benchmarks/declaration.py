@@ -122,7 +122,8 @@ class Declaration(Strict):
     ties: TiePolicy = "wrong"
     """Value of a tie in the variant "published"; in "corrected" it is half."""
     unknown_words: Literal["any", "critical", "score"] = "score"
-    """Items to leave out because of unknown words, for models with a vocabulary of words."""
+    """Items to leave out for models with a vocabulary of words: those with any unknown word, those
+    whose critical words are unknown, or none ("score")."""
     tokens: Annotated[float, Field(gt=0)] = 20.0
     """Estimated number of tokens of a sentence, for plans."""
     people: tuple[People, ...] = ()

@@ -118,7 +118,8 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
             yield row.lang, f"another {row.name}"
     if default is None:
         return
-    # The paper might read further sources if the campaign's table had all rows of the default one.
+    # Rows that the campaign's table lacks are found by asking the paper once more, with a catalogue
+    # that has all rows of the default table too.
     read = {row.name for row in rows} | {*campaign.substitutes}
     complete = replace(
         catalogue,
@@ -196,6 +197,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     sample = f"a sample of {campaign.limit}" if campaign.limit else ""
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
     usual = campaign.model_copy(update={paper.name: paper.settings()})  # the default settings
+    # The architecture "" stands for the methods that exhibits show.
     methods, usual_methods = benchmark.methods(campaign, ""), benchmark.methods(usual, "")
     method = ""
     if benchmark.options(campaign).variant != "published":

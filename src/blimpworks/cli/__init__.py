@@ -112,8 +112,8 @@ class _NoPandas:
 def _supervise(arguments: Sequence[str]) -> None:
     """Run a scoring or answering command as a child process, record how it ended, and exit.
 
-    Attempts are recorded beside the file of --log. Return for other commands, for a command without
-    --log, and in the child, which only makes sure that it ends with its parent.
+    Attempts are recorded beside the file of --log. Other commands, and commands without --log, are
+    left to the caller. The child process returns too, after it is set to end with its parent.
     """
     if arguments[:1] not in (["score"], ["answer"]):
         return

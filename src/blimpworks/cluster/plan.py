@@ -250,7 +250,7 @@ class _Planner:
         speed = speed_of(row, engine, needs, self.site, dtype)
         tokens = [self.count_tokens(job) for job in jobs]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
-        hours = sum(seconds) / 3600
+        total_hours = sum(seconds) / 3600
         # What they request from the scheduler, with a margin.
         requests = []
         for job in jobs:
@@ -272,11 +272,11 @@ class _Planner:
             tokens=sum(tokens),
             tokens_per_second=speed.tokens_per_second,
             speed=speed.source,
-            hours=max(seconds) / 3600,
+            hours=max(seconds) / 3600,  # of the longest job
             minutes_asked=max(minutes),
-            gpu_hours=hours * needs.gpus,
+            gpu_hours=total_hours * needs.gpus,
             gpu_hours_asked=sum(minutes) / 60 * needs.gpus,
-            cpu_hours=0 if needs.gpus else hours * needs.cores,
+            cpu_hours=0 if needs.gpus else total_hours * needs.cores,
         )
 
     def count_present(self) -> Present:
@@ -440,7 +440,7 @@ def make_plan(
     order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
     disk = planner.plan_disk(planner.find_downloads(dry), jobs)
     missing: Iterable[str] = ()
-    if not shutil.which("conda"):  # which installs what is missing
+    if not shutil.which("conda"):  # conda would install missing software
         engines = {job.engine for job in jobs}
         missing = missing_software(engines, dry.rules if dry else (), REPOSITORY)
     return RunPlan(

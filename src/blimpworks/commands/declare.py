@@ -268,7 +268,7 @@ PACKAGE = Path(__file__).parents[1]
 
 @cache
 def declared_commands() -> dict[str, Declared]:
-    """Return every command by its function's name."""
+    """Return every command, by its name in records."""
     from blimpworks.campaign.registry import papers
 
     core = (f"blimpworks.cli.{name}" for name in CORE)
@@ -278,7 +278,7 @@ def declared_commands() -> dict[str, Declared]:
 
 
 def called_commands(arguments: Sequence[str]) -> list[Declared]:
-    """Return the command that a command line calls, in a list that is empty without one.
+    """Return the command that a command line calls as a list of one, or an empty list.
 
     Only the module of the command is imported, because importing all takes longer than most
     commands. For a command of a group, such as ``export crate``, all modules are imported.

@@ -139,7 +139,9 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
 
 
 def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
-    """Return whether a value is the correction in ``row``, or is near it and in the note.
+    """Return whether a value rounds to the correction that ``row`` states.
+
+    A near value counts too if the row's note has it. Without a correction any value counts.
 
     ``input_error``: the most by which rounding of printed numbers can have moved the value.
     """
@@ -171,7 +173,7 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
         return row.fault or NOT_RECOMPUTABLE
 
     value, input_error = cell["value"], 0.0
-    agrees = agreement(value, row)
+    agrees = agreement(value, row)  # EXACT, "rounding", or "" if it does not agree
     if agrees != EXACT:
         # Rounding of the printed numbers that the value is computed from may have moved it.
         formula = formula_of(cell["formula"])
@@ -310,7 +312,8 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
         texts = list(dict.fromkeys(reason_of[lang] for lang in languages if lang in reason_of))
         return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
 
-    # First reason: other languages.
+    # First reason: the means are over other languages. A printed mean whose filter names none is
+    # over the paper's languages, so it is compared with all languages of the campaign.
     printed_where = json.loads(printed["filter"]) if printed else {}
     measured_langs, printed_langs = {*languages}, {*(_languages(printed_where) or ())}
     if not printed_langs:

@@ -109,10 +109,11 @@ def _download_obstacles(
         unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
         other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
         causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
+        # Count the files of each host that no other reachable host has.
         lost_files: Counter[str] = Counter()
         for pin, urls in other_urls.items():
             lost_files[host_of(pin.url)] += all(host_of(url) in causes for url in urls)
-        for host, count in (+lost_files).items():
+        for host, count in (+lost_files).items():  # without zeros
             yield f"no connection for {count} files: {causes[host]}; check the network and proxy"
 
 

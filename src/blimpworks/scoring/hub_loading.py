@@ -416,6 +416,8 @@ def split_model(
 ) -> Head | None:
     """Split a model before its head and return the head; None if the model cannot be split.
 
+        ids → ``inner`` (embeddings and layers) → hidden states → head → logits.
+
     The head is a function from hidden states [rows, width] to logits [rows, vocabulary]. It is the
     last layer if that gives the same bits. Otherwise it is the model itself, in which a module that
     returns its embeddings replaces the module ``inner``: all code after ``inner`` is run, such as

@@ -147,6 +147,14 @@ class Served(Generic[P, R]):
         self.server = self._pool = None
 
     def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
+        """Send batches to the server, and find the cause if it dies ("lost" batches).
+
+        - Another server answered ("stray"), or a request that an earlier server answered fails:
+          no request is the cause.
+        - Several batches were in flight: the cause is unknown, and they are sent one by one.
+        - One batch was in flight: it is the cause. A single request gets its mark, a larger batch
+          is "deadly" and is divided.
+        """
         server = self.server or self._start()
         with ThreadPoolExecutor(self._in_flight) as threads:
             outcomes = list(threads.map(self.send, batches))
@@ -155,14 +163,12 @@ class Served(Generic[P, R]):
                 self._deaths_in_a_row, self._answered = 0, batch[:1]
         if "lost" not in outcomes and "stray" not in outcomes:
             return outcomes
-        # The server died. If several batches were in flight, the cause is unknown: they are sent
-        # again one by one, and the first that is lost then is the cause.
         server.await_end(SHUTDOWN_TIMEOUT)
         ran_full = server.ran_full()
         if "stray" in outcomes or not self._has_passed:  # no request is the cause
             self._deaths_in_a_row += 1
         elif self._in_flight == 1 and "out_of_memory" not in outcomes:
-            # (A batch whose answer says that memory ran out is halved anyway.)
+            # A batch whose answer says that memory ran out is halved anyway.
             cause = outcomes.index("lost")
             is_single = len(batches[cause]) == 1
             self._deaths_in_a_row += is_single

@@ -135,7 +135,7 @@ def _sections(
     """
     model_blocks = [*blocks([name for name in view.columns if name not in first])]
     if last and len(model_blocks[-1]) > LAST_BLOCK_MODELS:
-        model_blocks.append([])
+        model_blocks.append([])  # a block of the columns ``last`` only
     model_blocks[-1] += last
     for block in model_blocks:
         columns = [COUNT, *first, *block]
@@ -180,7 +180,8 @@ def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
     """Correlate models' with people's accuracies in a language.
 
     Returns the cells of Pearson's and Spearman's correlations over paradigms, and over phenomena if
-    their number differs, keyed by this unit. A unit has none with fewer than ``FEWEST`` values.
+    their number differs, keyed by "paradigm" and "phenomenon". There are none for fewer than
+    ``FEWEST`` values.
     """
     rows_of = {
         name: select_rows(view.rows, {"lang": lang, "model": [models[0], HUMAN]})
@@ -199,19 +200,27 @@ def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
         for coefficient in (PEARSON, SPEARMAN):
             row, formula = f"{coefficient} over {UNIT_NAMES[unit]}", correlation(coefficient, unit)
             for name, rows in rows_of.items():
-                cell_key, within = (f"{view.prefix(lang)}{row}", name), lang in view.partial
-                if cell := correlation_cell(common[unit][name], rows, cell_key, formula, within):
+                cell_key = f"{view.prefix(lang)}{row}", name
+                # In partial languages people judged only some of the models' paradigms.
+                is_partial = lang in view.partial
+                accuracies = common[unit][name]
+                if cell := correlation_cell(accuracies, rows, cell_key, formula, is_partial):
                     cells.setdefault(unit, []).append(cell)
     return cells
 
 
 def correlation_cell(
-    accuracies: pd.DataFrame, rows: pd.DataFrame, key: Place, formula: Formula, within: bool = False
+    accuracies: pd.DataFrame,
+    rows: pd.DataFrame,
+    key: Place,
+    formula: Formula,
+    names_paradigms: bool = False,
 ) -> Cell | None:
     """Make the cell of a correlation of two models; Pearson's has Fisher's interval.
 
-    ``accuracies`` are [paradigm or phenomenon, 2], from ``rows``; if ``within``, the cell selects
-    these paradigms. Returns None for fewer than ``FEWEST`` accuracies, and for equal ones.
+    ``accuracies`` are [paradigm or phenomenon, 2], from ``rows``; if ``names_paradigms``, the
+    cell's filter lists these paradigms. Returns None for fewer than ``FEWEST`` accuracies, and for
+    equal ones.
     """
     coefficient, n = formula.arguments["coefficient"], len(accuracies.dropna())
     value = correlate(accuracies, coefficient) if n >= FEWEST else float("nan")
@@ -219,7 +228,7 @@ def correlation_cell(
         return None
     low, high = correlation_interval(value, n) if coefficient == PEARSON else (None, None)
     filters = where_of(rows).items()
-    where = {name: values for name, values in filters if within or name not in UNIT_NAMES}
+    where = {name: values for name, values in filters if names_paradigms or name not in UNIT_NAMES}
     text = number_text(value, ".2f")
     return Cell(*key, value, text, formula, SOURCE, where, n=n, low=low, high=high)
 

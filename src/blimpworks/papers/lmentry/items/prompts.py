@@ -71,7 +71,11 @@ def names_of(pack: Pack) -> list[str]:
 
 
 def _settings_number(task: Sampling) -> int | None:
-    """Return the number of a template's prompts by the settings; None for all possible ones."""
+    """Return the number of a template's prompts by the settings; None if words decide it.
+
+    ``task.nominal`` is a number; "drawn" for the ``size`` prompts that the sampler draws (None for
+    a sampler that lists all); or "made" if the settings count the prompts that were made.
+    """
     if task.nominal == "drawn":
         return None if task.sampler in EXHAUSTIVE else task.size
     return None if task.nominal == "made" else task.nominal
@@ -155,6 +159,7 @@ def count_prompts(
         for name in names_of(pack):
             task = declaration_of(task_declarations, name, pack.lang, "published")
             nominal, basis = _settings_number(task), SETTINGS
+            # The release asks for each of the pack's letters, one prompt a letter.
             if (task.sampler, task.nominal, task.letters_of) == ("letters", "drawn", "release"):
                 nominal = len(pack.letters.get(task.letters, "")) or None
             if nominal is None and task.made and released is not None:

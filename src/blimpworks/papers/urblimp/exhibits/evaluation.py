@@ -3,7 +3,8 @@
 Measured forms read the accuracies that a campaign computed, for each model and paradigm.
 Published forms (``labels.source``) read those that the paper prints; as its figures print none,
 they take the numbers of Tables 7 and 8 and of section 4.1.
-Terms such as ``cell_key`` and ``stands_for`` are explained in ``data``.
+A cell is at ``cell_key``, a (row, column) of ours such as ("mT5 (large)", "Number"); it
+``stands_for`` the printed number at ``key``, a (row, column) of ``config/published``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
