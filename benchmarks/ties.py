@@ -3,7 +3,7 @@
 python benchmarks/ties.py TEXT ITEMS [--order 5]
 
 Trains the model on TEXT and scores ITEMS; the numbers of its ARPA file are added up as fractions.
-The campaign of which docs/scoring.md has the figures makes both files:
+The campaign of which docs/ties.md has the figures makes both files:
 
 snakemake --configfile config/blimp.yaml --cores 2 results/blimp/training/text/eng.txt \\
     results/blimp/items/blimp/eng.parquet
