@@ -64,7 +64,7 @@ means: scoring ends with a sentence and no number. *Not built* means: no tiny mo
 could be made. *(is_decoder)* is the class as a decoder.
 
 In float32: {counts}.
-How each kind of model is scored is in [engines.md](engines.md).
+How each kind of model is scored is in [transformers](transformers.md).
 """
 
 
