@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -198,6 +199,20 @@ def test_a_checkpoint_of_this_machine_is_a_revision(run):
 def test_what_cannot_be_submitted_is_refused(run, changes, message):
     with pytest.raises(UserError, match=message):
         [*export_submission(run(**changes), Path("out"))]
+
+
+def test_a_task_in_several_languages_is_refused(run):
+    [*_] = export_submission(run(), Path("theirs"))
+    for path in Path("run/results").glob(f"*/{BENCHMARK}/**/eng.parquet"):
+        shutil.copyfile(path, path.with_name("deu.parquet"))
+    evaluation = Evaluation(Path("run"))
+    evaluation.models.append("small")
+    evaluation.finish(["eng", "deu"])
+    message = r"run has Agreement in several languages \(.*, .*\).*one by one \(--languages\)"
+    with pytest.raises(UserError, match=message):
+        compare_evaluations(Path("run"), Path("theirs"))
+    with pytest.raises(UserError, match=message):
+        [*export_submission(Path("run"), Path("out"))]
 
 
 def test_a_revision_is_what_the_user_named_not_its_commit(run):

@@ -51,12 +51,15 @@ class Evaluation:
         self.models.append(model)
         return self
 
-    def finish(self):
+    def finish(self, languages=(LANG,)):
         judged = self.results / "judgements" / self.benchmark
         output = self.results / "accuracies" / f"{self.benchmark}.parquet"
-        given = {"models": json.dumps({model: [LANG] for model in self.models}), "one_more": []}
         compute_accuracies.callback(
-            judgements=judged, benchmark=self.benchmark, output=output, **given
+            judgements=judged,
+            benchmark=self.benchmark,
+            output=output,
+            models=json.dumps({model: [*languages] for model in self.models}),
+            one_more=[],
         )
         return self.folder
 

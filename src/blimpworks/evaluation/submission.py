@@ -121,6 +121,26 @@ Labels = tuple[str, str, str]
 """Benchmark, language and model of a table."""
 
 
+def _judged_table(side: Side, task: Task, model: str) -> Labels:
+    """Return the table of judgements on a task. Raises UserError if it has several languages.
+
+    Groups of predictions do not say their language, so those of two languages could be confused.
+    """
+    (labels, *others) = [
+        (benchmark, lang, name)
+        for benchmark, lang, name in side.judged_tables
+        if benchmark == task.benchmark and name == model
+    ]
+    if others:
+        languages = ", ".join(lang for _, lang, _ in (labels, *others))
+        raise UserError(
+            f"{side.folder} has {task.label} in several languages ({languages}), and a file of "
+            "predictions is of one; evaluate them one by one (--languages), or leave the key "
+            "'predictions' of the task out of the suite."
+        )
+    return labels
+
+
 def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> dict[str, float]:
     """Sum the token log-probabilities [nats] of each option; return the sums by row id."""
     span_by_row: dict[str, tuple[int, int]] = {}
@@ -142,44 +162,43 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
 
     Raises UserError if only a sample of the items was run, or if an item has no verdict.
     """
+    labels = _judged_table(side, task, model)
+    path = _all_items(side, task, labels)
+    judged = side.judgements(*labels)
+    judged = judged[judged["method"] == judged["method"].iloc[0]]
+    lost = int(judged["margin"].isna().sum())
+    if lost:
+        raise UserError(
+            f"{lost} of {len(judged)} items of {task.label} have no verdict by {model}, and a "
+            f"submission has a prediction on each; the report card of {side.folder} says why."
+        )
+    keys = zip(judged["item_id"], judged["paradigm"], strict=True)
+    margins = dict(zip(keys, judged["margin"], strict=True))
+    questions = read_questions(path, form)
+    with_options = [q for group in questions.values() for q in group if len(q.row_ids) > 1]
+    sums = _option_sums(side, labels, with_options) if with_options else {}
     groups: dict[str, Group] = {}
-    for lang in (lang for name, lang in side.judged(model) if name == task.benchmark):
-        labels = (task.benchmark, lang, model)
-        path = _all_items(side, task, labels)
-        judged = side.judgements(*labels)
-        judged = judged[judged["method"] == judged["method"].iloc[0]]
-        lost = int(judged["margin"].isna().sum())
-        if lost:
-            raise UserError(
-                f"{lost} of {len(judged)} items of {task.label} have no verdict by {model}, and a "
-                f"submission has a prediction on each; the report card of {side.folder} says why."
-            )
-        keys = zip(judged["item_id"], judged["paradigm"], strict=True)
-        margins = dict(zip(keys, judged["margin"], strict=True))
-        questions = read_questions(path, form)
-        with_options = [q for group in questions.values() for q in group if len(q.row_ids) > 1]
-        sums = _option_sums(side, labels, with_options) if with_options else {}
-        for name, group in questions.items():
-            predictions = []
-            for number, question in enumerate(group):
-                # The margin says whether the first text is preferred to all others. If it is not,
-                # the model chooses the most probable of several wrong options.
-                margin = margins[question.key]
-                chosen = 0 if margin >= 0 else 1
-                if chosen and len(question.row_ids) > 1:
-                    sums_of_wrong = [sums[row_id] for row_id in question.row_ids[1:]]
-                    chosen += sums_of_wrong.index(max(sums_of_wrong))
-                # The logistic function of the margin, in a form that cannot overflow.
-                odds = math.exp(-abs(margin))
-                probability = (1.0 if margin >= 0 else odds) / (1 + odds)
-                predictions.append(
-                    SubmittedPrediction(
-                        id=f"{name}_{number}",
-                        pred=question.texts[chosen],
-                        prob=probability if task.measure == "correlation" else None,
-                    )
+    for name, group in questions.items():
+        predictions = []
+        for number, question in enumerate(group):
+            # The margin says whether the first text is preferred to all others. If it is not,
+            # the model chooses the most probable of several wrong options.
+            margin = margins[question.key]
+            chosen = 0 if margin >= 0 else 1
+            if chosen and len(question.row_ids) > 1:
+                sums_of_wrong = [sums[row_id] for row_id in question.row_ids[1:]]
+                chosen += sums_of_wrong.index(max(sums_of_wrong))
+            # The logistic function of the margin, in a form that cannot overflow.
+            odds = math.exp(-abs(margin))
+            probability = (1.0 if margin >= 0 else odds) / (1 + odds)
+            predictions.append(
+                SubmittedPrediction(
+                    id=f"{name}_{number}",
+                    pred=question.texts[chosen],
+                    prob=probability if task.measure == "correlation" else None,
                 )
-            groups[name] = Group(predictions=tuple(predictions))
+            )
+        groups[name] = Group(predictions=tuple(predictions))
     return groups
 
 
@@ -200,13 +219,7 @@ def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.D
     An effect is a sum of surprisals that the benchmark declares. Raises UserError if only a sample
     of the items was run, or if an item lacks the ``needed`` effect.
     """
-    languages = [lang for name, lang in side.judged(model) if name == task.benchmark]
-    if len(languages) > 1:
-        raise UserError(
-            f"{task.label} has several languages ({', '.join(languages)}), and a file of "
-            "surprisals has one; leave the key 'predictions' of the task out of the suite."
-        )
-    labels = (task.benchmark, languages[0], model)
+    labels = _judged_table(side, task, model)
     method = str(side.judgements(*labels)["method"].iloc[0])
     path = side.table("judgements", *labels)
     items = items_with_effects(_all_items(side, task, labels), path, method)
@@ -430,7 +443,8 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
 
     ``path`` is a directory with a file for each task, or a single file with a section for each
     task. Return None if it has no predictions. Raises UserError for files of several models or of
-    another form, and if the predictions do not match the items of ``reference``.
+    another form, for tasks in several languages, and if the predictions do not match the items of
+    ``reference``.
     """
     files = sorted(path.rglob("predictions.json"))
     # The directory of an evaluation may contain an exported submission; it is no submission itself.
@@ -443,8 +457,8 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
     judged: dict[tuple[str, str], pd.DataFrame] = {}
     for task in _suite_of(reference).tasks:
         form = task.predictions
-        tables = [table for table in reference.judged_tables if table[0] == task.benchmark]
-        if form is None or form.numbers or not tables:
+        models = [model for name, _, model in reference.judged_tables if name == task.benchmark]
+        if form is None or form.numbers or not models:
             continue
         matching = [file for file in files if file.parent.match(form.folder)]
         if len(matching) > 1:
@@ -458,7 +472,7 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
         with reading(origin, EXPECTED, REMEDY):
             content = load_json(text_of(origin)) if matching else sections[form.section]
             groups = FILE.validate_python(content)
-        (_, lang, model), *_ = tables
+        _, lang, model = _judged_table(reference, task, models[0])
         items = reference.results / "items" / task.benchmark / f"{lang}.parquet"
         frame = pd.DataFrame(
             _verdicts(groups, read_questions(items, form), f"{origin}, {task.label}"),
