@@ -99,14 +99,18 @@ def find_word_end(text: str, start: int, end: int, particles: Particles) -> int:
     return -1
 
 
-def has_word(text: str, word: str, particles: Particles = ()) -> bool:
-    """Return whether ``text`` contains ``word`` as a whole word."""
+def _occurrences(text: str, word: str, *, overlap: bool = True) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of each occurrence of ``word``; with ``overlap`` they may overlap."""
+    step = 1 if overlap else max(1, len(word))
     start = text.find(word)
     while start >= 0:
-        if find_word_end(text, start, start + len(word), particles) >= 0:
-            return True
-        start = text.find(word, start + 1)
-    return False
+        yield start, start + len(word)
+        start = text.find(word, start + step)
+
+
+def has_word(text: str, word: str, particles: Particles = ()) -> bool:
+    """Return whether ``text`` contains ``word`` as a whole word."""
+    return any(find_word_end(text, *span, particles) >= 0 for span in _occurrences(text, word))
 
 
 def replace_word(text: str, argument: Argument, marks: str, particles: Particles = ()) -> str:
@@ -114,19 +118,15 @@ def replace_word(text: str, argument: Argument, marks: str, particles: Particles
 
     A sentence is replaced anywhere, other arguments as whole words only. ``particles`` stay.
     """
-    word, role = argument.text, argument.role
-    fragments, copied_to, start = [], 0, text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        if role != ROLE["sentence"] and find_word_end(text, start, end, particles) < 0:
-            start = text.find(word, start + 1)
+    role, fragments, copied_to = argument.role, list[str](), 0
+    for start, end in _occurrences(text, argument.text):
+        is_word = role == ROLE["sentence"] or find_word_end(text, start, end, particles) >= 0
+        if start < copied_to or not is_word:
             continue
-        while start > copied_to and text[start - 1] in marks:
-            start -= 1
-        while end < len(text) and text[end] in marks:
-            end += 1
-        fragments += [text[copied_to:start], role]
-        copied_to, start = end, text.find(word, end)
+        fragments += [text[copied_to:start].rstrip(marks), role]
+        copied_to = end
+        while copied_to < len(text) and text[copied_to] in marks:
+            copied_to += 1
     return "".join([*fragments, text[copied_to:]])
 
 
@@ -173,11 +173,7 @@ def find_spans(
         compiled = _compile(argument.text)
         spans = [match.span() for match in compiled.finditer(text)] if compiled else []
     else:
-        spans, start = [], text.find(argument.text)
-        while start >= 0:
-            end = start + len(argument.text)
-            spans.append((start, end))
-            start = text.find(argument.text, max(end, start + 1) if inside_words else start + 1)
+        spans = [*_occurrences(text, argument.text, overlap=not inside_words)]
     for start, end in spans:
         # A word boundary has a letter or digit on one side only.
         at_boundaries = all(
