@@ -8,7 +8,7 @@ writes a table with two rows for each prompt: the verdict by the authors' rules,
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,21 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging import answers
-from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
+from blimpworks.papers.lmentry.judging.choice import (
+    CorrectedChoice,
+    PublishedChoice,
+    choice_judge,
+)
 from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
 
-TaskJudge = ChoiceJudge | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
-_JUDGES: dict[str, type[TaskJudge]] = {
-    "choice": ChoiceJudge,
+TaskJudge = (
+    PublishedChoice | CorrectedChoice | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
+)
+_JUDGES: dict[str, Callable[[AnswerPatterns, str, str], TaskJudge]] = {
+    "choice": choice_judge,
     "yes_no": YesNoJudge,
     "sentence": SentenceJudge,
     "edge": EdgeJudge,
@@ -55,9 +61,9 @@ class Judge:
             raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}.")
         if task not in self._judges:
             # Compile the task's patterns when it first occurs.
-            judge_class = _JUDGES[RULES_OF[task].judge]
+            make_judge = _JUDGES[RULES_OF[task].judge]
             declared = self._declared.for_task(task, self._variant)
-            self._judges[task] = judge_class(declared, task, self._variant)
+            self._judges[task] = make_judge(declared, task, self._variant)
         ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask

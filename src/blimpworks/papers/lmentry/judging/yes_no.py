@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from blimpworks.papers.lmentry.items.languages import decline
-from blimpworks.papers.lmentry.judging import answers
+from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
-from blimpworks.papers.lmentry.judging.compiling import END, UNDECIDED, Compiled, literal
+from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, compile_task
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Family, Verdict
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
@@ -70,17 +70,17 @@ class YesNoJudge:
             expressions = {}
             if published:
                 # The release puts yes or no into its sentences without articles or marks.
-                expressions["answer"] = literal(forms[0], answers.ANY_BRACKETS)
+                expressions["answer"] = compiling.literal(forms[0], answers.ANY_BRACKETS)
                 expressions["category"] = "|".join(map(answers.between_brackets, _CATEGORY_ROLES))
-            compiled = Compiled(declared, task, variant, expressions, brackets=published)
+            compiled = compile_task(declared, task, variant, expressions, brackets=published)
             self._patterns[gold] = compiled
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
-        self._statements: dict[bool, Compiled] = {}
+        self._statements: dict[bool, Matchers] = {}
         statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
         for affirmed, by_task in statements.items() if not published else ():
             family = Family(tasks=(task,), accept=by_task.get(task, ()))
             only_these = declared.model_copy(update={"shared": (), "families": (family,)})
-            self._statements[affirmed] = Compiled(only_these, task, variant, {}, brackets=False)
+            self._statements[affirmed] = compile_task(only_these, task, variant, {}, brackets=False)
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         category = str(arguments.get("category", "")).lower()
@@ -101,11 +101,11 @@ class YesNoJudge:
     def _published(self, gold: bool, category_names: Sequence[Argument], text: str) -> Verdict:
         answer = answers.normalise_published(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
-        if re.fullmatch(re.escape(wrong) + END["published"], answer):
+        if re.fullmatch(re.escape(wrong) + compiling.END["published"], answer):
             return Verdict(correct=False, certain=True, rule="opposite")
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=False, rule="empty")
-        if re.fullmatch(re.escape(right) + END["published"], answer):
+        if re.fullmatch(re.escape(right) + compiling.END["published"], answer):
             return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
         if not answers.ASCII_TOKEN.search(answer):
             return Verdict(correct=True, certain=True, rule="vacuous")
