@@ -240,7 +240,7 @@ class PublishedChoice:
             return Verdict(False, True, "lone")
 
         marked = answers.put_brackets(answer, question.to_find, anywhere=self._inside_words)
-        if verdict := question.patterns.whole(marked):
+        if verdict := question.patterns.full(marked):
             return verdict
         if not tokens:
             has_text = LETTER_OR_DIGIT.search(answer) is not None
@@ -362,7 +362,7 @@ class CorrectedChoice:
         if not verdict and self._pattern_words & words_of(texts):
             # Arguments are words of a pattern: in "L'última lletra és l" the first l is no answer.
             marked = answers.put_brackets(answer, question.to_find, self._particles)
-            verdict = self._compile(question.difference, (), brackets=True).whole(marked)
+            verdict = self._compile(question.difference, (), brackets=True).full(marked)
         if verdict:
             return verdict
 
@@ -399,7 +399,7 @@ def choice_judge(
 
 def _judge_line(masked: str, patterns: Matchers) -> Verdict | None:
     """Judge a line with characters of roles in place of arguments; None if nothing decides."""
-    verdict = patterns.whole(masked)
+    verdict = patterns.full(masked)
     if verdict or ANSWER not in masked:
         return verdict
     remainder = masked.replace(ANSWER, "")

@@ -216,9 +216,9 @@ class RoleExpressions(NamedTuple):
 
 
 class Matchers(NamedTuple):
-    """Matchers of a task's patterns: ``whole`` for full answers, ``inside`` for parts of them."""
+    """Matchers of a task's patterns: ``full`` for full answers, ``inside`` for parts of them."""
 
-    whole: Matcher
+    full: Matcher
     inside: Matcher
 
 
@@ -259,7 +259,7 @@ def compile_task(
     # The first pattern that matches decides.
     in_order = [*wrong_answers, *exact_answers, *sentences]
     return Matchers(
-        whole=make_matcher(in_order, full=True, end=END[variant]),
+        full=make_matcher(in_order, full=True, end=END[variant]),
         inside=make_matcher(sentences if rules.inside else [], full=False),
     )
 

@@ -115,7 +115,7 @@ class YesNoJudge:
         return self._judge_by_patterns(gold, answers.put_brackets(answer, category_names), begins)
 
     def _judge_by_patterns(self, gold: bool, marked: str, begins_right: bool) -> Verdict:
-        if verdict := self._patterns[gold].whole(marked):
+        if verdict := self._patterns[gold].full(marked):
             return verdict
         if begins_right:
             return Verdict(correct=True, certain=False, rule="begins", pattern="{answer}")
@@ -153,7 +153,7 @@ class YesNoJudge:
         text = answers.mask(text, listed, answers.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
         for affirmed, patterns in self._statements.items():
-            if stated := patterns.whole(text) or patterns.inside(text):
+            if stated := patterns.full(text) or patterns.inside(text):
                 rule = stated.rule if affirmed == gold else "opposite"
                 return stated._replace(correct=affirmed == gold, rule=rule)
         return UNDECIDED
