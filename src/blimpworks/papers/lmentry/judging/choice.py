@@ -152,16 +152,13 @@ def difference_of(task: str, arguments: Arguments) -> int:
     return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
 
 
-class PublishedQuestion(NamedTuple):
-    """Facts of one prompt that the release's rules need."""
+class Question(NamedTuple):
+    """Facts of one prompt that the judge of its answers needs."""
 
     to_find: Sequence[Argument]
     """Texts to find in answers, in the order of search."""
     gold_forms: list[str]
     """Spellings and declined forms of the gold answer; the first as in the prompt."""
-    misses_capitals: bool
-    """Whether the release misses the gold answer, since it puts only answers in lower case."""
-    sentence: str
     patterns: Matchers
 
 
@@ -207,25 +204,29 @@ class PublishedChoice:
         to_find += rewritten
         if arguments.get("distractor") == arguments.get("query", ""):
             changed = (*changed, TWINS)
-        gold = str(arguments["answer"])
-        question = PublishedQuestion(
-            to_find=to_find,
-            gold_forms=[argument.text for argument in to_find if argument.role in self._gold_roles],
-            misses_capitals=self._rules.absent != "any" and gold != gold.lower(),
-            sentence=str(arguments.get("sentence", "")).lower(),
-            patterns=self._compile(difference_of(self._rules.task, arguments), changed),
-        )
-        return partial(self._judge, question)
+        gold_forms = [argument.text for argument in to_find if argument.role in self._gold_roles]
+        patterns = self._compile(difference_of(self._rules.task, arguments), changed)
+        gold, sentence = str(arguments["answer"]), str(arguments.get("sentence", "")).lower()
+        misses_capitals = self._rules.absent != "any" and gold != gold.lower()
+        question = Question(to_find, gold_forms, patterns)
+        return partial(self._judge, question, sentence, misses_capitals)
 
-    def _judge(self, question: PublishedQuestion, text: str) -> Verdict:
+    def _judge(
+        self, question: Question, sentence: str, misses_capitals: bool, text: str
+    ) -> Verdict:
+        """Judge an answer to a question about a ``sentence``, if it is about one.
+
+        ``misses_capitals``: whether the release misses the gold answer, since it puts only answers
+        in lower case.
+        """
         answer, rules = answers.normalise_published(text), self._rules
         if rules.absent:
             golds = [argument for argument in question.to_find if argument.role == ANSWER]
             has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
-            if question.misses_capitals or not has_gold:
+            if misses_capitals or not has_gold:
                 return Verdict(False, True, "absent")
         without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
-        if rules.echo and without_marks == question.sentence:
+        if rules.echo and without_marks == sentence:
             return Verdict(False, True, "echo")
         # The answer is one word, and not the gold answer. The release ignores words of other
         # scripts, and repetitions of a word with digits.
@@ -235,7 +236,7 @@ class PublishedChoice:
         gold_forms = question.gold_forms
         if self._asks_number:
             gold_forms = [form for form in gold_forms if form.isdigit()]
-        is_gold = candidates == gold_forms[:1] and not question.misses_capitals
+        is_gold = candidates == gold_forms[:1] and not misses_capitals
         if rules.lone and len(candidates) == 1 and not is_gold:
             return Verdict(False, True, "lone")
 
@@ -245,23 +246,9 @@ class PublishedChoice:
         if not tokens:
             has_text = LETTER_OR_DIGIT.search(answer) is not None
             return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
-        if not question.misses_capitals and all(token in question.gold_forms for token in tokens):
+        if not misses_capitals and all(token in question.gold_forms for token in tokens):
             return Verdict(True, True, "repeated")
         return question.patterns.inside(marked) or UNDECIDED
-
-
-class CorrectedQuestion(NamedTuple):
-    """Facts of one prompt that the corrected rules need."""
-
-    to_find: Sequence[Argument]
-    """Texts to find in answers, in the order of search."""
-    gold_forms: list[str]
-    """Spellings of the gold answer."""
-    article: str
-    """The gold answer if it may also be an article ("a"), else empty."""
-    difference: int
-    """Difference of two words' lengths if answers may state it, else 1."""
-    patterns: Matchers
 
 
 class CorrectedChoice:
@@ -316,8 +303,8 @@ class CorrectedChoice:
             article = next((form for form in gold_forms if form in self._possible_articles), "")
         difference = difference_of(self._rules.task, arguments)
         patterns = self._compile(difference, substitutes, brackets=False)
-        question = CorrectedQuestion(to_find, gold_forms, article, difference, patterns)
-        return partial(self._judge, question)
+        question = Question(to_find, gold_forms, patterns)
+        return partial(self._judge, question, article, difference)
 
     def _order_for_masking(
         self, to_find: list[Argument], gold: str
@@ -334,13 +321,16 @@ class CorrectedChoice:
         twins = [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
         return ordered, tuple(dict.fromkeys((*replaced, *twins)))
 
-    def _judge(self, question: CorrectedQuestion, answer: str) -> Verdict:
-        """Judge by the patterns: of all of the answer, of a line or clause, or inside it."""
+    def _judge(self, question: Question, article: str, difference: int, answer: str) -> Verdict:
+        """Judge by the patterns: of all of the answer, of a line or clause, or inside it.
+
+        ``article``: the gold answer if it may also be an article ("a"), else empty.
+        """
         # Patterns have no quotation marks around an answer; those around its words are optional.
         answer = answer.strip('"')
         if self._asks_number:
             answer = answers.mask_longer_numbers(answer)
-        masked = self._mask(question, answer)
+        masked = self._mask(question.to_find, article, answer)
         if verdict := _judge_line(masked, question.patterns):
             return verdict
         # The first or last line, or the text before a reason or a remark.
@@ -362,7 +352,7 @@ class CorrectedChoice:
         if not verdict and self._pattern_words & words_of(texts):
             # Arguments are words of a pattern: in "L'última lletra és l" the first l is no answer.
             marked = answers.put_brackets(answer, question.to_find, self._particles)
-            verdict = self._compile(question.difference, (), brackets=True).full(marked)
+            verdict = self._compile(difference, (), brackets=True).full(marked)
         if verdict:
             return verdict
 
@@ -375,9 +365,8 @@ class CorrectedChoice:
         is_one_word = len(answers.WORD.findall(answer)) == 1
         return Verdict(False, True, "lone" if is_one_word else "absent")
 
-    def _mask(self, question: CorrectedQuestion, answer: str) -> str:
+    def _mask(self, to_find: Sequence[Argument], article: str, answer: str) -> str:
         """Replace arguments by roles, except articles that are spelt like the gold answer."""
-        article, to_find = question.article, question.to_find
         mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
         if not article:
             return mask(answer, to_find)

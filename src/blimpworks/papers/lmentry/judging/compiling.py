@@ -238,9 +238,6 @@ def compile_task(
     ``brackets``: whether brackets mark the arguments in answers. ``substitutes`` are for answers
     without brackets, ``changed`` is for published patterns.
     """
-    rules, published = RULES_OF[task], variant == "published"
-    if published and not rules.inside:
-        declared = declared.model_copy(update={"shared": ()})
     patterns = task_patterns(declared, task, variant, changed)
     if brackets:
         roles = _roles_in_brackets(declared, task, variant, expressions)
@@ -249,7 +246,7 @@ def compile_task(
         roles = RoleExpressions(usual, usual, usual)
 
     exact = ["{answer}", *patterns.exact]
-    if published:
+    if variant == "published":
         # An exact answer of the release that is also a sentence is compiled as a sentence only.
         accepted = {framed.pattern for framed in patterns.accept}
         exact = [pattern for pattern in exact if pattern not in accepted]
@@ -260,7 +257,7 @@ def compile_task(
     in_order = [*wrong_answers, *exact_answers, *sentences]
     return Matchers(
         full=make_matcher(in_order, full=True, end=END[variant]),
-        inside=make_matcher(sentences if rules.inside else [], full=False),
+        inside=make_matcher(sentences if RULES_OF[task].inside else [], full=False),
     )
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,19 +22,19 @@ from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging import answers
-from blimpworks.papers.lmentry.judging.choice import (
-    CorrectedChoice,
-    PublishedChoice,
-    choice_judge,
-)
+from blimpworks.papers.lmentry.judging.choice import choice_judge
 from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
 
-TaskJudge = (
-    PublishedChoice | CorrectedChoice | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
-)
+
+class TaskJudge(Protocol):
+    """Judge of a task in one language, by one variant of the rules."""
+
+    def ask(self, arguments: answers.Arguments, prompt: str) -> Ask: ...
+
+
 _JUDGES: dict[str, Callable[[AnswerPatterns, str, str], TaskJudge]] = {
     "choice": choice_judge,
     "yes_no": YesNoJudge,
