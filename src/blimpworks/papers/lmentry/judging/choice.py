@@ -224,10 +224,10 @@ class PublishedChoice:
             golds = [argument for argument in question.to_find if argument.role == ANSWER]
             has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
             if misses_capitals or not has_gold:
-                return Verdict(False, True, "absent")
+                return Verdict.wrong("absent")
         without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
         if rules.echo and without_marks == sentence:
-            return Verdict(False, True, "echo")
+            return Verdict.wrong("echo")
         # The answer is one word, and not the gold answer. The release ignores words of other
         # scripts, and repetitions of a word with digits.
         tokens = answers.ASCII_TOKEN.findall(answer)
@@ -238,7 +238,7 @@ class PublishedChoice:
             gold_forms = [form for form in gold_forms if form.isdigit()]
         is_gold = candidates == gold_forms[:1] and not misses_capitals
         if rules.lone and len(candidates) == 1 and not is_gold:
-            return Verdict(False, True, "lone")
+            return Verdict.wrong("lone")
 
         marked = answers.put_brackets(answer, question.to_find, anywhere=self._inside_words)
         if verdict := question.patterns.full(marked):
@@ -247,7 +247,7 @@ class PublishedChoice:
             has_text = LETTER_OR_DIGIT.search(answer) is not None
             return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
         if not misses_capitals and all(token in question.gold_forms for token in tokens):
-            return Verdict(True, True, "repeated")
+            return Verdict.right("repeated")
         return question.patterns.inside(marked) or UNDECIDED
 
 
@@ -357,13 +357,13 @@ class CorrectedChoice:
             return verdict
 
         if not LETTER_OR_DIGIT.search(answer):
-            return Verdict(False, True, "empty")
+            return Verdict.wrong("empty")
         # The gold answer may also be part of another argument, such as a sentence.
         has_gold = any(answers.has_word(answer, x, self._particles) for x in question.gold_forms)
         if ANSWER in masked or has_gold:
             return UNDECIDED
         is_one_word = len(answers.WORD.findall(answer)) == 1
-        return Verdict(False, True, "lone" if is_one_word else "absent")
+        return Verdict.wrong("lone" if is_one_word else "absent")
 
     def _mask(self, to_find: Sequence[Argument], article: str, answer: str) -> str:
         """Replace arguments by roles, except articles that are spelt like the gold answer."""
@@ -394,4 +394,4 @@ def _judge_line(masked: str, patterns: Matchers) -> Verdict | None:
     remainder = masked.replace(ANSWER, "")
     if LETTER_OR_DIGIT.search(remainder) or {*remainder} & {*answers.ROLE_CHARACTERS}:
         return None
-    return Verdict(True, True, "repeated")
+    return Verdict.right("repeated")

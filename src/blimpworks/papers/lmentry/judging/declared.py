@@ -37,6 +37,16 @@ class Verdict(NamedTuple):
     """Rule that decided; docs/lmentry.md explains each."""
     pattern: str | None = None
 
+    @classmethod
+    def right(cls, rule: str, pattern: str | None = None) -> Self:
+        """Make a certain verdict that an answer is right."""
+        return cls(True, True, rule, pattern)
+
+    @classmethod
+    def wrong(cls, rule: str) -> Self:
+        """Make a certain verdict that an answer is wrong."""
+        return cls(False, True, rule)
+
 
 Ask = Callable[[str], Verdict]
 """Function that judges an answer to one prompt; the answer is given without its reasoning."""

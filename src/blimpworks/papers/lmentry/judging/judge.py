@@ -79,7 +79,7 @@ class Judge:
                 return ask(answer)
             remainder = answers.without_prompt(answer, *read())
             if remainder is not answer and not answers.LETTER_OR_DIGIT.search(remainder):
-                return Verdict(False, True, "echo")
+                return Verdict.wrong("echo")
             return ask(remainder)
 
         return judge_without_prompt

@@ -102,15 +102,15 @@ class YesNoJudge:
         answer = answers.normalise_published(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + compiling.END["published"], answer):
-            return Verdict(correct=False, certain=True, rule="opposite")
+            return Verdict.wrong("opposite")
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=False, rule="empty")
         if re.fullmatch(re.escape(right) + compiling.END["published"], answer):
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
+            return Verdict.right("whole", "{answer}")
         if not answers.ASCII_TOKEN.search(answer):
-            return Verdict(correct=True, certain=True, rule="vacuous")
+            return Verdict.right("vacuous")
         if all(token == right for token in answers.ASCII_TOKEN.findall(answer)):
-            return Verdict(correct=True, certain=True, rule="repeated")
+            return Verdict.right("repeated")
         begins = answer.startswith(right) and answers.has_word(answer[: len(right) + 1], right)
         return self._judge_by_patterns(gold, answers.put_brackets(answer, category_names), begins)
 
@@ -124,7 +124,7 @@ class YesNoJudge:
     def _corrected(self, gold: bool, to_find: Sequence[Argument], answer: str) -> Verdict:
         """Judge by yes or no at the start, by the patterns, or by a statement without either."""
         if not LETTER_OR_DIGIT.search(answer):
-            return Verdict(correct=False, certain=True, rule="empty")
+            return Verdict.wrong("empty")
         # The category is first, then come the words of the prompt's list.
         category = to_find[:1] if to_find[0].text else []
         arguments = [*category, *self._yes_no_arguments[gold]]
@@ -134,7 +134,7 @@ class YesNoJudge:
         if masked.startswith(DISTRACTOR):
             return Verdict(correct=False, certain=not has_more, rule="opposite")
         if masked.startswith(ANSWER) and not has_more and DISTRACTOR not in masked:
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
+            return Verdict.right("whole", "{answer}")
         if self._both.match(answer):
             return Verdict(correct=False, certain=False, rule="both")
         begins_right = masked.startswith(ANSWER)
