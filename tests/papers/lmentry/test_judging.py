@@ -19,9 +19,9 @@ from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns,
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import prompt_row, write
-from support.paths import DATA, REPOSITORY
+from support.lmentry_prompts_kit import PACKS
+from support.paths import DATA
 
-PACKS = {p.stem: p for p in sorted((REPOSITORY / "config/lmentry/languages").glob("*.yaml"))}
 PACK = PACKS["eng"]
 JUDGES = {method: Judge(read_pack(PACK).answers, method) for method in ("published", "corrected")}
 LETTERS = {"answer": "drink", "distractor": "city", "word1": "city", "word2": "drink"}
