@@ -345,8 +345,8 @@ def _index_texts(
     all_sections = [section for of_paper in sections.values() for section in of_paper]
     total = _count_row("All printed numbers", "published.html", all_sections)
     citations = {paper: find_paper(paper).citation for paper in campaign.papers}
-    values = {"columns": columns, "means": means, "citations": citations, "rows": rows}
-    values |= {"campaign": campaign, "inputs": inputs, "total": total, "texts": TEXTS}
+    values: dict[str, Any] = {"columns": columns, "means": means, "rows": rows, "total": total}
+    values |= {"campaign": campaign, "inputs": inputs, "citations": citations, "texts": TEXTS}
     yield "_pieces/index.html", _render("index.html", **values)
     documents = [*campaign.papers, *inputs.comparisons, *added_pages]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
@@ -420,6 +420,44 @@ SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
 """Files that no page needs: a third of what Sphinx writes."""
 
 
+def _write_sources(inputs: read.Inputs, source: Path) -> None:
+    """Write what Sphinx makes the site of: texts, scripts and pictures."""
+    # A published site must not show the paths of this machine.
+    trees = inputs.trees
+    roots = {"results": trees.results, "resources": trees.resources}
+    if trees.corrected:
+        roots["corrected"] = trees.corrected
+    relative = relative_texts(roots)
+    for name, text in assemble(inputs).items():
+        write_text(source / name, relative(text))
+
+    # The copy of DataTables in itables, as a script that works without a network.
+    datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
+    scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
+    write_text(source / "_static/datatables.js", "\n".join(scripts))
+    static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
+    for address, file in (pictures(inputs.papers) | static).items():
+        (source / address).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, source / address)
+
+
+def _run_sphinx(campaign: read.Campaign, work: Path, site: Path) -> None:
+    """Build the site from the folder ``source`` in ``work``, without superfluous files.
+
+    Raises UserError when Sphinx complains.
+    """
+    settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
+    settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
+    complaints = io.StringIO()
+    folders = (work / "source", None, site, work / "doctrees")
+    app = Sphinx(*folders, "html", settings, None, complaints, freshenv=True)
+    app.build(force_all=True)
+    if app.statuscode or complaints.getvalue():
+        raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
+    for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
     """Build the site in place of ``output``, and count its pages, numbers and bytes.
 
@@ -427,36 +465,8 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
     """
     inputs = read.read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
-        source = work / "source"
-
-        # A published site must not show the paths of this machine.
-        roots = {"results": trees.results, "resources": trees.resources}
-        if trees.corrected:
-            roots["corrected"] = trees.corrected
-        relative = relative_texts(roots)
-        for name, text in assemble(inputs).items():
-            write_text(source / name, relative(text))
-
-        # The copy of DataTables in itables, as a script that works without a network.
-        datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
-        scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
-        write_text(source / "_static/datatables.js", "\n".join(scripts))
-        static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
-        for address, file in (pictures(inputs.papers) | static).items():
-            (source / address).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, source / address)
-
-        settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
-        settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
-        complaints = io.StringIO()
-        app = Sphinx(
-            source, None, site, work / "doctrees", "html", settings, None, complaints, freshenv=True
-        )
-        app.build(force_all=True)
-        if app.statuscode or complaints.getvalue():
-            raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
-        for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        _write_sources(inputs, work / "source")
+        _run_sphinx(campaign, work, site)
 
     files = [path for path in output.rglob("*") if path.is_file()]
     numbers = 0

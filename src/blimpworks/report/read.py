@@ -13,7 +13,7 @@ The comparison ``measured`` has printed numbers beside the campaign's.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -390,36 +390,46 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         name: read_comparison(folder / f"{name}.csv", COMPARISON_COLUMNS[name])
         for name in campaign.comparisons
     }
-    papers = []
-    for paper in campaign.papers:
-        tables = printed_tables(campaign.printed, paper)
-        accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
-        printed = Paper(paper, tables, Path(), {}, accuracies)
-        evidence = gather(paper, tables, **comparisons) if comparisons else {}
-        names = _names_for(campaign.languages, campaign.models, printed)
-        specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
-        built = [name for name, spec in specs.items() if trees.forms_of(spec)]
-        paper_exhibits = []
-        # Exhibits in the order of the paper, then those that only have printed numbers.
-        for name in dict.fromkeys([*built, *(key[0] for key in evidence)]):
-            spec = specs.get(name)
-            if spec is None:
-                paper_exhibits.append(Exhibit(name, "Printed numbers", {}))
-                continue
-            forms = {}
-            for tree in trees.forms_of(spec):
-                lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
-                form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
-                forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
-            paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
-        papers.append(PaperInputs(paper, evidence, names, paper_exhibits))
+    papers = [_read_paper(paper, campaign, trees, comparisons) for paper in campaign.papers]
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
 
 
+def _read_paper(
+    paper: str, campaign: Campaign, trees: Trees, comparisons: Mapping[str, pd.DataFrame]
+) -> PaperInputs:
+    """Read the printed numbers, names and exhibits of one paper."""
+    tables = printed_tables(campaign.printed, paper)
+    accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
+    printed = Paper(paper, tables, Path(), {}, accuracies)
+    evidence = gather(paper, tables, **comparisons) if comparisons else {}
+    names = _names_for(campaign.languages, campaign.models, printed)
+    specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
+    built = [name for name, spec in specs.items() if trees.forms_of(spec)]
+    paper_exhibits = []
+    # Exhibits in the order of the paper, then those that only have printed numbers.
+    for name in dict.fromkeys([*built, *(key[0] for key in evidence)]):
+        spec = specs.get(name)
+        if spec is None:
+            paper_exhibits.append(Exhibit(name, "Printed numbers", {}))
+            continue
+        forms = {}
+        for tree in trees.forms_of(spec):
+            lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
+            missing, files = tuple(lacks.get(spec.key, ())), trees.files(tree, spec.key)
+            forms[tree] = _read_form(spec, tree, files, printed, evidence, missing)
+        paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
+    return PaperInputs(paper, evidence, names, paper_exhibits)
+
+
 def _read_form(
-    spec: ExhibitSpec, tree: str, files: Path, printed: Paper, evidence: Evidence
+    spec: ExhibitSpec,
+    tree: str,
+    files: Path,
+    printed: Paper,
+    evidence: Evidence,
+    missing: tuple[str, ...],
 ) -> Form:
-    """Read one form of an exhibit; ``files``: path of its files, without suffix."""
+    """Read one form of an exhibit; the arguments are as the fields of ``Form``."""
     document = read_document(files.with_name(f"{files.name}.json"))
     cells = []
     for row in read_table(CELLS, files.with_name(f"{files.name}.cells.parquet")).to_pylist():
@@ -428,7 +438,7 @@ def _read_form(
         number = evidence.get(key)
         facts = row | {"filter": json.loads(row["filter"])}
         cells.append(Cell(facts, [*filter(None, origins)], key if number else None, number))
-    return Form(spec.name, tree, document, cells, files, spec.kind == "figure")
+    return Form(spec.name, tree, document, cells, files, spec.kind == "figure", missing)
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
