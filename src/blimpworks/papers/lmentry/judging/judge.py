@@ -21,7 +21,7 @@ from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging import answers
+from blimpworks.papers.lmentry.judging import answers, repetitions
 from blimpworks.papers.lmentry.judging.choice import choice_judge
 from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
@@ -68,16 +68,16 @@ class Judge:
         if self._variant != "corrected":
             return ask
         # Corrected rules do not count what an answer only repeats of its prompt.
-        if len(prompt) < answers.SHORTEST_ECHO:
+        if len(prompt) < repetitions.SHORTEST_ECHO:
             return lambda text: ask(answers.normalise_corrected(text))
         writing = RULES_OF[task].judge in ("sentence", "edge", "spelling")
-        read = cache(lambda: answers.read_prompt(prompt, arguments, writing=writing))
+        read = cache(lambda: repetitions.read_prompt(prompt, arguments, writing=writing))
 
         def judge_without_prompt(text: str) -> Verdict:
             answer = answers.normalise_corrected(text)
-            if len(answer) < answers.SHORTEST_ECHO:
+            if len(answer) < repetitions.SHORTEST_ECHO:
                 return ask(answer)
-            remainder = answers.without_prompt(answer, *read())
+            remainder = repetitions.without_prompt(answer, *read())
             if remainder is not answer and not answers.LETTER_OR_DIGIT.search(remainder):
                 return Verdict.wrong("echo")
             return ask(remainder)
