@@ -1,8 +1,6 @@
-"""Remove from an answer what it only repeats of its prompt.
+"""Remove from an answer what it only repeats of its prompt, such as the question before an answer.
 
-    prompt   Which is bigger, 3 or 7?
-    answer   question: which is bigger, 3 or 7? 7 is bigger.
-    remains  7 is bigger.
+Of "question: which is bigger, 3 or 7? 7 is bigger." there remains "7 is bigger.".
 """
 
 import re
