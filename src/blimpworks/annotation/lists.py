@@ -70,18 +70,15 @@ def _divide(pairs: Collection[ItemPair], random: Generator) -> dict[str, list[It
 
     A pair of two paradigms is among those of the smaller one.
     """
+    sizes = Counter(pair.paradigm for pair in pairs)
+    distinct: dict[str, ItemPair] = {}
+    for pair in sorted(pairs, key=lambda pair: (sizes[pair.paradigm], pair.paradigm, pair.item_id)):
+        distinct.setdefault(pair.item_id, pair)
     pairs_of: dict[str, list[ItemPair]] = {}
-    for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
+    for pair in distinct.values():
         pairs_of.setdefault(pair.paradigm, []).append(pair)
-
-    def small_first() -> list[str]:
-        return sorted(pairs_of, key=lambda name: (len(pairs_of[name]), name))
-
-    taken = set[str]()
-    for paradigm in small_first():
-        pairs_of[paradigm] = [pair for pair in pairs_of[paradigm] if pair.item_id not in taken]
-        taken |= {pair.item_id for pair in pairs_of[paradigm]}
-    return {paradigm: _shuffled(pairs_of[paradigm], random) for paradigm in small_first()}
+    small_first = sorted(pairs_of, key=lambda name: (len(pairs_of[name]), name))
+    return {paradigm: _shuffled(pairs_of[paradigm], random) for paradigm in small_first}
 
 
 def _make_slots(

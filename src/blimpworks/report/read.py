@@ -13,7 +13,7 @@ The comparison ``measured`` has printed numbers beside the campaign's.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -415,21 +415,16 @@ def _read_paper(
         forms = {}
         for tree in trees.forms_of(spec):
             lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
-            missing, files = tuple(lacks.get(spec.key, ())), trees.files(tree, spec.key)
-            forms[tree] = _read_form(spec, tree, files, printed, evidence, missing)
+            form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
+            forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
         paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
     return PaperInputs(paper, evidence, names, paper_exhibits)
 
 
 def _read_form(
-    spec: ExhibitSpec,
-    tree: str,
-    files: Path,
-    printed: Paper,
-    evidence: Evidence,
-    missing: tuple[str, ...],
+    spec: ExhibitSpec, tree: str, files: Path, printed: Paper, evidence: Evidence
 ) -> Form:
-    """Read one form of an exhibit; the arguments are as the fields of ``Form``."""
+    """Read one form of an exhibit; ``files``: path of its files, without suffix."""
     document = read_document(files.with_name(f"{files.name}.json"))
     cells = []
     for row in read_table(CELLS, files.with_name(f"{files.name}.cells.parquet")).to_pylist():
@@ -438,7 +433,7 @@ def _read_form(
         number = evidence.get(key)
         facts = row | {"filter": json.loads(row["filter"])}
         cells.append(Cell(facts, [*filter(None, origins)], key if number else None, number))
-    return Form(spec.name, tree, document, cells, files, spec.kind == "figure", missing)
+    return Form(spec.name, tree, document, cells, files, spec.kind == "figure")
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
