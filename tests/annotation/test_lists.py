@@ -152,15 +152,6 @@ def test_lists_depend_on_the_seed_and_on_neither_checks_nor_the_order_of_pairs()
     assert make_lists(pairs[::-1], ValidationOptions(**SMALL)) == lists
 
 
-def test_the_papers_seventeen_people_judge_about_190_pairs_ten_of_each_paradigm():
-    options = ValidationOptions()
-    lists = lists_of(make_lists(pairs_of(items(90)), options), PAIR)
-    assert len(lists) == 17
-    assert {len(rows) for rows in lists.values()} <= {191, 192}
-    each = {n for rows in lists.values() for n in Counter(r.paradigm for r in rows).values()}
-    assert each == {10, 11}
-
-
 @pytest.mark.parametrize(
     ("sizes", "mended"),
     [

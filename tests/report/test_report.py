@@ -215,11 +215,11 @@ def texts():
 
 
 def test_models_stand_by_their_mean_and_those_that_lack_a_column_last():
-    columns, lines = rank_models(PAPERS)
+    columns, means = rank_models(PAPERS)
     titles = ["Demo pairs, English", "Demo pairs, German", "Demo suites"]
     assert [column.title for column in columns] == titles
     assert columns[2].address == "demo_suites.html#demo-suites-models"
-    assert [(line.model, line.mean) for line in lines] == [("B", 85.0), ("A", 80.0), ("C", None)]
+    assert [*means.items()] == [("B", 85.0), ("A", 80.0), ("C", None)]
 
 
 def test_nothing_is_called_ours_or_a_reproduction_of_papers(texts):

@@ -15,8 +15,10 @@ import pyarrow as pa
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
+from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import SHEET_KEY
 from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
+from blimpworks.papers.lmentry.verdicts import write_annotation_sheet
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table, write_table
 
 METHODS = ("published", "corrected")
@@ -146,6 +148,15 @@ class Campaign:
             ]
         write(answered, ANSWERS, self.answers(lang, model))
         write(judged, JUDGEMENTS, self.judgements / model / f"{lang}.parquet", EXTRA)
+
+
+def draw(campaign, folder, lang="eng", **options):
+    """A sheet of the campaign's answers to label, and its key; by default five of each task."""
+    sheet, key = folder / f"{lang}.csv", folder / f"{lang}.key.parquet"
+    answers = {model: campaign.answers(lang, model) for model in campaign.models}
+    chosen = SheetOptions(**{"per_task": 5, **options})
+    write_annotation_sheet(lang, campaign.prompts(lang), answers, sheet, key, chosen)
+    return sheet, key
 
 
 def fill(sheet, key, campaign, lang):

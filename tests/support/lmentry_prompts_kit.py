@@ -50,7 +50,7 @@ def drawn_of(lang, variant, directory):
         task = declaration_of(known, name, lang, variant)
         if task.made:
             arguments = draw(Source(cleaned(lists) if task.clean else lists, pack, task), 1407)
-            drawn[name] = arguments, nominal_of(task, len(arguments), len(arguments))
+            drawn[name] = arguments, nominal_of(task, pack, len(arguments), len(arguments))
     return drawn
 
 

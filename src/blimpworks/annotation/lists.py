@@ -20,7 +20,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,6 +65,35 @@ class ParadigmSlot(NamedTuple):
     lists: ListNumbers
 
 
+def _divide(pairs: Collection[ItemPair], random: Generator) -> dict[str, list[ItemPair]]:
+    """Return the pairs of each paradigm in random order, small paradigms first.
+
+    A pair of two paradigms is among those of the smaller one.
+    """
+    sizes = Counter(pair.paradigm for pair in pairs)
+    distinct: dict[str, ItemPair] = {}
+    for pair in sorted(pairs, key=lambda pair: (sizes[pair.paradigm], pair.paradigm, pair.item_id)):
+        distinct.setdefault(pair.item_id, pair)
+    pairs_of: dict[str, list[ItemPair]] = {}
+    for pair in distinct.values():
+        pairs_of.setdefault(pair.paradigm, []).append(pair)
+    small_first = sorted(pairs_of, key=lambda name: (len(pairs_of[name]), name))
+    return {paradigm: _shuffled(pairs_of[paradigm], random) for paradigm in small_first}
+
+
+def _make_slots(
+    pairs_of: Mapping[str, Collection[ItemPair]], options: ValidationOptions
+) -> list[ParadigmSlot]:
+    """Make the slots of all paradigms: each is on the next ``per_pair`` lists, in turn."""
+    list_numbers = cycle(range(options.participants))
+    slots = []
+    for paradigm, pairs in pairs_of.items():
+        for _ in range(min(len(pairs), options.per_paradigm)):
+            lists = tuple(islice(list_numbers, options.per_pair))
+            slots.append(ParadigmSlot(paradigm, lists))
+    return slots
+
+
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
@@ -75,28 +104,13 @@ class Assignment:
         self, pairs: Collection[ItemPair], options: ValidationOptions, random: Generator
     ) -> None:
         """Draw pairs of each paradigm and assign them to lists, small paradigms first."""
-        per_pair, participants = options.per_pair, options.participants
-        # A pair of two paradigms is drawn for the smaller one.
-        unused: dict[str, list[ItemPair]] = {}
-        for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
-            unused.setdefault(pair.paradigm, []).append(pair)
-        taken = set[str]()
-        for paradigm in sorted(unused, key=lambda name: (len(unused[name]), name)):
-            unused[paradigm] = [pair for pair in unused[paradigm] if pair.item_id not in taken]
-            taken |= {pair.item_id for pair in unused[paradigm]}
-        order = sorted(unused, key=lambda name: (len(unused[name]), name))
-        unused = {paradigm: _shuffled(unused[paradigm], random) for paradigm in order}
-        # Each pair is on the next ``per_pair`` lists; the first list follows the last.
-        paradigms = [name for name in order for _ in unused[name][: options.per_paradigm]]
-        self.slots: list[ParadigmSlot] = []
-        for index, paradigm in enumerate(paradigms):
-            turns = range(index * per_pair, (index + 1) * per_pair)
-            self.slots.append(ParadigmSlot(paradigm, tuple(turn % participants for turn in turns)))
+        unused = _divide(pairs, random)
+        self.slots = _make_slots(unused, options)
         # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
         # for others of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []
         # How often each list has each sentence.
-        self._counts: list[Counter[str]] = [Counter() for _ in range(participants)]
+        self._counts: list[Counter[str]] = [Counter() for _ in range(options.participants)]
         for paradigm, lists in self.slots:
             chosen = min(unused[paradigm], key=partial(self._count_clashes, lists=lists))
             unused[paradigm].remove(chosen)
@@ -143,14 +157,18 @@ class Assignment:
                 return True
         for partner, slot in enumerate(self.slots):
             if slot.paradigm == paradigm and partner != index:
-                exchanged = (index, partner)
-                clashes = sum(self._cost(i, self.pairs[i]) for i in exchanged)
-                self._replace(partner, self._replace(index, self.pairs[partner]))
-                if sum(self._cost(i, self.pairs[i]) for i in exchanged) < clashes:
+                clashes = self._count_both(index, partner)
+                self._exchange(index, partner)
+                if self._count_both(index, partner) < clashes:
                     return True
-                # Exchange them back.
-                self._replace(partner, self._replace(index, self.pairs[partner]))
+                self._exchange(index, partner)
         return False
+
+    def _count_both(self, index: int, partner: int) -> int:
+        return sum(self._cost(number, self.pairs[number]) for number in (index, partner))
+
+    def _exchange(self, index: int, partner: int) -> None:
+        self._replace(partner, self._replace(index, self.pairs[partner]))
 
 
 def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:

@@ -32,7 +32,7 @@ from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.job import relative_texts
 from blimpworks.report import read, views
 from blimpworks.report.inventory import exhibit_label
-from blimpworks.report.read import COMPARISON_COLUMNS, TEXTS, Names, sets_from
+from blimpworks.report.read import COMPARISON_COLUMNS, TEXTS, sets_from
 from blimpworks.report.scripts import Products, item_scripts, paper_script, script
 from blimpworks.yaml_files import read_yaml
 
@@ -65,19 +65,6 @@ class Section:
     def anchor(self) -> str:
         """Part of the section's address after "#"."""
         return f"{self.paper}-{self.exhibit.name}".replace("_", "-")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A paper with its exhibits as HTML."""
-
-    paper: str
-    sections: list[Section]
-    names: Names
-    has_print: bool
-    """True if the paper has printed numbers; else there are only measured ones."""
-    has_variants: bool
-    """True if the page can switch between the published and the corrected variant."""
 
 
 def _scrollable(table: str, title: str) -> str:
@@ -243,18 +230,13 @@ class RankedColumn:
     """Accuracy of each model, by the model's label."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedRow:
-    """Row of the ranking: a model with its accuracies, in the order of the columns."""
+def rank_models(
+    papers: Sequence[read.PaperInputs],
+) -> tuple[list[RankedColumn], dict[str, float | None]]:
+    """Return the columns of the ranking, and each model's mean accuracy over them [%], best first.
 
-    model: str
-    cells: list[read.Cell | None]
-    mean: float | None
-    """Mean accuracy [%]; None for a model that lacks a column."""
-
-
-def rank_models(papers: Sequence[read.PaperInputs]) -> tuple[list[RankedColumn], list[RankedRow]]:
-    """Rank models by their mean accuracy over all columns; models that lack a column come last."""
+    Models that lack a column come last; their mean is None.
+    """
     columns: list[RankedColumn] = []
     for paper in papers:
         label = find_paper(paper.name).citation.label
@@ -273,13 +255,13 @@ def rank_models(papers: Sequence[read.PaperInputs]) -> tuple[list[RankedColumn],
                     column.cells[cell.facts["row"]] = cell
         columns += column_by_language.values()
 
-    ranked = []
-    for model in dict.fromkeys(model for column in columns for model in column.cells):
-        cells = [column.cells.get(model) for column in columns]
-        values = [cell.facts["value"] for cell in cells if cell]
-        mean = fmean(values) if len(values) == len(columns) else None
-        ranked.append(RankedRow(model, cells, mean))
-    return columns, sorted(ranked, key=lambda row: (row.mean is None, -(row.mean or 0)))
+    values: dict[str, list[float]] = {}
+    for column in columns:
+        for model, cell in column.cells.items():
+            values.setdefault(model, []).append(cell.facts["value"])
+    means = {m: fmean(v) if len(v) == len(columns) else None for m, v in values.items()}
+    best_first = sorted(means.items(), key=lambda row: (row[1] is None, -(row[1] or 0)))
+    return columns, dict(best_first)
 
 
 def _count_row(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
@@ -311,50 +293,60 @@ def _include(html_file: str) -> str:
     return f".. raw:: html\n   :file: {html_file}\n"
 
 
-def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
-    """Yield path and text of a paper's page, and of the pieces of HTML in it."""
-    citation = find_paper(page.paper).citation
-    pieces = f"_pieces/{page.paper}"
+def _paper_texts(
+    paper: read.PaperInputs, sections: Sequence[Section], licence: str, *, has_variants: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield path and text of a paper's page, and of the pieces of HTML in it.
+
+    ``has_variants``: whether the page can switch between the published and the corrected variant.
+    """
+    citation = find_paper(paper.name).citation
+    pieces = f"_pieces/{paper.name}"
 
     # The page shows one exhibit of a series at a time, chosen by buttons.
     series: dict[str, dict[str, list[str]]] = {}
-    for section in page.sections:
+    for section in sections:
         if title := section.exhibit.series:
             anchors_by_member = series.setdefault(title, {})
             anchors_by_member.setdefault(section.exhibit.member, []).append(section.anchor)
     choices = [{"title": t, "members": [*members.items()]} for t, members in series.items()]
 
     values = {"citation": citation, "licence": licence, "series": choices, "texts": TEXTS}
-    yield f"{pieces}/head.html", _render("paper.html", page=page, **values)
-    for section in page.sections:
+    values |= {"paper": paper, "has_variants": has_variants}
+    yield f"{pieces}/head.html", _render("paper.html", **values)
+    for section in sections:
         for view, content in section.views.items():
             yield f"{pieces}/{section.exhibit.name}.{view}.html", content
-    body = _render("exhibits.rst", page=page, plain=_escape_rst, texts=TEXTS)
-    yield f"{page.paper}.rst", _titled(citation.label, _include(f"{pieces}/head.html"), body)
+    values = {"paper": paper, "sections": sections, "plain": _escape_rst, "texts": TEXTS}
+    body = _render("exhibits.rst", **values)
+    yield f"{paper.name}.rst", _titled(citation.label, _include(f"{pieces}/head.html"), body)
 
 
 def _index_texts(
-    inputs: read.Inputs, pages: Sequence[Page], added_pages: Sequence[str]
+    inputs: read.Inputs, sections: Mapping[str, Sequence[Section]], added_pages: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the front page, which has the tree of all other pages."""
+    """Yield path and text of the front page, which has the tree of all other pages.
+
+    ``sections``: those of each paper.
+    """
     # Each paper has a row, followed by rows of its exhibits with compared numbers.
     rows = []
-    for page in pages:
-        address = f"{page.paper}.html"
+    for paper, paper_sections in sections.items():
+        address = f"{paper}.html"
         exhibit_rows = [
             _count_row(section.heading, f"{address}#{section.anchor}", [section])
-            for section in page.sections
+            for section in paper_sections
             if section.statuses
         ]
-        label = find_paper(page.paper).citation.label
-        rows.append((_count_row(label, address, page.sections), exhibit_rows))
+        label = find_paper(paper).citation.label
+        rows.append((_count_row(label, address, paper_sections), exhibit_rows))
     campaign = inputs.campaign
-    sections = [section for page in pages for section in page.sections]
-    columns, models = rank_models(inputs.papers if campaign.declared else [])
-    total = _count_row("All printed numbers", "published.html", sections)
+    columns, means = rank_models(inputs.papers if campaign.declared else [])
+    all_sections = [section for of_paper in sections.values() for section in of_paper]
+    total = _count_row("All printed numbers", "published.html", all_sections)
     citations = {paper: find_paper(paper).citation for paper in campaign.papers}
-    values = {"columns": columns, "models": models, "citations": citations, "rows": rows}
-    values |= {"campaign": campaign, "inputs": inputs, "total": total, "texts": TEXTS}
+    values: dict[str, Any] = {"columns": columns, "means": means, "rows": rows, "total": total}
+    values |= {"campaign": campaign, "inputs": inputs, "citations": citations, "texts": TEXTS}
     yield "_pieces/index.html", _render("index.html", **values)
     documents = [*campaign.papers, *inputs.comparisons, *added_pages]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
@@ -382,21 +374,21 @@ def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
 
 def assemble(inputs: read.Inputs) -> dict[str, str]:
     """Return the text of each source file of the site, by path."""
-    trees, pages, texts = inputs.trees, list[Page](), dict[str, str]()
+    campaign, trees, texts = inputs.campaign, inputs.trees, dict[str, str]()
+    sections: dict[str, list[Section]] = {}
     for paper in inputs.papers:
-        context = {"campaign": inputs.campaign, "trees": trees, "paper": paper.name}
+        context = {"campaign": campaign, "trees": trees, "paper": paper.name}
         advice = {
             variant: _render("advice.html", variant=variant, **context)
             for variant in ("published", "corrected")
         }
-        sections = [_section(exhibit, paper, trees.variant, advice) for exhibit in paper.exhibits]
-        has_print = bool(paper.evidence)
-        has_variants = has_print or trees.corrected is not None
-        pages.append(Page(paper.name, sections, paper.names, has_print, has_variants))
-    for page in pages:
-        texts |= dict(_paper_texts(page, inputs.campaign.licences.get(page.paper, "")))
+        of_paper = [_section(exhibit, paper, trees.variant, advice) for exhibit in paper.exhibits]
+        sections[paper.name] = of_paper
+        has_variants = bool(paper.evidence) or trees.corrected is not None
+        licence = campaign.licences.get(paper.name, "")
+        texts |= dict(_paper_texts(paper, of_paper, licence, has_variants=has_variants))
     items = dict(_item_texts(inputs))
-    texts |= items | dict(_index_texts(inputs, pages, [ITEMS] if items else []))
+    texts |= items | dict(_index_texts(inputs, sections, [ITEMS] if items else []))
     for name, comparison in inputs.comparisons.items():
         texts[f"_pieces/{name}.html"] = listing_html(name, comparison)
         texts[f"{name}.rst"] = _titled(TEXTS["listings"][name], _include(f"_pieces/{name}.html"))
@@ -428,6 +420,44 @@ SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
 """Files that no page needs: a third of what Sphinx writes."""
 
 
+def _write_sources(inputs: read.Inputs, source: Path) -> None:
+    """Write what Sphinx makes the site of: texts, scripts and pictures."""
+    # A published site must not show the paths of this machine.
+    trees = inputs.trees
+    roots = {"results": trees.results, "resources": trees.resources}
+    if trees.corrected:
+        roots["corrected"] = trees.corrected
+    relative = relative_texts(roots)
+    for name, text in assemble(inputs).items():
+        write_text(source / name, relative(text))
+
+    # The copy of DataTables in itables, as a script that works without a network.
+    datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
+    scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
+    write_text(source / "_static/datatables.js", "\n".join(scripts))
+    static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
+    for address, file in (pictures(inputs.papers) | static).items():
+        (source / address).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, source / address)
+
+
+def _run_sphinx(campaign: read.Campaign, work: Path, site: Path) -> None:
+    """Build the site from the folder ``source`` in ``work``, without superfluous files.
+
+    Raises UserError when Sphinx complains.
+    """
+    settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
+    settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
+    complaints = io.StringIO()
+    folders = (work / "source", None, site, work / "doctrees")
+    app = Sphinx(*folders, "html", settings, None, complaints, freshenv=True)
+    app.build(force_all=True)
+    if app.statuscode or complaints.getvalue():
+        raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
+    for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
     """Build the site in place of ``output``, and count its pages, numbers and bytes.
 
@@ -435,36 +465,8 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
     """
     inputs = read.read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
-        source = work / "source"
-
-        # A published site must not show the paths of this machine.
-        roots = {"results": trees.results, "resources": trees.resources}
-        if trees.corrected:
-            roots["corrected"] = trees.corrected
-        relative = relative_texts(roots)
-        for name, text in assemble(inputs).items():
-            write_text(source / name, relative(text))
-
-        # The copy of DataTables in itables, as a script that works without a network.
-        datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
-        scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
-        write_text(source / "_static/datatables.js", "\n".join(scripts))
-        static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
-        for address, file in (pictures(inputs.papers) | static).items():
-            (source / address).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, source / address)
-
-        settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
-        settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
-        complaints = io.StringIO()
-        app = Sphinx(
-            source, None, site, work / "doctrees", "html", settings, None, complaints, freshenv=True
-        )
-        app.build(force_all=True)
-        if app.statuscode or complaints.getvalue():
-            raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
-        for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        _write_sources(inputs, work / "source")
+        _run_sphinx(campaign, work, site)
 
     files = [path for path in output.rglob("*") if path.is_file()]
     numbers = 0

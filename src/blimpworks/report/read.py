@@ -390,30 +390,35 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         name: read_comparison(folder / f"{name}.csv", COMPARISON_COLUMNS[name])
         for name in campaign.comparisons
     }
-    papers = []
-    for paper in campaign.papers:
-        tables = printed_tables(campaign.printed, paper)
-        accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
-        printed = Paper(paper, tables, Path(), {}, accuracies)
-        evidence = gather(paper, tables, **comparisons) if comparisons else {}
-        names = _names_for(campaign.languages, campaign.models, printed)
-        specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
-        built = [name for name, spec in specs.items() if trees.forms_of(spec)]
-        paper_exhibits = []
-        # Exhibits in the order of the paper, then those that only have printed numbers.
-        for name in dict.fromkeys([*built, *(key[0] for key in evidence)]):
-            spec = specs.get(name)
-            if spec is None:
-                paper_exhibits.append(Exhibit(name, "Printed numbers", {}))
-                continue
-            forms = {}
-            for tree in trees.forms_of(spec):
-                lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
-                form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
-                forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
-            paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
-        papers.append(PaperInputs(paper, evidence, names, paper_exhibits))
+    papers = [_read_paper(paper, campaign, trees, comparisons) for paper in campaign.papers]
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
+
+
+def _read_paper(
+    paper: str, campaign: Campaign, trees: Trees, comparisons: Mapping[str, pd.DataFrame]
+) -> PaperInputs:
+    """Read the printed numbers, names and exhibits of one paper."""
+    tables = printed_tables(campaign.printed, paper)
+    accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
+    printed = Paper(paper, tables, Path(), {}, accuracies)
+    evidence = gather(paper, tables, **comparisons) if comparisons else {}
+    names = _names_for(campaign.languages, campaign.models, printed)
+    specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
+    built = [name for name, spec in specs.items() if trees.forms_of(spec)]
+    paper_exhibits = []
+    # Exhibits in the order of the paper, then those that only have printed numbers.
+    for name in dict.fromkeys([*built, *(key[0] for key in evidence)]):
+        spec = specs.get(name)
+        if spec is None:
+            paper_exhibits.append(Exhibit(name, "Printed numbers", {}))
+            continue
+        forms = {}
+        for tree in trees.forms_of(spec):
+            lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
+            form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
+            forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
+        paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
+    return PaperInputs(paper, evidence, names, paper_exhibits)
 
 
 def _read_form(

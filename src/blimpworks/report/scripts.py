@@ -153,11 +153,8 @@ LABEL_COLUMNS = ("phenomenon", "paradigm")
 SCORE_COLUMNS = ["item_id", *(f"{s}_{n}" for s in SIDES for n in ("logprobs", "ends"))]
 
 
-def _read_pairs(path: Path) -> list[dict[str, Any]]:
-    """Return the distinct pairs or sentences of a table; none if items have several conditions."""
-    table = read_table(ITEMS, path)
-    if _count_conditions(table):
-        return []
+def _pairs_of(table: pa.Table) -> list[dict[str, Any]]:
+    """Return the distinct pairs or sentences of a table of items."""
     is_single = "acceptable" in table.column_names and table["good"] == table["bad"]
     label_column = ["acceptable"] if is_single else []
     rows = table.select(["item_id", *LABEL_COLUMNS, *SIDES, *label_column]).to_pylist()
@@ -202,10 +199,12 @@ def item_scripts(
     index_entries, words_written = [], 0
     omitted: Counter[str] = Counter()
     for pair_set in sets:
-        rows = _read_pairs(pair_set.items)
-        if not rows:
-            omitted[pair_set.benchmark] += _count_conditions(read_table(ITEMS, pair_set.items))
+        items = read_table(ITEMS, pair_set.items)
+        n_of_conditions = _count_conditions(items)
+        if n_of_conditions or not len(items):
+            omitted[pair_set.benchmark] += n_of_conditions
             continue
+        rows = _pairs_of(items)
         size = len(rows) * len(pair_set.scores)
         has_words = words_written + size <= most_words
         words_written += size if has_words else 0

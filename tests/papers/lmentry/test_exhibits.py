@@ -17,17 +17,13 @@ from blimpworks.exhibits.formulas import formula_of
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, robustness
 from blimpworks.papers.lmentry.items.packs import read_texts
-from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
+from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import TASKS
-from blimpworks.papers.lmentry.verdicts import (
-    compare_verdicts,
-    measure_agreement,
-    write_annotation_sheet,
-)
+from blimpworks.papers.lmentry.verdicts import compare_verdicts, measure_agreement
 from blimpworks.reproduction.comparisons import MeasuredFiles, measured_rows
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 from support.cells_kit import by_place, check_cells, sources_of
-from support.lmentry_campaign import Campaign, fill, write
+from support.lmentry_campaign import Campaign, draw, fill, write
 from support.lmentry_kit import NAMES, PACKS, PRINTED, SIZES, SPECS, build
 
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
@@ -54,11 +50,9 @@ def simulated(root):
 def campaign(simulated, root):
     verdicts, agreement = root / "verdicts.parquet", root / "annotation_agreement.parquet"
     compare_verdicts(simulated.evaluations, verdicts)
-    sheets, keys, options = [], [], SheetOptions(per_task=6)
+    sheets, keys = [], []
     for lang in LANGUAGES:
-        sheet, key = root / f"{lang}.csv", root / f"{lang}.key.parquet"
-        answers = {model: simulated.answers(lang, model) for model in SKILL}
-        write_annotation_sheet(lang, simulated.prompts(lang), answers, sheet, key, options)
+        sheet, key = draw(simulated, root, lang, per_task=6)
         sheets += fill(sheet, key, simulated, lang)
         keys.append(key)
     measure_agreement(sheets, keys, simulated.judgements, agreement)

@@ -142,7 +142,7 @@ def test_a_smaller_campaign_takes_prompts_spread_over_all_and_keeps_the_proporti
     every = {row["item_id"] for row in prompts_of(small, pack, KNOWN, LmentryOptions())}
     assert {row["item_id"] for row in few} < every
     task = declaration_of(KNOWN, "starts_with_word", "ita", "published")
-    assert [nominal_of(task, 175, kept) for kept in (175, 35, 1)] == [1000, 200, 6]
+    assert [nominal_of(task, pack, 175, kept) for kept in (175, 35, 1)] == [1000, 200, 6]
 
 
 def test_another_seed_makes_other_draws_and_the_same_seed_the_same(tmp_path):

@@ -70,20 +70,22 @@ def names_of(pack: Pack) -> list[str]:
     return [name for name in (*TASKS, *PARENTS) if task_of(name) in pack.templates]
 
 
-def _settings_number(task: Sampling) -> int | None:
-    """Return the number of a template's prompts by the settings; None if words decide it.
+def _settings_number(task: Sampling, pack: Pack) -> int | None:
+    """Return the number of a template's prompts by the settings; None if the resources decide it.
 
-    ``task.nominal`` is a number; "drawn" for the ``size`` prompts that the sampler draws (None for
-    a sampler that lists all); or "made" if the settings count the prompts that were made.
+    The sampler draws ``size`` prompts, or takes all. Of letters the release asks for each of the
+    pack's, one prompt a letter.
     """
-    if task.nominal == "drawn":
-        return None if task.sampler in EXHAUSTIVE else task.size
-    return None if task.nominal == "made" else task.nominal
+    if task.nominal != "drawn":
+        return None if task.nominal == "made" else task.nominal
+    if task.sampler == "letters" and task.letters_of == "release":
+        return len(pack.letters.get(task.letters, "")) or None
+    return None if task.sampler in EXHAUSTIVE else task.size
 
 
-def nominal_of(task: Sampling, available: int, kept: int) -> int:
+def nominal_of(task: Sampling, pack: Pack, available: int, kept: int) -> int:
     """Return a template's number of prompts by the settings; less if not all are ``kept``."""
-    number = _settings_number(task)
+    number = _settings_number(task, pack)
     if number is None:
         return kept
     return number if kept == available else max(1, round(number * kept / available))
@@ -108,7 +110,7 @@ def prompts_of(
                 "drawn from, or take the task's templates out of the language pack."
             )
         kept = evenly(numbered, options.per_template)
-        nominal = nominal_of(declared, len(numbered), len(kept))
+        nominal = nominal_of(declared, pack, len(numbered), len(kept))
         task, corrected = task_of(name), declared.wording == "corrected"
         templates = range(1, len(pack.templates[task]) + 1)
         for template, (number, arguments) in product(templates, kept):
@@ -158,17 +160,15 @@ def count_prompts(
         released = read_resources(files) if files else None
         for name in names_of(pack):
             task = declaration_of(task_declarations, name, pack.lang, "published")
-            nominal, basis = _settings_number(task), SETTINGS
-            # The release asks for each of the pack's letters, one prompt a letter.
-            if (task.sampler, task.nominal, task.letters_of) == ("letters", "drawn", "release"):
-                nominal = len(pack.letters.get(task.letters, "")) or None
-            if nominal is None and task.made and released is not None:
-                n = len(draw(Source(released, pack, task), LmentryOptions().seed))
-                nominal, basis = nominal_of(task, n, n), RESOURCES
-            if nominal is None or not task.made:
+            if not task.made:
                 continue
-            n = len(pack.templates[task_of(name)])
-            counts = {"templates": n, "nominal": nominal, "prompts": n * nominal, "basis": basis}
-            rows.append({"lang": pack.lang, "phenomenon": name, **counts})
+            nominal, basis = _settings_number(task, pack), SETTINGS
+            if nominal is None and released is not None:
+                nominal = len(draw(Source(released, pack, task), LmentryOptions().seed))
+                basis = RESOURCES
+            if nominal is not None:
+                n = len(pack.templates[task_of(name)])
+                row = {"templates": n, "nominal": nominal, "prompts": n * nominal, "basis": basis}
+                rows.append(row | {"lang": pack.lang, "phenomenon": name})
     write_rows(rows, PROMPT_COUNTS, output)
     return {basis: sum(row["basis"] == basis for row in rows) for basis in (SETTINGS, RESOURCES)}

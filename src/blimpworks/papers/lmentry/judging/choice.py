@@ -1,28 +1,36 @@
 """Judge answers that name a word, letter or number, of which one is right.
 
-``judge.Judge`` makes a ``ChoiceJudge`` for each task and variant of the rules, which compiles the
-answer patterns of a language pack. Its method ``ask`` takes what a prompt was made from:
+``judge.Judge`` makes a judge for each task and variant of the rules, which compiles the answer
+patterns of a language pack. Its method ``ask`` takes what a prompt was made from:
 
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 
 and returns a function that judges answers: "cat has less letters" is a right answer, by a pattern.
-``_published`` follows the authors' scorer and its mistakes; ``_corrected`` judges as the task asks.
+``PublishedChoice`` follows the authors' scorer and its mistakes; ``CorrectedChoice`` judges as the
+task asks.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
+from typing import NamedTuple
 
 from num2words import num2words
 
 from blimpworks.papers.lmentry.items.languages import SPELLED, Case, decline
-from blimpworks.papers.lmentry.judging import answers, compiling
+from blimpworks.papers.lmentry.judging import answers
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
-from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Compiled, Substitutes
+from blimpworks.papers.lmentry.judging.compiling import (
+    UNDECIDED,
+    Matchers,
+    Substitutes,
+    compile_task,
+    counts_of,
+    words_of,
+)
 from blimpworks.papers.lmentry.judging.declared import (
     RULES_OF,
     TWINS,
@@ -34,6 +42,8 @@ from blimpworks.papers.lmentry.judging.declared import (
 )
 
 ANSWER, OTHER = ROLE["answer"], ROLE["other"]
+ARGUMENT_NAMES = ("answer", "distractor", "query", "word", "category", "sentence")
+"""Arguments to find in answers, in the order of search."""
 LENGTH_TASKS = ("more_letters", "less_letters")
 """Tasks in which answers may state the difference of two words' lengths ("2 letters more")."""
 _WORD_CASES: dict[str, Case] = {
@@ -62,28 +72,37 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((digits, spelled_number, spelled_number.replace("-", " "))))
 
 
-def texts_to_find(arguments: Arguments, variant: str) -> list[Argument]:
-    """Return the texts to find in answers to a prompt without numbers, with their roles."""
-    published = variant == "published"
-    normalise = str.lower if published else answers.normalise_corrected
+def numbers_to_find(arguments: Arguments, language: str | None) -> list[Argument]:
+    """Return the texts to find in answers to a prompt with two numbers, with their roles."""
+    return [
+        Argument(form, ROLE[name])
+        for name in ("answer", "distractor")
+        for form in number_forms(int(arguments[name]), language)
+    ]
+
+
+def published_texts(arguments: Arguments) -> list[Argument]:
+    """Return the texts that the release finds in answers to a prompt without numbers."""
     to_find: list[Argument] = []
-    for name in ("answer", "distractor", "query", "word", "category", "sentence"):
+    for name in ARGUMENT_NAMES:
         if arguments.get(name):
-            text, role = normalise(str(arguments[name])), ROLE[name]
-            readings = answers.read_like_release(text, role)
-            to_find += readings if published else [Argument(text, role)]
-    # Words of a list except the answer; the published rules take all of them, in order.
+            to_find += answers.read_like_release(str(arguments[name]).lower(), ROLE[name])
+    # All words of a list, in order.
     listed_words = arguments.get("distractors", arguments.get("words", ()))
-    word_roles = [OTHER] * len(listed_words)
-    if published:
-        if "category" in arguments and "answer_index" in arguments:
-            index = int(arguments["answer_index"])
-            listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
-        word_roles = [ROLE[name] for name in answers.LISTED_ROLES]
-    for word, role in zip(listed_words, word_roles, strict=False):
-        to_find.append(Argument(normalise(str(word)), role))
-    # In the release a word such as "a?" is an expression that matches an empty text.
-    return [argument for argument in to_find if argument.text or published]
+    if "category" in arguments and "answer_index" in arguments:
+        index = int(arguments["answer_index"])
+        listed_words = [*listed_words[:index], arguments["answer"], *listed_words[index:]]
+    for word, role in zip(listed_words, answers.LISTED_ROLES, strict=False):
+        to_find.append(Argument(str(word).lower(), ROLE[role]))
+    return to_find
+
+
+def corrected_texts(arguments: Arguments) -> list[Argument]:
+    """Return the texts to find in answers to a prompt without numbers, with their roles."""
+    texts = [(arguments.get(name), ROLE[name]) for name in ARGUMENT_NAMES]
+    texts += [(str(w), OTHER) for w in arguments.get("distractors", arguments.get("words", ()))]
+    normalised = [(answers.normalise_corrected(str(text)), role) for text, role in texts if text]
+    return [Argument(text, role) for text, role in normalised if text]
 
 
 def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
@@ -126,115 +145,166 @@ def rewrite_arguments(
     return tuple(changed), rewritten
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+def difference_of(task: str, arguments: Arguments) -> int:
+    """Return the difference of two words' lengths if answers may state it, else 1."""
+    if task not in LENGTH_TASKS:
+        return 1
+    return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
+
+
+class Question(NamedTuple):
     """Facts of one prompt that the judge of its answers needs."""
 
     to_find: Sequence[Argument]
     """Texts to find in answers, in the order of search."""
     gold_forms: list[str]
     """Spellings and declined forms of the gold answer; the first as in the prompt."""
-    misses_capitals: bool
-    """Whether the release misses the gold answer, since it puts only answers in lower case."""
-    sentence: str
-    patterns: Compiled
-    article: str
-    """The gold answer if it may also be an article ("a"), else empty."""
-    difference: int
-    """Difference of two words' lengths if answers may state it, else 1."""
+    patterns: Matchers
 
 
-class ChoiceJudge:
-    """Judge of a task with one right word, letter or number, in one language."""
+class PublishedChoice:
+    """Judge of a task with one right word, letter or number, by the authors' rules."""
 
-    def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
+    def __init__(self, declared: AnswerPatterns, task: str) -> None:
         """Compile the patterns. Raises UserError for a faulty one."""
-        published = variant == "published"
-        self._rules, self._variant, self._particles = RULES_OF[task], variant, declared.particles
+        self._rules = RULES_OF[task]
         self._asks_number = "number" in self._rules.role_types.values()
-        self._asks_letter = self._rules.role_types.get("answer") == "letter" and not published
-        self._without_accents = answers.accent_table(declared.accents)
-        # What the release does otherwise: find arguments inside words, replace texts in them, spell
-        # numbers in another language.
-        self._inside_words = published and task in declared.published_unbounded
+        # The release finds arguments inside words, replaces texts in them, and spells numbers in
+        # another language.
+        self._inside_words = task in declared.published_unbounded
         self._rewrites: dict[str, str] = {}
         for family in declared.families:
             self._rewrites |= family.rewrites.get(task, {})
-        self._language, wrong_numerals = declared.number_words, declared.wrong_numerals
-        if published:
-            self._language = declared.published_number_words or self._language
+        language = declared.published_number_words or declared.number_words
+        self._number_language = language
+
+        # Patterns depend on little of a prompt, so that few sets are compiled.
+        @lru_cache(maxsize=512)
+        def compile_patterns(difference: int, changed: Changed) -> Matchers:
+            spelled = None
+            if language != declared.number_words:
+                spelled = number_forms(difference, language)[1:]
+            counts = counts_of(difference, declared.numerals, spelled, declared.wrong_numerals)
+            return compile_task(declared, task, "published", counts, (), changed, brackets=True)
+
+        self._compile = compile_patterns
+        compile_patterns(1, ())
+        exact = task_patterns(declared, task, "published").exact
+        declined_roles = {ROLE[name] for name in answers.DECLINED_ROLES if f"{{{name}}}" in exact}
+        self._gold_roles = {ANSWER, *declined_roles}
+
+    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+        if self._asks_number:
+            to_find = numbers_to_find(arguments, self._number_language)
         else:
-            numerals = "|".join(declared.numerals).split("|")
-            wrong_numerals = tuple(word for word in wrong_numerals if word not in numerals)
+            to_find = published_texts(arguments)
+        if self._inside_words:
+            to_find += decline_arguments(arguments, prompt)
+        changed, rewritten = rewrite_arguments(to_find, self._rewrites)
+        to_find += rewritten
+        if arguments.get("distractor") == arguments.get("query", ""):
+            changed = (*changed, TWINS)
+        gold_forms = [argument.text for argument in to_find if argument.role in self._gold_roles]
+        patterns = self._compile(difference_of(self._rules.task, arguments), changed)
+        gold, sentence = str(arguments["answer"]), str(arguments.get("sentence", "")).lower()
+        misses_capitals = self._rules.absent != "any" and gold != gold.lower()
+        question = Question(to_find, gold_forms, patterns)
+        return partial(self._judge, question, sentence, misses_capitals)
+
+    def _judge(
+        self, question: Question, sentence: str, misses_capitals: bool, text: str
+    ) -> Verdict:
+        """Judge an answer to a question about a ``sentence``, if it is about one.
+
+        ``misses_capitals``: whether the release misses the gold answer, since it puts only answers
+        in lower case.
+        """
+        answer, rules = answers.normalise_published(text), self._rules
+        if rules.absent:
+            golds = [argument for argument in question.to_find if argument.role == ANSWER]
+            has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
+            if misses_capitals or not has_gold:
+                return Verdict.wrong("absent")
+        without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
+        if rules.echo and without_marks == sentence:
+            return Verdict.wrong("echo")
+        # The answer is one word, and not the gold answer. The release ignores words of other
+        # scripts, and repetitions of a word with digits.
+        tokens = answers.ASCII_TOKEN.findall(answer)
+        candidates = answers.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
+        # Here only the digits of a number count, and a gold answer with capitals never does.
+        gold_forms = question.gold_forms
+        if self._asks_number:
+            gold_forms = [form for form in gold_forms if form.isdigit()]
+        is_gold = candidates == gold_forms[:1] and not misses_capitals
+        if rules.lone and len(candidates) == 1 and not is_gold:
+            return Verdict.wrong("lone")
+
+        marked = answers.put_brackets(answer, question.to_find, anywhere=self._inside_words)
+        if verdict := question.patterns.full(marked):
+            return verdict
+        if not tokens:
+            has_text = LETTER_OR_DIGIT.search(answer) is not None
+            return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
+        if not misses_capitals and all(token in question.gold_forms for token in tokens):
+            return Verdict.right("repeated")
+        return question.patterns.inside(marked) or UNDECIDED
+
+
+class CorrectedChoice:
+    """Judge of a task with one right word, letter or number, as the task asks."""
+
+    def __init__(self, declared: AnswerPatterns, task: str) -> None:
+        """Compile the patterns. Raises UserError for a faulty one."""
+        self._rules, self._particles = RULES_OF[task], declared.particles
+        self._asks_number = "number" in self._rules.role_types.values()
+        self._asks_letter = self._rules.role_types.get("answer") == "letter"
+        self._number_language = declared.number_words
+        self._without_accents = answers.accent_table(declared.accents)
+        numerals = "|".join(declared.numerals).split("|")
+        wrong_numerals = tuple(word for word in declared.wrong_numerals if word not in numerals)
 
         # Patterns depend on little of a prompt, so that few sets are compiled.
         @lru_cache(maxsize=512)
         def compile_patterns(
-            difference: int, substitutes: Substitutes, changed: Changed, *, brackets: bool
-        ) -> Compiled:
-            spelled = None
-            if self._language != declared.number_words:
-                spelled = number_forms(difference, self._language)[1:]
-            counts = compiling.counts_of(difference, declared.numerals, spelled, wrong_numerals)
-            return Compiled(
-                declared, task, variant, counts, substitutes, changed, brackets=brackets
-            )
+            difference: int, substitutes: Substitutes, *, brackets: bool
+        ) -> Matchers:
+            counts = counts_of(difference, declared.numerals, None, wrong_numerals)
+            return compile_task(declared, task, "corrected", counts, substitutes, brackets=brackets)
 
         self._compile = compile_patterns
-        usual = compile_patterns(1, (), (), brackets=published)
-        self._pattern_words = usual.words
+        compile_patterns(1, (), brackets=False)
+        patterns, reasons = task_patterns(declared, task, "corrected"), declared.corrected.reasons
+        texts = [*patterns.exact, *patterns.reject]
+        texts += [text for framed in patterns.accept for text in (framed.pattern, *framed.after)]
+        # Words that may follow the gold answer, which is no article then.
+        follow = answers.words_after_answer(texts)
+        self._not_after_articles = follow | {declared.conjunction, *reasons}
+        texts += [text for framed in patterns.accept for text in framed.before]
+        texts += [*declared.article.values(), declared.conjunction]
+        self._pattern_words = words_of(texts)
         one_letter_words = declared.single if self._asks_letter else ""
-        self._possible_articles = usual.words.union(one_letter_words)
-        exact = task_patterns(declared, task, variant).exact
-        declined_roles = {ROLE[name] for name in answers.DECLINED_ROLES if f"{{{name}}}" in exact}
-        self._gold_roles = {ANSWER, *declined_roles}
-        reasons = declared.corrected.reasons
+        self._possible_articles = self._pattern_words.union(one_letter_words)
         # The start of a reason (", because"), or of a remark in brackets or after a dash.
         self._reason = re.compile(rf" ?[(–—]| - |[,;]?\s(?:{answers.any_of(reasons)})\b")
         # Two arguments joined by "or": "cat or the house".
         role, joined = f"[{answers.ANSWER_CHARACTERS}]", answers.any_of(declared.corrected.either)
         self._either = re.compile(rf"{role}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{role}")
-        # Words that may follow the gold answer, which is no article then.
-        self._not_after_articles = usual.words_after_answer | {declared.conjunction, *reasons}
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        gold, published = str(arguments["answer"]), self._variant == "published"
         if self._asks_number:
-            to_find = []
-            for name in ("answer", "distractor"):
-                number_texts = number_forms(int(arguments[name]), self._language)
-                to_find += [Argument(form, ROLE[name]) for form in number_texts]
+            texts = numbers_to_find(arguments, self._number_language)
         else:
-            to_find = texts_to_find(arguments, self._variant)
-
-        substitutes: Substitutes = ()
-        changed: Changed = ()
-        if published:
-            if self._inside_words:
-                to_find += decline_arguments(arguments, prompt)
-            changed, rewritten = rewrite_arguments(to_find, self._rewrites)
-            to_find += rewritten
-            if arguments.get("distractor") == arguments.get("query", ""):
-                changed = (*changed, TWINS)
-        else:
-            to_find, substitutes = self._order_for_masking(to_find, gold)
-
-        gold_forms = [argument.text for argument in to_find if argument.role in self._gold_roles]
-        article, difference = "", 1
-        if not published and not self._asks_number:
+            texts = corrected_texts(arguments)
+        to_find, substitutes = self._order_for_masking(texts, str(arguments["answer"]))
+        gold_forms = [argument.text for argument in to_find if argument.role == ANSWER]
+        article = ""
+        if not self._asks_number:
             article = next((form for form in gold_forms if form in self._possible_articles), "")
-        if self._rules.task in LENGTH_TASKS:
-            difference = abs(len(gold) - len(str(arguments["distractor"])))
-        question = Question(
-            to_find=to_find,
-            gold_forms=gold_forms,
-            misses_capitals=self._rules.absent != "any" and gold != gold.lower(),
-            sentence=str(arguments.get("sentence", "")).lower(),
-            patterns=self._compile(difference, substitutes, changed, brackets=published),
-            article=article,
-            difference=difference,
-        )
-        return partial(self._published if published else self._corrected, question)
+        difference = difference_of(self._rules.task, arguments)
+        patterns = self._compile(difference, substitutes, brackets=False)
+        question = Question(to_find, gold_forms, patterns)
+        return partial(self._judge, question, article, difference)
 
     def _order_for_masking(
         self, to_find: list[Argument], gold: str
@@ -251,45 +321,16 @@ class ChoiceJudge:
         twins = [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
         return ordered, tuple(dict.fromkeys((*replaced, *twins)))
 
-    def _published(self, question: Question, text: str) -> Verdict:
-        answer, rules = answers.normalise_published(text), self._rules
-        if rules.absent:
-            golds = [argument for argument in question.to_find if argument.role == ANSWER]
-            has_gold = any(any(answers.find_spans(answer, gold)) for gold in golds)
-            if question.misses_capitals or not has_gold:
-                return Verdict(False, True, "absent")
-        without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
-        if rules.echo and without_marks == question.sentence:
-            return Verdict(False, True, "echo")
-        # The answer is one word, and not the gold answer. The release ignores words of other
-        # scripts, and repetitions of a word with digits.
-        tokens = answers.ASCII_TOKEN.findall(answer)
-        candidates = answers.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
-        # Here only the digits of a number count, and a gold answer with capitals never does.
-        gold_forms = question.gold_forms
-        if self._asks_number:
-            gold_forms = [form for form in gold_forms if form.isdigit()]
-        is_gold = candidates == gold_forms[:1] and not question.misses_capitals
-        if rules.lone and len(candidates) == 1 and not is_gold:
-            return Verdict(False, True, "lone")
+    def _judge(self, question: Question, article: str, difference: int, answer: str) -> Verdict:
+        """Judge by the patterns: of all of the answer, of a line or clause, or inside it.
 
-        marked = answers.put_brackets(answer, question.to_find, anywhere=self._inside_words)
-        if verdict := question.patterns.whole(marked):
-            return verdict
-        if not tokens:
-            has_text = LETTER_OR_DIGIT.search(answer) is not None
-            return Verdict(has_text, has_text, "vacuous" if has_text else "empty")
-        if not question.misses_capitals and all(token in question.gold_forms for token in tokens):
-            return Verdict(True, True, "repeated")
-        return question.patterns.inside(marked) or UNDECIDED
-
-    def _corrected(self, question: Question, answer: str) -> Verdict:
-        """Judge by the patterns: of all of the answer, of a line or clause, or inside it."""
+        ``article``: the gold answer if it may also be an article ("a"), else empty.
+        """
         # Patterns have no quotation marks around an answer; those around its words are optional.
         answer = answer.strip('"')
         if self._asks_number:
             answer = answers.mask_longer_numbers(answer)
-        masked = self._mask(question, answer)
+        masked = self._mask(question.to_find, article, answer)
         if verdict := _judge_line(masked, question.patterns):
             return verdict
         # The first or last line, or the text before a reason or a remark.
@@ -308,25 +349,24 @@ class ChoiceJudge:
         if verdict and inside(text.translate(answers.EXCHANGE_ANSWER)):
             return Verdict(False, False, "both", verdict.pattern)
         texts = (argument.text for argument in question.to_find)
-        if not verdict and self._pattern_words & compiling.words_of(texts):
+        if not verdict and self._pattern_words & words_of(texts):
             # Arguments are words of a pattern: in "L'última lletra és l" the first l is no answer.
             marked = answers.put_brackets(answer, question.to_find, self._particles)
-            verdict = self._compile(question.difference, (), (), brackets=True).whole(marked)
+            verdict = self._compile(difference, (), brackets=True).full(marked)
         if verdict:
             return verdict
 
         if not LETTER_OR_DIGIT.search(answer):
-            return Verdict(False, True, "empty")
+            return Verdict.wrong("empty")
         # The gold answer may also be part of another argument, such as a sentence.
         has_gold = any(answers.has_word(answer, x, self._particles) for x in question.gold_forms)
         if ANSWER in masked or has_gold:
             return UNDECIDED
         is_one_word = len(answers.WORD.findall(answer)) == 1
-        return Verdict(False, True, "lone" if is_one_word else "absent")
+        return Verdict.wrong("lone" if is_one_word else "absent")
 
-    def _mask(self, question: Question, answer: str) -> str:
+    def _mask(self, to_find: Sequence[Argument], article: str, answer: str) -> str:
         """Replace arguments by roles, except articles that are spelt like the gold answer."""
-        article, to_find = question.article, question.to_find
         mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
         if not article:
             return mask(answer, to_find)
@@ -337,12 +377,21 @@ class ChoiceJudge:
         return masked.replace(answers.PLACEHOLDER, article)
 
 
-def _judge_line(masked: str, patterns: Compiled) -> Verdict | None:
+def choice_judge(
+    declared: AnswerPatterns, task: str, variant: str
+) -> PublishedChoice | CorrectedChoice:
+    """Make the judge of a task by one variant. Raises UserError for a faulty pattern."""
+    if variant == "published":
+        return PublishedChoice(declared, task)
+    return CorrectedChoice(declared, task)
+
+
+def _judge_line(masked: str, patterns: Matchers) -> Verdict | None:
     """Judge a line with characters of roles in place of arguments; None if nothing decides."""
-    verdict = patterns.whole(masked)
+    verdict = patterns.full(masked)
     if verdict or ANSWER not in masked:
         return verdict
     remainder = masked.replace(ANSWER, "")
     if LETTER_OR_DIGIT.search(remainder) or {*remainder} & {*answers.ROLE_CHARACTERS}:
         return None
-    return Verdict(True, True, "repeated")
+    return Verdict.right("repeated")

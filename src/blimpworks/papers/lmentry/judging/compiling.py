@@ -1,6 +1,6 @@
 """Compile the answer patterns of a language pack to sets of RE2 expressions.
 
-``Compiled`` takes the patterns of a task, such as "{answer} has less letters". Its two matchers
+``compile_task`` takes the patterns of a task, such as "{answer} has less letters". Two matchers
 return the verdict on an answer in which ``answers`` has marked the prompt's arguments: by the
 character of the role in place of the argument, or by brackets around it. Each ``{role}`` of a
 pattern becomes the expression of a marked argument:
@@ -25,6 +25,7 @@ from blimpworks.papers.lmentry.judging.declared import (
     RULES_OF,
     AnswerPatterns,
     Changed,
+    Framed,
     Verdict,
     task_patterns,
 )
@@ -206,67 +207,76 @@ def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") 
     return verdict
 
 
-class Compiled:
-    """Matchers of a task's patterns: ``whole`` for full answers, ``inside`` for parts of them."""
+class RoleExpressions(NamedTuple):
+    """The expressions of roles in sentences, in exact answers and in wrong differences."""
 
-    def __init__(
-        self,
-        declared: AnswerPatterns,
-        task: str,
-        variant: str,
-        expressions: dict[str, str],
-        substitutes: Substitutes = (),
-        changed: Changed = (),
-        *,
-        brackets: bool,
-    ) -> None:
-        """Compile the patterns. Raises UserError for a faulty one.
+    sentences: Roles
+    exact_answers: Roles
+    wrong_differences: Roles
 
-        ``expressions``: those of roles that are no arguments, such as the numbers of ``counts_of``.
-        ``brackets``: whether brackets mark the arguments in answers. ``substitutes`` are for
-        answers without brackets, ``changed`` is for published patterns.
-        """
-        rules, published = RULES_OF[task], variant == "published"
-        if published and not rules.inside:
-            declared = declared.model_copy(update={"shared": ()})
-        patterns = task_patterns(declared, task, variant, changed)
-        texts = [*patterns.exact, *patterns.reject]
-        texts += [text for framed in patterns.accept for text in (framed.pattern, *framed.after)]
-        self.words_after_answer = answers.words_after_answer(texts)
-        texts += [text for framed in patterns.accept for text in framed.before]
-        self.words = words_of([*texts, *declared.article.values(), declared.conjunction])
-        if brackets:
-            roles = _roles_in_brackets(declared, task, variant, expressions)
-        else:
-            usual = {**_masked_roles(declared, task, substitutes), **expressions}
-            roles = RoleExpressions(usual, usual, usual)
-        # The first pattern that matches decides: wrong answers, then exact answers, then sentences.
-        full_answers = []
-        for pattern in patterns.reject:
-            # An answer with a wrong difference is wrong, whatever follows.
-            if "{m}" in pattern or "{d}" in pattern:
-                compiled = compile_pattern(pattern, roles.wrong_differences, "reject")
-                compiled = compiled._replace(expression=compiled.expression + r"(?s:.*)")
-            else:
-                compiled = compile_pattern(pattern, roles.sentences, "reject")
-            full_answers.append(compiled)
-        exact = ["{answer}", *patterns.exact]
-        if published:
-            # An exact answer of the release that is also a sentence is compiled as a sentence only.
-            accepted = {framed.pattern for framed in patterns.accept}
-            exact = [pattern for pattern in exact if pattern not in accepted]
-        for pattern in exact:
-            full_answers.append(compile_pattern(pattern, roles.exact_answers, "whole"))
-        accept = []
-        for framed in patterns.accept:
-            compiled = compile_pattern(framed.pattern, roles.sentences)
-            before = [compile_pattern(text, roles.sentences).expression for text in framed.before]
-            after = [compile_pattern(text, roles.sentences).expression for text in framed.after]
-            start, end = "|".join(before), "|".join(after)
-            expression = f"(?:{start})?(?:{compiled.expression})(?:{end})?"
-            accept.append(compiled._replace(expression=expression))
-        self.whole = make_matcher([*full_answers, *accept], full=True, end=END[variant])
-        self.inside = make_matcher(accept if rules.inside else [], full=False)
+
+class Matchers(NamedTuple):
+    """Matchers of a task's patterns: ``full`` for full answers, ``inside`` for parts of them."""
+
+    full: Matcher
+    inside: Matcher
+
+
+def compile_task(
+    declared: AnswerPatterns,
+    task: str,
+    variant: str,
+    expressions: dict[str, str],
+    substitutes: Substitutes = (),
+    changed: Changed = (),
+    *,
+    brackets: bool,
+) -> Matchers:
+    """Compile the patterns of a task. Raises UserError for a faulty one.
+
+    ``expressions``: those of roles that are no arguments, such as the numbers of ``counts_of``.
+    ``brackets``: whether brackets mark the arguments in answers. ``substitutes`` are for answers
+    without brackets, ``changed`` is for published patterns.
+    """
+    patterns = task_patterns(declared, task, variant, changed)
+    if brackets:
+        roles = _roles_in_brackets(declared, task, variant, expressions)
+    else:
+        usual = {**_masked_roles(declared, task, substitutes), **expressions}
+        roles = RoleExpressions(usual, usual, usual)
+
+    exact = ["{answer}", *patterns.exact]
+    if variant == "published":
+        # An exact answer of the release that is also a sentence is compiled as a sentence only.
+        accepted = {framed.pattern for framed in patterns.accept}
+        exact = [pattern for pattern in exact if pattern not in accepted]
+    wrong_answers = [_compile_wrong(pattern, roles) for pattern in patterns.reject]
+    exact_answers = [compile_pattern(pattern, roles.exact_answers, "whole") for pattern in exact]
+    sentences = [_compile_framed(framed, roles.sentences) for framed in patterns.accept]
+    # The first pattern that matches decides.
+    in_order = [*wrong_answers, *exact_answers, *sentences]
+    return Matchers(
+        full=make_matcher(in_order, full=True, end=END[variant]),
+        inside=make_matcher(sentences if RULES_OF[task].inside else [], full=False),
+    )
+
+
+def _compile_wrong(pattern: str, roles: RoleExpressions) -> Pattern:
+    """Compile the pattern of a wrong answer. One with a wrong difference may go on in any way."""
+    if "{m}" not in pattern and "{d}" not in pattern:
+        return compile_pattern(pattern, roles.sentences, "reject")
+    compiled = compile_pattern(pattern, roles.wrong_differences, "reject")
+    return compiled._replace(expression=compiled.expression + r"(?s:.*)")
+
+
+def _compile_framed(framed: Framed, roles: Roles) -> Pattern:
+    """Compile a sentence with the texts that may precede and follow it."""
+    compiled = compile_pattern(framed.pattern, roles)
+    before, after = (
+        "|".join(compile_pattern(text, roles).expression for text in texts)
+        for texts in (framed.before, framed.after)
+    )
+    return compiled._replace(expression=f"(?:{before})?(?:{compiled.expression})(?:{after})?")
 
 
 def compile_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
@@ -291,14 +301,6 @@ def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes)
         "any": ANY_CHARACTER["corrected"],
         **extra,
     }
-
-
-class RoleExpressions(NamedTuple):
-    """The expressions of roles in sentences, in exact answers and in wrong differences."""
-
-    sentences: Roles
-    exact_answers: Roles
-    wrong_differences: Roles
 
 
 def _roles_in_brackets(

@@ -37,6 +37,16 @@ class Verdict(NamedTuple):
     """Rule that decided; docs/lmentry.md explains each."""
     pattern: str | None = None
 
+    @classmethod
+    def right(cls, rule: str, pattern: str | None = None) -> Self:
+        """Make a certain verdict that an answer is right."""
+        return cls(True, True, rule, pattern)
+
+    @classmethod
+    def wrong(cls, rule: str) -> Self:
+        """Make a certain verdict that an answer is wrong."""
+        return cls(False, True, rule)
+
 
 Ask = Callable[[str], Verdict]
 """Function that judges an answer to one prompt; the answer is given without its reasoning."""
@@ -56,7 +66,7 @@ class TaskRules(Strict):
     echo: bool
     """Whether a repetition of the prompt's sentence is certainly wrong."""
     inside: bool
-    """Whether a pattern may match inside an answer."""
+    """Whether a pattern may match inside an answer, and the release accepts shared sentences."""
     role_types: Annotated[
         dict[str, str], BeforeValidator(lambda cell: dict(pair.split("=") for pair in cell.split()))
     ]
@@ -250,8 +260,6 @@ class AnswerPatterns(Strict):
 
 
 _ROLE = re.compile(r"\{(\w+)\}")
-UNSHARED = ("rhyming_word", "homophones")
-"""Tasks for which the release does not accept the shared sentences."""
 Changed = Sequence[tuple[str, str]]
 """(role, text) pairs: arguments that the release changes, and the text that it replaces in them."""
 TWINS = ("distractor", "query")
@@ -323,7 +331,7 @@ def task_patterns(
                 if _SLOT.search(pattern):
                     reject.append(fill(exchange(pattern, family.swap), family, task_index))
                     reject.append(fill(pattern, family, 1 - task_index))
-    if variant == "corrected" or task not in UNSHARED:
+    if variant == "corrected" or RULES_OF[task].inside:
         before, after = frames[0] if frames else ((), ())
         accept += (Framed(pattern, before, after) for pattern in declared.shared)
     return TaskPatterns(

@@ -8,10 +8,10 @@ writes a table with two rows for each prompt: the verdict by the authors' rules,
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,16 +21,22 @@ from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging import answers
-from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
+from blimpworks.papers.lmentry.judging import answers, repetitions
+from blimpworks.papers.lmentry.judging.choice import choice_judge
 from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, Ask, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
 
-TaskJudge = ChoiceJudge | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
-_JUDGES: dict[str, type[TaskJudge]] = {
-    "choice": ChoiceJudge,
+
+class TaskJudge(Protocol):
+    """Judge of a task in one language, by one variant of the rules."""
+
+    def ask(self, arguments: answers.Arguments, prompt: str) -> Ask: ...
+
+
+_JUDGES: dict[str, Callable[[AnswerPatterns, str, str], TaskJudge]] = {
+    "choice": choice_judge,
     "yes_no": YesNoJudge,
     "sentence": SentenceJudge,
     "edge": EdgeJudge,
@@ -55,25 +61,25 @@ class Judge:
             raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}.")
         if task not in self._judges:
             # Compile the task's patterns when it first occurs.
-            judge_class = _JUDGES[RULES_OF[task].judge]
+            make_judge = _JUDGES[RULES_OF[task].judge]
             declared = self._declared.for_task(task, self._variant)
-            self._judges[task] = judge_class(declared, task, self._variant)
+            self._judges[task] = make_judge(declared, task, self._variant)
         ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
         # Corrected rules do not count what an answer only repeats of its prompt.
-        if len(prompt) < answers.SHORTEST_ECHO:
+        if len(prompt) < repetitions.SHORTEST_ECHO:
             return lambda text: ask(answers.normalise_corrected(text))
         writing = RULES_OF[task].judge in ("sentence", "edge", "spelling")
-        read = cache(lambda: answers.read_prompt(prompt, arguments, writing=writing))
+        read = cache(lambda: repetitions.read_prompt(prompt, arguments, writing=writing))
 
         def judge_without_prompt(text: str) -> Verdict:
             answer = answers.normalise_corrected(text)
-            if len(answer) < answers.SHORTEST_ECHO:
+            if len(answer) < repetitions.SHORTEST_ECHO:
                 return ask(answer)
-            remainder = answers.without_prompt(answer, *read())
+            remainder = repetitions.without_prompt(answer, *read())
             if remainder is not answer and not answers.LETTER_OR_DIGIT.search(remainder):
-                return Verdict(False, True, "echo")
+                return Verdict.wrong("echo")
             return ask(remainder)
 
         return judge_without_prompt

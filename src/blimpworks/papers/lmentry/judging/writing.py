@@ -86,7 +86,7 @@ class SentenceJudge:
         """Judge as published: the word is absent, and there are two words of ASCII letters."""
         answer = answers.normalise_published(text)
         if has_word_like_release(answer, word.translate(_GROUPING)):
-            return Verdict(False, True, "present")
+            return Verdict.wrong("present")
         n_words = len(answers.ASCII_WORD.findall(answer))
         if n_words < 2:
             return Verdict(False, n_words == 0, "short" if n_words else "empty")
@@ -95,20 +95,20 @@ class SentenceJudge:
     def _corrected(self, word: str, answer: str) -> Verdict:
         """Accept two or more words with the word, or without it, as the task asks."""
         if not LETTER_OR_DIGIT.search(answer):
-            return Verdict(False, True, "empty")
+            return Verdict.wrong("empty")
         sentence = answer
         if self._containing:
             lines = without_lead(answer).split("\n")
             lines = [line for line in lines if answers.has_word(line, word, self._particles)]
             if not lines:
-                return Verdict(False, True, "absent")
+                return Verdict.wrong("absent")
             enough = any(len(answers.WORD.findall(line)) > 1 for line in lines)
             return Verdict(enough, True, "made" if enough else "short")
         if answers.has_word(answer, word, self._particles):
             # An introduction may name the word that the sentence must not have.
             sentence = without_lead(answer)
             if sentence == answer or answers.has_word(sentence, word, self._particles):
-                return Verdict(False, True, "present")
+                return Verdict.wrong("present")
         enough = len(answers.WORD.findall(sentence)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
 
@@ -166,18 +166,18 @@ class EdgeJudge:
     def _published(self, to_find: Sequence[answers.Argument], text: str) -> Verdict:
         answer = answers.normalise_published(text)
         if not any(any(answers.find_spans(answer, reading)) for reading in to_find):
-            return Verdict(False, True, "absent")
+            return Verdict.wrong("absent")
         marked = answers.put_brackets(answer, to_find, anywhere=self._anywhere)
         if self._sentence.fullmatch(marked):
-            return Verdict(True, True, "made")
+            return Verdict.right("made")
         if not answers.ASCII_TOKEN.search(answer):
-            return Verdict(True, True, "vacuous")
+            return Verdict.right("vacuous")
         return self._patterns(marked) or self._inside(marked) or compiling.UNDECIDED
 
     def _corrected(self, word: str, answer: str) -> Verdict:
         """Accept a line, or its part after a colon, with the word at the right end."""
         if not answers.has_word(answer, word, self._particles):
-            return Verdict(False, True, "absent")
+            return Verdict.wrong("absent")
         argument, lines = answers.Argument(word, WORD_ROLE), answer.split("\n")
         # A label, such as "A:", is not a word of a sentence.
         answer_lines = [line for line in lines if not _LABEL.match(line)]
@@ -265,7 +265,7 @@ class LetterPatterns(NamedTuple):
     def verdict(self, answer: str) -> Verdict:
         """Return the verdict of the first pattern that matches."""
         if self.word.fullmatch(answer):
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{word}")
+            return Verdict.right("whole", "{word}")
         return self.sentences(answer) or self.inside(answer) or compiling.UNDECIDED
 
 
@@ -360,22 +360,22 @@ class SpellingJudge:
         answer = answers.normalise_published(text)
         if self._without_letter:
             if _echoes(answer, prompt, letter):
-                return Verdict(correct=False, certain=True, rule="echo")
+                return Verdict.wrong("echo")
             if not re2.search(r"[^\pL\pN_]", answer) and letter in answer:
-                return Verdict(correct=False, certain=True, rule="present")
+                return Verdict.wrong("present")
         elif self._task in ENDS:
             end = ENDS[self._task]
             if all(word[end] != letter for word in answers.ASCII_WORD.findall(answer)):
-                return Verdict(correct=False, certain=True, rule="absent")
+                return Verdict.wrong("absent")
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=False, rule="empty")
         patterns = self._patterns_of(letter)
         if not self._without_letter and not patterns.word.fullmatch(answer):
             if not answers.ASCII_TOKEN.search(answer):
-                return Verdict(correct=True, certain=True, rule="vacuous")
+                return Verdict.right("vacuous")
             tokens = answers.ASCII_TOKEN.findall(answer)
             if all(patterns.word_without_marks.fullmatch(token) for token in tokens):
-                return Verdict(correct=True, certain=True, rule="repeated")
+                return Verdict.right("repeated")
         return patterns.verdict(answer)
 
     def _corrected(
@@ -384,22 +384,21 @@ class SpellingJudge:
         """Judge a single word by its letters, several words by patterns."""
         answer = self._copulas.sub("", answer)
         if not LETTER_OR_DIGIT.search(answer):
-            return Verdict(correct=False, certain=True, rule="empty")
+            return Verdict.wrong("empty")
         if _echoes(answer, prompt, letter):
-            return Verdict(correct=False, certain=True, rule="echo")
+            return Verdict.wrong("echo")
         answer_words = answers.WORD.findall(answer)
         distinct = set(answer_words)
         if len(distinct) == 1:
             right = self._is_right(answer_words[0], letter, spell)
-            rule, pattern = ("whole", "{word}") if right else ("absent", None)
-            return Verdict(correct=right, certain=True, rule=rule, pattern=pattern)
+            return Verdict.right("whole", "{word}") if right else Verdict.wrong("absent")
         # Every sentence has words without the letter, so only babble is certainly wrong.
         if self._without_letter:
             is_wrong = any(map(_is_babble, distinct))
         else:
             is_wrong = not any(self._is_right(word, letter, spell) for word in distinct)
         if is_wrong:
-            return Verdict(correct=False, certain=True, rule="absent")
+            return Verdict.wrong("absent")
         # The first line, or the text after a colon, may be one word; otherwise patterns decide.
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
             line_words = answers.WORD.findall(line)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from blimpworks.papers.lmentry.items.languages import decline
-from blimpworks.papers.lmentry.judging import answers
+from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
-from blimpworks.papers.lmentry.judging.compiling import END, UNDECIDED, Compiled, literal
+from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, compile_task
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Family, Verdict
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
@@ -70,17 +70,17 @@ class YesNoJudge:
             expressions = {}
             if published:
                 # The release puts yes or no into its sentences without articles or marks.
-                expressions["answer"] = literal(forms[0], answers.ANY_BRACKETS)
+                expressions["answer"] = compiling.literal(forms[0], answers.ANY_BRACKETS)
                 expressions["category"] = "|".join(map(answers.between_brackets, _CATEGORY_ROLES))
-            compiled = Compiled(declared, task, variant, expressions, brackets=published)
+            compiled = compile_task(declared, task, variant, expressions, brackets=published)
             self._patterns[gold] = compiled
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
-        self._statements: dict[bool, Compiled] = {}
+        self._statements: dict[bool, Matchers] = {}
         statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
         for affirmed, by_task in statements.items() if not published else ():
             family = Family(tasks=(task,), accept=by_task.get(task, ()))
             only_these = declared.model_copy(update={"shared": (), "families": (family,)})
-            self._statements[affirmed] = Compiled(only_these, task, variant, {}, brackets=False)
+            self._statements[affirmed] = compile_task(only_these, task, variant, {}, brackets=False)
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
         category = str(arguments.get("category", "")).lower()
@@ -101,21 +101,21 @@ class YesNoJudge:
     def _published(self, gold: bool, category_names: Sequence[Argument], text: str) -> Verdict:
         answer = answers.normalise_published(text)
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
-        if re.fullmatch(re.escape(wrong) + END["published"], answer):
-            return Verdict(correct=False, certain=True, rule="opposite")
+        if re.fullmatch(re.escape(wrong) + compiling.END["published"], answer):
+            return Verdict.wrong("opposite")
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict(correct=False, certain=False, rule="empty")
-        if re.fullmatch(re.escape(right) + END["published"], answer):
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
+        if re.fullmatch(re.escape(right) + compiling.END["published"], answer):
+            return Verdict.right("whole", "{answer}")
         if not answers.ASCII_TOKEN.search(answer):
-            return Verdict(correct=True, certain=True, rule="vacuous")
+            return Verdict.right("vacuous")
         if all(token == right for token in answers.ASCII_TOKEN.findall(answer)):
-            return Verdict(correct=True, certain=True, rule="repeated")
+            return Verdict.right("repeated")
         begins = answer.startswith(right) and answers.has_word(answer[: len(right) + 1], right)
         return self._judge_by_patterns(gold, answers.put_brackets(answer, category_names), begins)
 
     def _judge_by_patterns(self, gold: bool, marked: str, begins_right: bool) -> Verdict:
-        if verdict := self._patterns[gold].whole(marked):
+        if verdict := self._patterns[gold].full(marked):
             return verdict
         if begins_right:
             return Verdict(correct=True, certain=False, rule="begins", pattern="{answer}")
@@ -124,7 +124,7 @@ class YesNoJudge:
     def _corrected(self, gold: bool, to_find: Sequence[Argument], answer: str) -> Verdict:
         """Judge by yes or no at the start, by the patterns, or by a statement without either."""
         if not LETTER_OR_DIGIT.search(answer):
-            return Verdict(correct=False, certain=True, rule="empty")
+            return Verdict.wrong("empty")
         # The category is first, then come the words of the prompt's list.
         category = to_find[:1] if to_find[0].text else []
         arguments = [*category, *self._yes_no_arguments[gold]]
@@ -134,7 +134,7 @@ class YesNoJudge:
         if masked.startswith(DISTRACTOR):
             return Verdict(correct=False, certain=not has_more, rule="opposite")
         if masked.startswith(ANSWER) and not has_more and DISTRACTOR not in masked:
-            return Verdict(correct=True, certain=True, rule="whole", pattern="{answer}")
+            return Verdict.right("whole", "{answer}")
         if self._both.match(answer):
             return Verdict(correct=False, certain=False, rule="both")
         begins_right = masked.startswith(ANSWER)
@@ -153,7 +153,7 @@ class YesNoJudge:
         text = answers.mask(text, listed, answers.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
         for affirmed, patterns in self._statements.items():
-            if stated := patterns.whole(text) or patterns.inside(text):
+            if stated := patterns.full(text) or patterns.inside(text):
                 rule = stated.rule if affirmed == gold else "opposite"
                 return stated._replace(correct=affirmed == gold, rule=rule)
         return UNDECIDED
