@@ -171,6 +171,31 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path, caplo
     assert read_validation([path], [key], "urblimp", outputs, lenient)["left_out"] == 0
 
 
+def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(tmp_path):
+    """Anna passes those of one list and fails those of another; p01 of two keys are two lists."""
+    write_items(tmp_path / "urd.parquet", items(12))
+    sheets, keys = {}, []
+    for seed in (1, 2):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        keys.append(folder / "urd.key.parquet")
+        options = OPTIONS.model_copy(update={"practice": 0, "per_pair": 1, "seed": seed})
+        sheets[seed] = [folder / f"sheet.{name}.csv" for name in options.names]
+        pcibex = folder / "pcibex.csv"
+        write_lists(tmp_path / "urd.parquet", "urd", sheets[seed], keys[-1], pcibex, options)
+    filled = [
+        fill(sheets[1][0], keys[0], always, tmp_path / "1" / "urd.anna.csv"),
+        fill(sheets[1][1], keys[0], lambda row: row["part"] == PAIR, tmp_path / "urd.anna.csv"),
+        fill(sheets[2][0], keys[1], always, tmp_path / "urd.bert.csv"),
+    ]
+    outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
+    read_validation(filled, keys, "urblimp", outputs, OPTIONS)
+    people = read_table(VALIDATION_PARTICIPANTS, outputs[1]).to_pylist()
+    columns = ("participant", "checks", "passed", "left_out")
+    rows = [tuple(person[name] for name in columns) for person in people]
+    assert rows == [("anna", 8, 4, True), ("bert", 4, 4, False)]
+
+
 def test_rows_without_a_choice_are_counted_and_a_second_persons_enter_no_kappa(
     lists, tmp_path, caplog
 ):

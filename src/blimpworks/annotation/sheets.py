@@ -85,9 +85,16 @@ def write_lists(
 
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Read the keys of lists: the row of the table for each row id."""
-    tables = (read_table(VALIDATION_KEY, path) for path in paths)
-    return {row["row"]: row for table in tables for row in table.to_pylist()}
+    """Read the keys of lists: the row of the table for each row id.
+
+    Lists of several keys may have the same name, so the key's path is added to it.
+    """
+    key = {}
+    for path in paths:
+        for row in read_table(VALIDATION_KEY, path).to_pylist():
+            name = row["list"] if len(paths) == 1 else f"{row['list']} of {path}"
+            key[row["row"]] = row | {"list": name}
+    return key
 
 
 def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
@@ -131,8 +138,8 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
     results = []
     for name, rows in choices.groupby("participant"):
         pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
-        of_list = [row for row in key.values() if row["list"] == rows["list"].iloc[0]]
-        n_checks = sum(row["part"] == CHECK for row in of_list)
+        lists = {*rows["list"]}
+        n_checks = sum(row["part"] == CHECK and row["list"] in lists for row in key.values())
         right, n = int(pairs["chose_good"].sum()), len(pairs)
         accuracy = right / n if n else float("nan")
         passed = int(checks["chose_good"].sum())

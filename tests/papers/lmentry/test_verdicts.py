@@ -130,6 +130,20 @@ def test_answers_that_were_not_judged_are_left_out(campaign, tmp_path):
     assert compared["cut"].isna().sum() == 1 + len(verdicts.CAUSES)
 
 
+def test_prompts_of_a_template_without_judged_answers_count_in_the_nominal_number(
+    campaign, tmp_path
+):
+    evaluation = campaign.evaluations[0]
+    rows = read_table(JUDGEMENTS, evaluation.judgements).to_pylist()
+    template = {name: rows[0][name] for name in ("phenomenon", "paradigm")}
+    unjudged = [row | {"correct": None} if template.items() <= row.items() else row for row in rows]
+    path = write(unjudged, JUDGEMENTS, tmp_path / "j.parquet", EXTRA)
+    both = (evaluation, evaluation._replace(judgements=path))
+    before, after = (verdicts.compare_evaluation(one).set_index("phenomenon") for one in both)
+    assert after["n"].sum() < before["n"].sum()
+    assert after["nominal"].to_dict() == before["nominal"].to_dict()
+
+
 def test_verdicts_by_one_method_alone_or_none_are_refused(campaign, tmp_path):
     evaluation = campaign.evaluations[0]
     rows = [judgement(prompt, "corrected", 1, "whole") for prompt in prompts("ita")]

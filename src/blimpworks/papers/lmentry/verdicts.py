@@ -58,7 +58,7 @@ log = logging.getLogger(__name__)
 
 
 def _read_verdicts(path: Path) -> pd.DataFrame:
-    """Read judgements as one row for each answer with both verdicts.
+    """Read judgements as one row for each answer with both verdicts, NaN if it was not judged.
 
     The columns correct and rule are there twice, with the suffixes ``_published`` and
     ``_corrected``. Raises UserError if a method is missing.
@@ -83,8 +83,7 @@ def _read_verdicts(path: Path) -> pd.DataFrame:
     suffixes = ("_published", "_corrected")
     joined = rows_by_method[PUBLISHED].merge(corrected, on="item_id", suffixes=suffixes)
     text_columns = ("phenomenon", "paradigm", "rule_published", "rule_corrected")
-    judged: pd.DataFrame = joined.dropna(subset=["correct_published", "correct_corrected"])
-    return judged.astype(dict.fromkeys(text_columns, object))
+    return joined.astype(dict.fromkeys(text_columns, object))
 
 
 def find_reasons(changed: pd.DataFrame) -> pd.Series:
@@ -117,7 +116,8 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     ``CAUSES`` it has a row with counts over the answers whose verdicts differ for that reason.
     Raises UserError for judgements that lack a method.
     """
-    both = _read_verdicts(evaluation.judgements)
+    verdicts = _read_verdicts(evaluation.judgements)
+    both = verdicts.dropna(subset=["correct_published", "correct_corrected"])
     # Join the prompts and answers to the changed verdicts, which are few, and find their reasons.
     changed = both[both["correct_published"] != both["correct_corrected"]]
     joined = changed
@@ -135,9 +135,9 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
         subjects.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
     reasons = find_reasons(joined.assign(text=texts, subject=subjects))
     changed = changed.assign(reason=reasons.to_numpy())
-    # A task's nominal number of prompts is the sum over its templates.
-    template = both["paradigm"].str.extract(r"template=(\d+)", expand=False)
-    nominal = both.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
+    # A task's nominal number of prompts is the sum over its templates, judged or not.
+    template = verdicts["paradigm"].str.extract(r"template=(\d+)", expand=False)
+    nominal = verdicts.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
     totals = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
     for column, count in FORM_COUNTS.items():
         flags = both[column].astype("Int32").groupby(both["phenomenon"])
