@@ -21,11 +21,11 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.audit import cells, evidence
-from blimpworks.audit.lineage import Node, lineage
+from blimpworks.audit.lineage import Lineage, Node
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.files import write_text
-from blimpworks.records.reading import Records
+from blimpworks.records.reading import Records, record_of
 
 WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
 """Kinds of tables without items: counts, rules, and entries of a dictionary."""
@@ -107,7 +107,7 @@ def explain_cell(
     records, row_filter = Records(), json.loads(cell["filter"])
     record = records.of(source)
     irrelevant = evidence.irrelevant_names(record, row_filter) if record else set()
-    tree = lineage(source, {*ignored, *irrelevant}, records)
+    tree = Lineage({*ignored, *irrelevant}, records).product(source)
     tables = evidence.nearest(tree, cell["source"])
     if not tables:
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
@@ -132,7 +132,7 @@ def explain_cell(
         locations = evidence.printed_evidence(tables, first)
         selected = [row | location for row, location in zip(selected, locations, strict=True)]
     items = _items(tree, cell, tables, item_rows, len(item_rows) if item else count)
-    printed = cells.comparisons_of(source, cell) if "printed_row" in cell else []
+    printed = cells.comparisons_of(source, cell, records) if "printed_row" in cell else []
     return Explanation(source, cell, recomputed, len(rows), tree, items, selected, printed)
 
 
@@ -163,7 +163,7 @@ def explain_comparison(path: Path, requested: dict[str, str | None], items: int 
     source, cell = cells.compared_cell(path, compared)
     if cell is not None:
         return explain_cell(source, cell, items)
-    printed = compared | cells.printed_place(path, compared)
+    printed = compared | cells.printed_place(record_of(path), compared)
     return Explanation(path, None, None, 0, None, printed=[printed])
 
 

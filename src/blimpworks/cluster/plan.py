@@ -39,6 +39,7 @@ from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
     Expectation,
     Needs,
+    Work,
     expected_items,
     expected_work,
     needs_of,
@@ -55,41 +56,29 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.scoring.shards import read_manifest
 
 
-class ScoredCount(NamedTuple):
-    """Numbers of scored sentences and of their tokens."""
-
-    sentences: int
-    tokens: int
-
-    @property
-    def mean(self) -> float | None:
-        """Mean tokens of a sentence; None without sentences."""
-        return self.tokens / self.sentences if self.sentences else None
-
-
-def _total(counts: Iterable[ScoredCount]) -> ScoredCount:
+def _total(counts: Iterable[Work]) -> Work:
     rows = [*counts]
-    return ScoredCount(sum(row.sentences for row in rows), sum(row.tokens for row in rows))
+    return Work(sum(row.sentences for row in rows), sum(row.tokens for row in rows))
 
 
-def count_scored(store: Path) -> ScoredCount:
+def count_scored(store: Path) -> Work:
     """Count the sentences and tokens in the shards of ``store``, a scoring job's directory."""
     return _total(map(_count_shard, (store / "shards").glob("part-*.parquet")))
 
 
-def _count_shard(path: Path) -> ScoredCount:
+def _count_shard(path: Path) -> Work:
     """Count sentences and tokens of a shard by its metadata; 0 when it cannot be read."""
     try:
         metadata = pq.read_metadata(path)
     except (OSError, pa.ArrowException):
-        return ScoredCount(0, 0)
+        return Work(0, 0)
     tokens = 0
     for group_number in range(metadata.num_row_groups):
         group = metadata.row_group(group_number)
         columns = [group.column(number) for number in range(group.num_columns)]
         # The column ``ids`` has a list of token ids for each sentence.
         tokens += sum(col.num_values for col in columns if col.path_in_schema.startswith("ids."))
-    return ScoredCount(metadata.num_rows, tokens)
+    return Work(metadata.num_rows, tokens)
 
 
 def _has_manifest(store: Path) -> bool:
@@ -238,7 +227,7 @@ class _Planner:
     def count_tokens(self, job: ScoringJob) -> int:
         """Estimate the tokens that a job has yet to score."""
         work = expected_work(self.expected_items(job))
-        mean = self._measured_tokens(job) or work.tokens / (work.sentences or 1)
+        mean = self._measured_tokens(job) or work.mean or 0.0
         return round(max(0, work.sentences - self.scored_counts[job].sentences) * mean)
 
     def plan_model(self, title: str, jobs: Sequence[ScoringJob]) -> ModelPlan:
@@ -265,7 +254,7 @@ class _Planner:
             weights_gb=needs.weights_gb,
             kind=needs.gpu_kind.label if needs.gpu_kind else None,
             gpus=needs.gpus,
-            tensor_parallel=needs.tensor_parallel,
+            tensor_parallel=needs.gpus or 1,
             gpu_memory_gb=needs.needed_gb,
             host_memory_mb=max(int(request["mem_mb"]) for request in requests),
             jobs=len(jobs),
