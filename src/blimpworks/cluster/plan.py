@@ -37,7 +37,6 @@ from blimpworks.campaign.scoring_jobs import (
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
-    Expectation,
     Needs,
     Work,
     expected_items,
@@ -176,6 +175,8 @@ class _Planner:
         stores = {job: job.manifest(campaign).parent for job in self.jobs}
         self.finished_jobs = {job for job in self.jobs if _has_manifest(stores[job])}
         self.scored_counts = {job: count_scored(stores[job]) for job in self.jobs}
+        self.items = {job: expected_items(campaign, catalogue, job) for job in self.jobs}
+        self.work = {job: expected_work(items) for job, items in self.items.items()}
         self.token_scopes = {job: self._token_scope(job) for job in self.jobs}
         self.needs: dict[str, Needs] = {}
         self.refused: dict[str, str] = {}
@@ -200,13 +201,6 @@ class _Planner:
             return [job for job in self.jobs if (job.title, job.name) in dry.scored]
         return [job for job in self.jobs if job not in self.finished_jobs]
 
-    def expected_items(self, job: ScoringJob) -> dict[Path, Expectation]:
-        return expected_items(self.campaign, self.catalogue, job)
-
-    def count_sentences(self, job: ScoringJob) -> int:
-        """Count the sentences or prompts of a job, scored or not."""
-        return expected_work(self.expected_items(job)).sentences
-
     def _token_scope(self, job: ScoringJob) -> set[tuple[str, bool]]:
         """Return (benchmark, whether only critical regions are scored) of a job's benchmarks."""
         row = self.catalogue.models[job.model]
@@ -226,7 +220,7 @@ class _Planner:
 
     def count_tokens(self, job: ScoringJob) -> int:
         """Estimate the tokens that a job has yet to score."""
-        work = expected_work(self.expected_items(job))
+        work = self.work[job]
         mean = self._measured_tokens(job) or work.mean or 0.0
         return round(max(0, work.sentences - self.scored_counts[job].sentences) * mean)
 
@@ -243,8 +237,8 @@ class _Planner:
         # What they request from the scheduler, with a margin.
         requests = []
         for job in jobs:
-            items, log = self.expected_items(job), job.log(self.campaign)
-            options = self.campaign.scoring
+            log, options = job.log(self.campaign), self.campaign.scoring
+            items = self.items[job]
             requests.append(sized_request(row, engine, dtype, self.site, options, items, log))
         minutes = [int(request["runtime"]) for request in requests]
         return ModelPlan(
@@ -278,7 +272,7 @@ class _Planner:
             items=(sum(path.exists() for path in items), len(items)),
             checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
             parts=(len(self.finished_jobs), len(self.jobs)),
-            sentences=(scored.sentences, sum(map(self.count_sentences, self.jobs))),
+            sentences=(scored.sentences, sum(work.sentences for work in self.work.values())),
         )
 
     def plan_disk(
@@ -290,8 +284,8 @@ class _Planner:
         rows = [self.catalogue.models[model] for model, _ in missing]
         scoring = [job for job in jobs if job.task == "score"]
         tokens = sum(map(self.count_tokens, scoring))
-        sentences = sum(map(self.count_sentences, scoring))
-        prompts = sum(self.count_sentences(job) for job in jobs if job.task == "answer")
+        sentences = sum(self.work[job].sentences for job in scoring)
+        prompts = sum(self.work[job].sentences for job in jobs if job.task == "answer")
         # A directory that does not exist yet will be on the disk of its first existing parent.
         folders = {}
         for name in ("resources", "results"):
