@@ -122,7 +122,6 @@ def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
 
 
 def _cells_of(files: Mapping[str, Path]) -> Iterator[tuple[NumberKey, dict[str, Any]]]:
-    """Yield the cells in the file of each exhibit, with the printed numbers that they stand for."""
     for exhibit, path in files.items():
         for cell in read_table(CELLS, path).to_pylist():
             yield (exhibit, cell["printed_row"], cell["printed_column"]), cell
