@@ -46,7 +46,8 @@ class Run:
     """Path of the results in the records."""
     base: Path | None
     """Directory of the workflow; None for results that were moved away from it."""
-    records: Sequence[Record]
+    records: Sequence[Record] = ()
+    """Records of the jobs, in the order of their files."""
 
     @cached_property
     def jobs(self) -> dict[str, Record]:
