@@ -71,12 +71,6 @@ def test_an_edited_part_of_a_record_shows_also_when_its_own_hash_is_mended(part)
 
 
 @pytest.mark.usefixtures("chain")
-def test_a_job_that_ran_again_with_the_same_result_was_not_edited():
-    write("results/a.txt", seed=1)
-    assert findings() == set()
-
-
-@pytest.mark.usefixtures("chain")
 def test_a_record_without_a_hash_of_itself_is_named():
     sidecar = Path("results/c.txt.prov.json")
     record = json.loads(sidecar.read_text())

@@ -13,7 +13,7 @@ from scipy.stats import pearsonr
 
 from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.audit.evidence import TABLE, item_evidence, read_tables
-from blimpworks.audit.explain import item_lines
+from blimpworks.audit.explain_text import item_lines
 from blimpworks.audit.lineage import Node
 from blimpworks.benchmarks.verdicts import (
     best_threshold,

@@ -79,7 +79,6 @@ def test_what_is_chosen_fits_on_one_node_and_holds_the_weights(parameters, kinds
     assert result.weights_gb == parameters * BYTES[dtype]
     assert result.weights_gb < result.needed_gb <= result.gpus * result.gpu_kind.memory_gb
     assert result.memory_mb <= result.gpu_kind.host_memory_gb * 1000
-    assert result.tensor_parallel == result.gpus
 
 
 @given(sizes, kinds, st.integers(0, 4))

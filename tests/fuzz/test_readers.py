@@ -38,7 +38,7 @@ EXCEPTED = {
         cluster.software interop.datasets exhibits.render report.inventory
     """,
     MADE: """
-        analysis.scoring_variants audit.diff audit.evidence audit.explain
+        analysis.scoring_variants audit.diff audit.evidence audit.explain audit.explain_text
         evaluation.judged
         interop.crate.tables papers.lmentry.verdicts
         papers.lmentry.judging.judge reproduction.comparisons scoring.run

@@ -5,7 +5,7 @@ import pytest
 
 from blimpworks.analysis.accuracy import summarise
 from blimpworks.audit.evidence import spread
-from blimpworks.audit.explain import item_lines
+from blimpworks.audit.explain_text import item_lines
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.scoring_jobs import ScoringJob
 from blimpworks.papers.lmentry.settings import LmentryOptions

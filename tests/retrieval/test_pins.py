@@ -4,7 +4,6 @@ import errno
 import hashlib
 import json
 import lzma
-import socket
 import subprocess
 from dataclasses import replace
 from hashlib import sha256
@@ -267,20 +266,13 @@ def test_which_files_of_the_catalogues_nothing_pins():
 ADDRESSES = REPOSITORY / "config/addresses.tsv"
 
 
-@pytest.fixture
-def nowhere():
-    """An address at which nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return f"http://127.0.0.1:{port}/o/r/{COMMIT}/x.txt"
+NOWHERE = f"http://127.0.0.1:9/o/r/{COMMIT}/x.txt"
+"""An address at which nobody listens."""
 
 
 @pytest.fixture
-def down(nowhere):
-    return sources.Pin(
-        "x.txt", nowhere, sha256(DATA).hexdigest(), len(DATA), "x.txt", "sources.tsv"
-    )
+def down():
+    return sources.Pin("x.txt", NOWHERE, DIGEST, len(DATA), "x.txt", "sources.tsv")
 
 
 def addresses(*rows):
@@ -352,7 +344,7 @@ def test_offline_no_address_is_tried(down, server, monkeypatch):
     assert server.ranges_requested == []
 
 
-def test_a_host_without_replacement_is_an_obstacle(down, nowhere):
+def test_a_host_without_replacement_is_an_obstacle(down):
     others = addresses(("https://example.org/{path}", "https://example.com/{path}"))
     [said] = obstacles([down], [], None, Path(), addresses=others)
     assert said.startswith("no connection for 1 files")

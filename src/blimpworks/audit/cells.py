@@ -10,6 +10,7 @@ import difflib
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,14 @@ import pandas as pd
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, sidecar_path
-from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_hash, record_of
+from blimpworks.records.reading import (
+    OWN_HASH,
+    Record,
+    Records,
+    output_hash,
+    record_hash,
+    record_of,
+)
 from blimpworks.tables import open_parquet
 
 CELLS_SUFFIX = ".cells.parquet"
@@ -96,20 +104,29 @@ def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dic
     ``corrected`` become numbers (texts stay texts), None where empty. Raises UserError without the
     file.
     """
-    expected = reading(path, "a table of printed numbers", "Build it.")
-    with expected, path.open(encoding="utf-8", newline="") as handle:
-        reader = csv.reader(handle)
-        header = next(reader, [])
+    with reading(path, "a table of printed numbers", "Build it."):
+        header, rows = _read_csv(path.absolute(), path.stat().st_mtime_ns)
         column_texts = [(header.index(name), texts) for name, texts in allowed.items()]
-        line = reader.line_num + 1
-        for row in reader:
+        for line, row in rows:
             if all(row[column] in texts for column, texts in column_texts):
                 facts: dict[str, Any] = dict(zip(header, row, strict=True))
                 value_type: type[float | str] = str if facts.get("unit") == TEXT_UNIT else float
                 for name in {"value", "corrected"} & facts.keys():
                     facts[name] = value_type(facts[name]) if facts[name] else None
                 yield facts | {"path": str(path), "line": line}
+
+
+@lru_cache(maxsize=64)
+def _read_csv(path: Path, _changed: int) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header and the rows, each with its first line; cached by the time of change."""
+    with path.open(encoding="utf-8", newline="") as handle:
+        reader = csv.reader(handle)
+        header, rows = next(reader, []), []
+        line = reader.line_num + 1
+        for row in reader:
+            rows.append((line, row))
             line = reader.line_num + 1
+    return header, rows
 
 
 def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
@@ -174,9 +191,8 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     return source, None
 
 
-def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
+def printed_place(record: Record | None, row: dict[str, Any]) -> dict[str, Any]:
     """Return file and line of a printed number, found among the inputs of its comparison's job."""
-    record = Records().of(comparison)
     end = f"{row['paper']}/{row['exhibit']}.csv"
     position = {name: [row[name]] for name in ("row", "column")}
     for entry in record["inputs"] if record else []:
@@ -187,7 +203,7 @@ def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
+def comparisons_of(source: Path, cell: dict[str, Any], records: Records) -> list[dict[str, Any]]:
     """Return the comparisons' rows about a cell, with file and line of the printed number."""
     folder, rows = source.parent.parent, []
     position = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
@@ -196,7 +212,7 @@ def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
         path = folder.parent / REPRODUCTION / name
         if folder.name == form and path.is_file():
             numbers = read_rows_with_lines(path, **position)
-            rows += [row | printed_place(path, row) for row in numbers]
+            rows += [row | printed_place(records.of(path), row) for row in numbers]
     return rows
 
 

@@ -6,11 +6,10 @@ and outputs. A product is stale if its job would now have other code, parameters
 
 import json
 import os
-import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass
@@ -40,8 +39,6 @@ PROGRESS_INTERVAL = 5.0
 """Seconds until a progress bar appears, and between its updates."""
 HASH_FILE = Path(".snakemake/blimpworks-hashes.json")
 """File of hashes from earlier checks, below the workflow's directory."""
-NAMESPACE = "blimpworks"
-"""Purpose of a signature, so that signatures for other purposes do not count."""
 SETTLED = 2_000_000_000
 """Nanoseconds after a change during which a file system may give another change the same time."""
 
@@ -375,50 +372,3 @@ def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     summary = ", ".join(f"{n} {problem}" for problem, n in sorted(counts.items()))
     lines.append(f"{audit.products} products in and behind {root}: {summary or 'all as recorded'}.")
     return "\n".join(lines)
-
-
-def hash_file(results: Path) -> Path:
-    """Return the path of the root hash beside a results tree; the signature adds ``.sig``."""
-    return results.resolve().with_suffix(results.suffix + ".root")
-
-
-def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
-    """Return the output of ``ssh-keygen -Y``. Raises UserError where it fails or is missing."""
-    command = ["ssh-keygen", "-Y", *map(str, arguments)]
-    try:
-        result = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"ssh-keygen could not be run ({error}); install OpenSSH's.") from error
-    if result.returncode:
-        reason = " ".join((result.stderr or result.stdout).decode(errors="replace").split())
-        raise UserError(f"ssh-keygen -Y {arguments[0]}: {reason[:200]}.")
-    return result.stdout.decode(errors="replace").strip()
-
-
-def sign(results: Path, root_hash: str, key: Path) -> Path:
-    """Sign a root hash with an SSH key; return the signature's path. Raises UserError on failure.
-
-    The signature is by ``ssh-keygen -Y`` of OpenSSH, as git's signatures by SSH keys are.
-    """
-    path = hash_file(results)
-    files.write_text(path, f"{root_hash}\n")
-    signature = path.with_name(f"{path.name}.sig")
-    signature.unlink(missing_ok=True)
-    _ssh_keygen(["sign", "-f", key, "-n", NAMESPACE, path])
-    return signature
-
-
-def signer(results: Path, root_hash: str, allowed: Path) -> str:
-    """Return the name of the signer of a root hash. Raises UserError without a valid signature.
-
-    ``allowed``: OpenSSH's file of allowed signers.
-    """
-    path = hash_file(results)
-    signature = path.with_name(f"{path.name}.sig")
-    for needed in (signature, allowed):
-        if not needed.is_file():
-            raise UserError(f"{needed} does not exist; expected it to check a signature.")
-    names = _ssh_keygen(["find-principals", "-s", signature, "-f", allowed]).splitlines()
-    options: list[str | Path] = ["-f", allowed, "-I", names[0], "-n", NAMESPACE, "-s", signature]
-    _ssh_keygen(["verify", *options], f"{root_hash}\n".encode())
-    return names[0]

@@ -12,8 +12,8 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -33,7 +33,7 @@ RESOURCES = ("sources", "models")
 """Directories of a campaign's resources, below a root of any name."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Run:
     """The jobs that made a results tree.
 
@@ -46,8 +46,13 @@ class Run:
     """Path of the results in the records."""
     base: Path | None
     """Directory of the workflow; None for results that were moved away from it."""
-    jobs: dict[str, Record] = field(default_factory=dict)
-    """Records by the key of their first output."""
+    records: Sequence[Record] = ()
+    """Records of the jobs, in the order of their files."""
+
+    @cached_property
+    def jobs(self) -> dict[str, Record]:
+        """Records by the key of their first output."""
+        return {self.key(record["outputs"][0]["path"]): record for record in self.records}
 
     def key(self, path: str) -> str:
         """Return the key of a product by its recorded path."""
@@ -119,11 +124,9 @@ def load_run(root: Path) -> Run:
         base = Path("/")
     elif resolved.endswith(f"/{recorded}"):
         base = Path(resolved.removesuffix(f"/{recorded}"))
-    run = Run(root, recorded, base)
     if base is not None:
-        records = list(Jobs(records, Records(base)).by_output.values())
-    run.jobs = {run.key(record["outputs"][0]["path"]): record for record in records}
-    return run
+        records = [*Jobs(records, Records(base)).by_output.values()]
+    return Run(root, recorded, base, records)
 
 
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]

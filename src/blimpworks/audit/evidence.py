@@ -197,18 +197,15 @@ def token_pieces(
     ]
 
 
-def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
-    """Return both sentences with their total and token log-probabilities [nats]."""
-    sides = {}
-    for side in SIDES:
-        region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
-        ids, ends, logprobs = (scores.get(f"{side}_{n}") or [] for n in ("ids", "ends", "logprobs"))
-        sides[side] = {
-            "text": item[side],
-            "logprob": scores.get(f"logprob_{side}"),
-            "tokens": token_pieces(item[side], ids, ends, logprobs, region),
-        }
-    return sides
+def _side(item: dict[str, Any], scores: dict[str, Any], side: str) -> dict[str, Any]:
+    """Return one of both sentences with its total and token log-probabilities [nats]."""
+    region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
+    ids, ends, logprobs = (scores.get(f"{side}_{n}") or [] for n in ("ids", "ends", "logprobs"))
+    return {
+        "text": item[side],
+        "logprob": scores.get(f"logprob_{side}"),
+        "tokens": token_pieces(item[side], ids, ends, logprobs, region),
+    }
 
 
 def _sentence_tables(node: Node) -> list[Node]:
@@ -283,7 +280,7 @@ def _conditions(
         if {"item", "condition", "regions"} <= {*read_arrow(node.path).column_names}:
             rows = _rows_where(node, "item", key)
             for row in rows:
-                side = _sides({**row, "good_end": 0}, _row_of(scores, row["item_id"]))["good"]
+                side = _side({**row, "good_end": 0}, _row_of(scores, row["item_id"]), "good")
                 spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
                 regions = [f"[{name} {row['good'][a:b]}]" for name, a, b in spans if b > a]
                 row["side"] = {**side, "text": " ".join(regions)}
@@ -325,9 +322,11 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts |= {name: answer[name] for name in ("text", "status", "finish") if name in answer}
     elif "acceptable" in item and item["good"] == item["bad"]:
         facts |= {"origin": origin(items[0], item), "acceptable": item["acceptable"]}
-        facts["sentence"] = _sides({**item, "good_end": 0}, _row_of(scores, key))["good"]
+        facts["sentence"] = _side({**item, "good_end": 0}, _row_of(scores, key), "good")
     elif item:
-        facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(items[0], item)}
+        score = _row_of(scores, key)
+        facts |= {side: _side(item, score, side) for side in SIDES}
+        facts["origin"] = origin(items[0], item)
         facts["words"] = {
             word: {"id": item[f"{word}_id"], "form": item.get(f"{word}_form", item.get(word))}
             for word in WORD_FIELDS

@@ -42,7 +42,7 @@ def explain(
     measured.csv), trace the number compared. Of an evaluation, trace an accuracy of its report
     card.
     """
-    from blimpworks.audit import cells
+    from blimpworks.audit import cells, explain_text
     from blimpworks.audit import explain as library
 
     html = html and html.absolute()
@@ -65,10 +65,10 @@ def explain(
     if json:
         typer.echo(explanation.as_json())
     elif html:
-        library.write_page(explanation, html)
+        explain_text.write_page(explanation, html)
         typer.echo(f"{html}: open it in a browser.")
     else:
-        typer.echo(library.as_text(explanation, full_ancestry=ancestry))
+        typer.echo(explain_text.as_text(explanation, full_ancestry=ancestry))
 
 
 def _card_of(path: Path) -> Path | None:
@@ -108,6 +108,7 @@ def check(
     now. Records that were edited are named too.
     """
     from blimpworks.audit import check as library
+    from blimpworks.audit import signature
     from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
@@ -118,11 +119,11 @@ def check(
         hash_cache.save()
     typer.echo(library.as_json(result) if json else library.as_text(result, root, all_files))
     if signers:
-        typer.echo(f"Signed by {library.signer(root, result.root_hash, signers)}.", err=True)
+        typer.echo(f"Signed by {signature.signer(root, result.root_hash, signers)}.", err=True)
     if sign:
         if result.findings:
             raise UserError(f"{root} was not signed: it is not as recorded, see above.")
-        typer.echo(f"Signed: {library.sign(root, result.root_hash, sign)}", err=True)
+        typer.echo(f"Signed: {signature.sign(root, result.root_hash, sign)}", err=True)
     raise typer.Exit(1 if result.findings else 0)
 
 

@@ -54,11 +54,6 @@ class Needs:
     """Needed GB on all GPUs together; 0 without GPUs."""
 
     @property
-    def tensor_parallel(self) -> int:
-        """Number of GPUs that share the weights, at least 1."""
-        return self.gpus or 1
-
-    @property
     def gres(self) -> str:
         """Return SLURM's name of the GPUs, such as ``gpu:a100:2``; empty without GPUs."""
         if self.gpu_kind is None:
@@ -299,11 +294,16 @@ SMALLEST = 0.005
 """Billions of parameters assumed for a model of unstated size, which the campaign trains."""
 
 
-class Expected(NamedTuple):
-    """Number of sentences and tokens that a job has to score."""
+class Work(NamedTuple):
+    """Numbers of sentences and of their tokens, scored or to be scored."""
 
     sentences: int
     tokens: int
+
+    @property
+    def mean(self) -> float | None:
+        """Mean tokens of a sentence; None without sentences."""
+        return self.tokens / self.sentences if self.sentences else None
 
 
 class Speed(NamedTuple):
@@ -331,7 +331,7 @@ def count_pairs(items: Path) -> int | None:
         return None
 
 
-def expected_work(items: Mapping[Path, Expectation]) -> Expected:
+def expected_work(items: Mapping[Path, Expectation]) -> Work:
     """Add up the sentences and tokens of items tables; count the rows of tables that exist."""
     sentences, tokens = 0, 0.0
     for path, expected in items.items():
@@ -339,7 +339,7 @@ def expected_work(items: Mapping[Path, Expectation]) -> Expected:
         texts = expected.texts * (expected.pairs if count is None else count)
         sentences += texts
         tokens += texts * expected.tokens
-    return Expected(sentences, round(tokens))
+    return Work(sentences, round(tokens))
 
 
 def speed_of(

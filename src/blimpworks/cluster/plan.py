@@ -37,8 +37,8 @@ from blimpworks.campaign.scoring_jobs import (
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
-    Expectation,
     Needs,
+    Work,
     expected_items,
     expected_work,
     needs_of,
@@ -55,41 +55,29 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.scoring.shards import read_manifest
 
 
-class ScoredCount(NamedTuple):
-    """Numbers of scored sentences and of their tokens."""
-
-    sentences: int
-    tokens: int
-
-    @property
-    def mean(self) -> float | None:
-        """Mean tokens of a sentence; None without sentences."""
-        return self.tokens / self.sentences if self.sentences else None
-
-
-def _total(counts: Iterable[ScoredCount]) -> ScoredCount:
+def _total(counts: Iterable[Work]) -> Work:
     rows = [*counts]
-    return ScoredCount(sum(row.sentences for row in rows), sum(row.tokens for row in rows))
+    return Work(sum(row.sentences for row in rows), sum(row.tokens for row in rows))
 
 
-def count_scored(store: Path) -> ScoredCount:
+def count_scored(store: Path) -> Work:
     """Count the sentences and tokens in the shards of ``store``, a scoring job's directory."""
     return _total(map(_count_shard, (store / "shards").glob("part-*.parquet")))
 
 
-def _count_shard(path: Path) -> ScoredCount:
+def _count_shard(path: Path) -> Work:
     """Count sentences and tokens of a shard by its metadata; 0 when it cannot be read."""
     try:
         metadata = pq.read_metadata(path)
     except (OSError, pa.ArrowException):
-        return ScoredCount(0, 0)
+        return Work(0, 0)
     tokens = 0
     for group_number in range(metadata.num_row_groups):
         group = metadata.row_group(group_number)
         columns = [group.column(number) for number in range(group.num_columns)]
         # The column ``ids`` has a list of token ids for each sentence.
         tokens += sum(col.num_values for col in columns if col.path_in_schema.startswith("ids."))
-    return ScoredCount(metadata.num_rows, tokens)
+    return Work(metadata.num_rows, tokens)
 
 
 def _has_manifest(store: Path) -> bool:
@@ -187,6 +175,8 @@ class _Planner:
         stores = {job: job.manifest(campaign).parent for job in self.jobs}
         self.finished_jobs = {job for job in self.jobs if _has_manifest(stores[job])}
         self.scored_counts = {job: count_scored(stores[job]) for job in self.jobs}
+        self.items = {job: expected_items(campaign, catalogue, job) for job in self.jobs}
+        self.work = {job: expected_work(items) for job, items in self.items.items()}
         self.token_scopes = {job: self._token_scope(job) for job in self.jobs}
         self.needs: dict[str, Needs] = {}
         self.refused: dict[str, str] = {}
@@ -211,13 +201,6 @@ class _Planner:
             return [job for job in self.jobs if (job.title, job.name) in dry.scored]
         return [job for job in self.jobs if job not in self.finished_jobs]
 
-    def expected_items(self, job: ScoringJob) -> dict[Path, Expectation]:
-        return expected_items(self.campaign, self.catalogue, job)
-
-    def count_sentences(self, job: ScoringJob) -> int:
-        """Count the sentences or prompts of a job, scored or not."""
-        return expected_work(self.expected_items(job)).sentences
-
     def _token_scope(self, job: ScoringJob) -> set[tuple[str, bool]]:
         """Return (benchmark, whether only critical regions are scored) of a job's benchmarks."""
         row = self.catalogue.models[job.model]
@@ -237,8 +220,8 @@ class _Planner:
 
     def count_tokens(self, job: ScoringJob) -> int:
         """Estimate the tokens that a job has yet to score."""
-        work = expected_work(self.expected_items(job))
-        mean = self._measured_tokens(job) or work.tokens / (work.sentences or 1)
+        work = self.work[job]
+        mean = self._measured_tokens(job) or work.mean or 0.0
         return round(max(0, work.sentences - self.scored_counts[job].sentences) * mean)
 
     def plan_model(self, title: str, jobs: Sequence[ScoringJob]) -> ModelPlan:
@@ -254,8 +237,8 @@ class _Planner:
         # What they request from the scheduler, with a margin.
         requests = []
         for job in jobs:
-            items, log = self.expected_items(job), job.log(self.campaign)
-            options = self.campaign.scoring
+            log, options = job.log(self.campaign), self.campaign.scoring
+            items = self.items[job]
             requests.append(sized_request(row, engine, dtype, self.site, options, items, log))
         minutes = [int(request["runtime"]) for request in requests]
         return ModelPlan(
@@ -265,7 +248,7 @@ class _Planner:
             weights_gb=needs.weights_gb,
             kind=needs.gpu_kind.label if needs.gpu_kind else None,
             gpus=needs.gpus,
-            tensor_parallel=needs.tensor_parallel,
+            tensor_parallel=needs.gpus or 1,
             gpu_memory_gb=needs.needed_gb,
             host_memory_mb=max(int(request["mem_mb"]) for request in requests),
             jobs=len(jobs),
@@ -289,7 +272,7 @@ class _Planner:
             items=(sum(path.exists() for path in items), len(items)),
             checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
             parts=(len(self.finished_jobs), len(self.jobs)),
-            sentences=(scored.sentences, sum(map(self.count_sentences, self.jobs))),
+            sentences=(scored.sentences, sum(work.sentences for work in self.work.values())),
         )
 
     def plan_disk(
@@ -301,8 +284,8 @@ class _Planner:
         rows = [self.catalogue.models[model] for model, _ in missing]
         scoring = [job for job in jobs if job.task == "score"]
         tokens = sum(map(self.count_tokens, scoring))
-        sentences = sum(map(self.count_sentences, scoring))
-        prompts = sum(self.count_sentences(job) for job in jobs if job.task == "answer")
+        sentences = sum(self.work[job].sentences for job in scoring)
+        prompts = sum(self.work[job].sentences for job in jobs if job.task == "answer")
         # A directory that does not exist yet will be on the disk of its first existing parent.
         folders = {}
         for name in ("resources", "results"):

@@ -303,7 +303,7 @@ class Reason:
     """Number of compared tables that the difference affects, by the records of the jobs."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Renamed(Run):
     """The jobs of a results tree, with models renamed in the keys (paths) of their products."""
 
@@ -347,9 +347,7 @@ def _job_differences(
         if model_a != model_b:
             # Give the model of B the name of A's, so that their products have the same keys.
             new_names = {model_b: model_a, model_a: model_b}
-            renamed_b = _Renamed(b.root, b.recorded, b.base, new_names=new_names)
-            jobs = b.jobs.values()
-            renamed_b.jobs = {renamed_b.key(job["outputs"][0]["path"]): job for job in jobs}
+            renamed_b = _Renamed(b.root, b.recorded, b.base, b.records, new_names)
         causes = Causes(a, renamed_b)
         for benchmark, lang, models in compared:
             key = f"results/judgements/{benchmark}/{model_a}/{lang}.parquet"

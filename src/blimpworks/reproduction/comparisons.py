@@ -121,20 +121,25 @@ def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
 
+def _cells_of(files: Mapping[str, Path]) -> Iterator[tuple[NumberKey, dict[str, Any]]]:
+    for exhibit, path in files.items():
+        for cell in read_table(CELLS, path).to_pylist():
+            yield (exhibit, cell["printed_row"], cell["printed_column"]), cell
+
+
 def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
     """Return the cell that recomputes each printed number. Raises UserError if two cells differ."""
     cells: dict[NumberKey, dict[str, Any]] = {}
-    for exhibit, path in paper.cells.items():
-        for cell in read_table(CELLS, path).to_pylist():
-            cell_key = (exhibit, cell["printed_row"], cell["printed_column"])
-            if origins_of(cell, paper) == ["/".join(cell_key)]:
-                continue  # it copies the printed number and recomputes nothing
-            first_cell = cells.setdefault(cell_key, cell)
-            if abs(first_cell["value"] - cell["value"]) > TOLERANCE:
-                raise UserError(
-                    f"{path}: two cells stand for row {cell_key[1]!r}, column {cell_key[2]!r} and "
-                    f"differ ({first_cell['value']:g}, {cell['value']:g}); keep one."
-                )
+    for cell_key, cell in _cells_of(paper.cells):
+        if origins_of(cell, paper) == ["/".join(cell_key)]:
+            continue  # it copies the printed number and recomputes nothing
+        first_cell = cells.setdefault(cell_key, cell)
+        if abs(first_cell["value"] - cell["value"]) > TOLERANCE:
+            exhibit, row, column = cell_key
+            raise UserError(
+                f"{paper.cells[exhibit]}: two cells stand for row {row!r}, column {column!r} and "
+                f"differ ({first_cell['value']:g}, {cell['value']:g}); keep one."
+            )
     return cells
 
 
@@ -156,31 +161,37 @@ def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
     return is_near and f"{rounded_value:.{digits}f}" in row.note
 
 
+def _status_of_text(row: PublishedRow, released: str) -> str:
+    same = same_wording(row.text, released)
+    if row.fault == ERRATUM:
+        is_noted = row.corrected is None or same_wording(str(row.corrected), released)
+        return ERRATUM if is_noted and not same else DEVIATES
+    return row.fault or (EXACT if same else DEVIATES)
+
+
+def _input_error(cell: Mapping[str, Any], paper: Paper) -> float:
+    """Return the most by which rounding of printed numbers can have moved a cell's value."""
+    formula = formula_of(cell["formula"])
+    inputs = None if formula.takes_as_printed else paper.tables.get(cell["source"])
+    return 0.0 if inputs is None else slack(formula, inputs.select(json.loads(cell["filter"])))
+
+
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
     """Return the status of a printed number, given the cell that recomputes it or None.
 
     A known fault (erratum, garbled) is the status if the cell confirms the fault: it differs from
-    print, and has the correction that ``row`` notes.
+    print, and has the correction that ``row`` notes. The cell of a printed text has the text that
+    the authors released.
     """
     if cell is not None and row.textual:
-        # The cell has the text that the authors released.
-        released, same = cell["text"], same_wording(row.text, cell["text"])
-        if row.fault == ERRATUM:
-            is_noted = row.corrected is None or same_wording(str(row.corrected), released)
-            return ERRATUM if is_noted and not same else DEVIATES
-        return row.fault or (EXACT if same else DEVIATES)
+        return _status_of_text(row, cell["text"])
     if cell is None or row.value is None:
         return row.fault or NOT_RECOMPUTABLE
-
     value, input_error = cell["value"], 0.0
-    agrees = agreement(value, row)  # EXACT, "rounding", or "" if it does not agree
+    agrees = agreement(value, row)
     if agrees != EXACT:
-        # Rounding of the printed numbers that the value is computed from may have moved it.
-        formula = formula_of(cell["formula"])
-        inputs = None if formula.takes_as_printed else paper.tables.get(cell["source"])
-        if inputs is not None:
-            input_error = slack(formula, inputs.select(json.loads(cell["filter"])))
-            agrees = agreement(value, row, input_error)
+        input_error = _input_error(cell, paper)
+        agrees = agreement(value, row, input_error)
     if row.fault:
         is_noted = not math.isnan(value) and _is_corrected(row, value, input_error)
         return row.fault if is_noted and not agrees else DEVIATES
@@ -293,9 +304,31 @@ def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
     return AGREES if low - reach <= row.value <= high + reach else DEVIATES
 
 
-def _languages(where: Mapping[str, Any]) -> list[str] | None:
-    languages = where.get("lang")
-    return [languages] if isinstance(languages, str) else languages
+def _values(where: Mapping[str, Any], column: str) -> list[str]:
+    values = where.get(column) or []
+    return values if isinstance(values, list) else [values]
+
+
+def _reason_for(languages: Collection[str], reasons: Mapping[str, str]) -> str:
+    texts = list(dict.fromkeys(reasons[lang] for lang in languages if lang in reasons))
+    return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
+
+
+def _other_languages(
+    languages: Collection[str], printed: Cell | None, basis: Basis, legible: Collection[str]
+) -> str:
+    """Return how the languages of a measured mean differ from those of the printed one."""
+    measured = {*languages}
+    in_print = {*_values(json.loads(printed["filter"]), "lang")} if printed else set[str]()
+    if not in_print:
+        # It is over the paper's languages, so compare it with all languages of the campaign.
+        in_print = {*(basis["paper_languages"] or legible)}
+        measured = {*(basis["languages"] or languages)}
+    if not measured or not in_print or measured == in_print:
+        return ""
+    added = len(measured - in_print)
+    addition = f" and {counted(added, 'other')}" if added else ""
+    return f"{len(measured & in_print)} of {len(in_print)} languages{addition}"
 
 
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
@@ -305,36 +338,15 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     the paper's languages, or else the ``legible`` ones, which have accuracies in print.
     """
     where = json.loads(cell["filter"])
-    is_evaluation = not {*where}.isdisjoint(EVALUATED)
-    languages = _languages(where) or basis["languages"]
-
-    def find_reason(reason_of: Mapping[str, str]) -> str:
-        texts = list(dict.fromkeys(reason_of[lang] for lang in languages if lang in reason_of))
-        return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
-
-    # First reason: the means are over other languages. A printed mean whose filter names none is
-    # over the paper's languages, so it is compared with all languages of the campaign.
-    printed_where = json.loads(printed["filter"]) if printed else {}
-    measured_langs, printed_langs = {*languages}, {*(_languages(printed_where) or ())}
-    if not printed_langs:
-        printed_langs = {*(basis["paper_languages"] or legible)}
-        measured_langs = {*(basis["languages"] or languages)}
-    reasons = []
+    languages = _values(where, "lang") or basis["languages"]
     is_mean = not isinstance(where.get("lang"), str)
-    if is_mean and measured_langs and printed_langs and measured_langs != printed_langs:
-        added = len(measured_langs - printed_langs)
-        addition = f" and {counted(added, 'other')}" if added else ""
-        both = measured_langs & printed_langs
-        reasons.append(f"{len(both)} of {len(printed_langs)} languages{addition}")
-    # Then other data, and for results of an evaluation other models, items or method.
-    reasons.append(find_reason(basis["data"]))
+    reasons = [_other_languages(languages, printed, basis, legible)] if is_mean else []
+    reasons.append(_reason_for(languages, basis["data"]))
+    is_evaluation = not {*where}.isdisjoint(EVALUATED)
     if is_evaluation:
-        models = []
-        for column in MODEL_COLUMNS:
-            value = where.get(column) or []
-            models += value if isinstance(value, list) else [value]
+        models = [model for column in MODEL_COLUMNS for model in _values(where, column)]
         reasons.append("; ".join(dict.fromkeys(filter(None, map(basis["models"].get, models)))))
-        reasons += [find_reason(basis["items"]), basis["method"]]
+        reasons += [_reason_for(languages, basis["items"]), basis["method"]]
     reasons = list(dict.fromkeys(filter(None, reasons)))
     # Other numbers of items matter only if nothing else explains them.
     if is_evaluation and not reasons and printed is not None:
@@ -344,18 +356,16 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     return "; ".join(reasons)
 
 
-def _cells_by_number(cells: Mapping[str, Path]) -> dict[NumberKey, dict[str, Any]]:
-    """Read the first cell that stands for each printed number, from the file of each exhibit."""
-    cells_by_key: dict[NumberKey, dict[str, Any]] = {}
-    for exhibit, path in cells.items():
-        for cell in read_table(CELLS, path).to_pylist():
-            cells_by_key.setdefault((exhibit, cell["printed_row"], cell["printed_column"]), cell)
-    return cells_by_key
+def _first_cells(files: Mapping[str, Path]) -> dict[NumberKey, dict[str, Any]]:
+    cells: dict[NumberKey, dict[str, Any]] = {}
+    for cell_key, cell in _cells_of(files):
+        cells.setdefault(cell_key, cell)
+    return cells
 
 
 def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
     """Yield a row of ``MEASURED_COLUMNS`` for each printed number or text, in the files' order."""
-    measured, published = _cells_by_number(files.cells), _cells_by_number(files.published)
+    measured, published = _first_cells(files.cells), _first_cells(files.published)
     legible: set[str] = set()
     if files.accuracies is not None and files.accuracies.exists():
         langs = read_table(ACCURACIES, files.accuracies, ["lang"])["lang"]
