@@ -320,7 +320,7 @@ class Painter:
         if len(alike) > MOST_FORMS:
             more = f"and {sum(map(len, alike[MOST_FORMS:]))} more"
             self._paragraph(words_of(Run(more, SMALL, FAINT)))
-        if not stages.consulted["ud"] and stages.consulted["unimorph"]:
+        if stages.consulted == ["unimorph"]:
             why = "Treebanks not consulted: UniMorph has exactly one other form."
             self._paragraph(words_of(Run(why, SMALL, FAINT)))
 

@@ -64,8 +64,8 @@ class Stages:
     entries: list[ShownEntry]
     sizes: Mapping[str, int]
     """Number of the lexicon's entries of the lemma, keyed by source."""
-    consulted: Mapping[str, bool]
-    """Whether the source was looked up."""
+    consulted: list[str]
+    """Sources that were looked up."""
     condition_filter: Mapping[str, Any]
     """Filter that selects the ``available`` pairs of the condition."""
     available: int
@@ -154,9 +154,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
     new = item["bad_form"].casefold()
     by_key: dict[tuple[str, str, str, bool], ShownEntry] = {}
-    for source, lookup in zip(SOURCES, trace.lookups, strict=True):
-        if lookup is None:
-            continue
+    for source, lookup in trace.lookups.items():
         entries = [ShownEntry(row, source, matches=True) for row in lookup.matches]
         for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
@@ -190,7 +188,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         lemma,
         entries,
         sizes={source: sources.count(source) for source in SOURCES},
-        consulted={name: bool(look) for name, look in zip(SOURCES, trace.lookups, strict=True)},
+        consulted=[*trace.lookups],
         condition_filter=condition_filter,
         available=len(of_condition),
         kept=sum(pair["paradigm"] == item["paradigm"] for pair in items),
