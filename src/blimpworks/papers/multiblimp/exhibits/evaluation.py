@@ -77,9 +77,8 @@ TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE
 
 
 def _models(labels: Labels) -> list[str]:
-    """Return the models of the tables in print order: those of the facts, or else all."""
-    chosen = labels.facts.get("table_models", labels.models)
-    return [model for model in chosen if model in labels.models]
+    """Return the models of the tables in the order of print."""
+    return [model for model in labels.facts["table_models"] if model in labels.models]
 
 
 def _columns(tables: Tables, labels: Labels) -> dict[str, dict[str, Any]]:
@@ -221,7 +220,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         lang, model = str(row["lang"]), str(row["model"])
         mark = "*" if row["n"] < sizes[lang] else ""
         cell_key = (labels.languages[lang], labels.models[model])
-        cells.append(accuracy_cell(rows.loc[[i]], cell_key, labels, mark, stands_for=(lang, model)))
+        cell = accuracy_cell(rows.loc[[i]], cell_key, labels, stands_for=(lang, model))
+        cells.append(replace(cell, text=f"{cell.text}{mark}"))
     starred = "; * some pairs are longer than the model's context and are left out"
     starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
     legible = " Only what is legible in the paper's text, its bold included." if published else ""
