@@ -31,9 +31,6 @@ def entries(treebank, *words, ratios=None, first_entry="corrected"):
         "sing sing VERB _",
         "sing _ VERB Number=Plur",
         "sing_up sing_up VERB Number=Plur",
-        "sing sing VERB Number=Plur|Typo=Yes",
-        "sing sing VERB Number=Plur|Foreign=Yes",
-        "sing sing VERB Number=Plur|Style=Arch",
     ],
 )
 def test_words_that_are_no_evidence_make_no_entry(treebank, word):
