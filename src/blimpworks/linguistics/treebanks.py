@@ -138,7 +138,7 @@ def parse_sentence(block: Block) -> list[Cells]:
 
 
 def _is_word(token: Cells) -> bool:
-    """Tell whether a token is a word, and no range ("3-4") or empty node ("3.1")."""
+    # Others are ranges ("3-4") and empty nodes ("3.1").
     return token["ID"].isascii() and token["ID"].isdecimal()
 
 

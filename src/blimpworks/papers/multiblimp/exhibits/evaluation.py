@@ -77,7 +77,6 @@ TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE
 
 
 def _models(labels: Labels) -> list[str]:
-    """Return the models of the tables in the order of print."""
     return [model for model in labels.facts["table_models"] if model in labels.models]
 
 

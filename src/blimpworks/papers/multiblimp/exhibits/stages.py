@@ -47,7 +47,7 @@ class ShownEntry:
 
     @property
     def verdict(self) -> str:
-        """What becomes of its form."""
+        """Outcome of the lookup for its form."""
         if self.matches:
             return "in the sentence"
         if self.chosen:
@@ -126,13 +126,13 @@ def _shown_entries(trace: Trace, bad_form: str) -> list[ShownEntry]:
     """List the entries that were looked up: the word's own, then those of the pair's other form."""
     entries: dict[tuple[str, str, str, bool], ShownEntry] = {}
     for source, lookup in trace.lookups.items():
-        found = [ShownEntry(row, source, matches=True) for row in lookup.matches]
+        of_source = [ShownEntry(row, source, matches=True) for row in lookup.matches]
         for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == bad_form.casefold()
-            found.append(ShownEntry(row, source, False, chosen, objection))
+            of_source.append(ShownEntry(row, source, False, chosen, objection))
         # Readings that differ only in assumed features are one entry of the table.
-        for entry in found:
+        for entry in of_source:
             entries.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)
     return sorted(
         entries.values(),
