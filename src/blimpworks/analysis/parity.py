@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -180,18 +180,13 @@ def _score(
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
     trusted: Sequence[str],
-) -> Compared | str:
-    """Score ``items`` (the file ``sample``) by a variant; return why, if that is not possible."""
+) -> Compared:
+    """Score ``items`` (the file ``sample``) by a variant. Raises as ``score_variant``."""
     log.info("%s: scoring %d pairs", variant.name, len(items))
-    try:
-        scored = scoring_variants.score_variant(
-            variant, sample, checkpoint, sample.parent, settings, pythons, trusted
-        )
-    except scoring_variants.Impossible as error:
-        log.info("%s: not possible: %s", variant.name, error)
-        return str(error).removeprefix(f"{checkpoint}: ")
+    table, engine_key, seconds = scoring_variants.score_variant(
+        variant, sample, checkpoint, sample.parent, settings, pythons, trusted
+    )
     described, options = read_checkpoint(checkpoint), variant.options(settings)
-    table, engine_key, seconds = scored
     scores = align_scores(items, read_table(SCORES, table), table)
     settled = choose_engine(variant.engine, described.architecture, described, options).settings
     # After "likeliest", the engine's key names the start that was chosen.
@@ -240,37 +235,44 @@ def measure_parity(
     sample = output / "sample.parquet"
     digest = sample_items(items, count, sample)
     rows = read_table(ITEMS, sample)
-    compared: dict[str, Compared | str] = {}
+    compared: dict[str, Compared] = {}
+    impossible: dict[str, str] = {}
     for variant in chosen:
-        result = _score(variant, rows, sample, checkpoint, settings, pythons, trusted)
-        if not compared and isinstance(result, str):
-            raise UserError(
-                f"the reference {reference!r} is not possible: {result}; choose another."
+        try:
+            compared[variant.name] = _score(
+                variant, rows, sample, checkpoint, settings, pythons, trusted
             )
-        compared[variant.name] = result
+        except scoring_variants.Impossible as error:
+            log.info("%s: not possible: %s", variant.name, error)
+            reason = str(error).removeprefix(f"{checkpoint}: ")
+            if variant.name == reference:
+                raise UserError(
+                    f"the reference {reference!r} is not possible: {reason}; choose another."
+                ) from error
+            impossible[variant.name] = reason
 
-    first = cast(Compared, compared[chosen[0].name])
-    near = chosen[0].options(settings).near_tie
+    first, near = compared[reference], chosen[0].options(settings).near_tie
+    scores = {name: score_differences(result, first) for name, result in compared.items()}
     table: list[dict[str, Any]] = []
     for method in parsed:
-        for name, result in compared.items():
+        for name in names:
             row = {"variant": name, "method": method.name}
-            if isinstance(result, str):
-                table.append({**row, "impossible": result})
+            if name in impossible:
+                table.append({**row, "impossible": impossible[name]})
                 continue
+            result = compared[name]
             row |= {"dtype": result.dtype, "first_token": result.first_token, "start": result.start}
             decisions = decision_differences(method, result, first, near)
-            table.append({**row, **score_differences(result, first), **decisions})
+            table.append({**row, **scores[name], **decisions})
 
     write_rows(table, PARITY, output / "parity.parquet")
     # Counts stay integers although impossible variants have none.
     counts = [name for name, column_type in PARITY.columns if column_type in (INT, LONG)]
     frame = pd.DataFrame(table, columns=PARITY.names).astype(dict.fromkeys(counts, "Int64"))
     write_text(output / "parity.csv", frame.to_csv(index=False, lineterminator="\n"))
-    scored = {name: result for name, result in compared.items() if isinstance(result, Compared)}
-    seconds = {name: result.seconds for name, result in scored.items()}
+    seconds = {name: result.seconds for name, result in compared.items()}
     write_text(output / "parity.md", markdown_page(table, checkpoint, digest, seconds))
-    engines = {name: result.engine for name, result in scored.items()}
+    engines = {name: result.engine for name, result in compared.items()}
     return {"pairs": len(rows), "sample_sha256": digest, "engines": engines}
 
 

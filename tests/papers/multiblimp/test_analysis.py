@@ -332,11 +332,8 @@ def test_margins_recover_planted_coefficients_per_standard_deviation():
 
 
 def test_factors_that_never_vary_get_no_term_and_rows_with_gaps_stay_out():
-    random = np.random.default_rng(3)
-    frame = pd.DataFrame({name: random.normal(size=50) for name in analysis.FACTORS})
-    frame["distance"] = 1.0
-    frame["log frequency"] = [np.nan] * 10 + list(random.normal(size=40))
-    frame = frame.assign(agreement="spG", margin=random.normal(size=50))
+    frame = margins_frame(50).assign(agreement="spG", distance=1.0)
+    frame.loc[:9, "log frequency"] = np.nan
     terms = by_term(analysis.fit_margin(frame))
     assert remarks_of(frame) == {
         (analysis.TEXTLESS, "log frequency", 10),

@@ -40,7 +40,8 @@ def test_a_caption_says_where_printed_tables_agree(tmp_path, build, agreement):
     read_published(PRINTED, "multiblimp", accuracies)
     rows = read_rows(ModelRow, CONFIG / "models.tsv")
     models = {row.name: row.label for row in rows if "multiblimp" in row.papers}
-    facts = {"groups": dict.fromkeys(("goldfish", "aya", "eurollm"), ())}
+    groups = dict.fromkeys(("goldfish", "aya", "eurollm"), ())
+    facts = {"groups": groups, "table_models": [*models]}
     names = {row.lang: row.name for row in LANGUAGES}
     labels = Labels(names, models, "printed", facts, "published")
     assert agreement in build({"printed": PRINTED, "accuracies": [accuracies]}, labels).caption

@@ -145,13 +145,11 @@ COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
 TOTALS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 """Names of constructions in Table 2."""
-HEADINGS = {name.upper(): values for name, values in FEATURES.values()}
-"""Values of the agreement feature, keyed by the section's heading in Table 2."""
-SECTION_ROWS = {
-    f"{code}{sign}": (name.upper(), construction)
+ROW_NAMES = {
+    f"{code}{sign}": f"{name.upper()} {construction}"
     for (sign, (name, _)), (code, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
 }
-"""Section's heading and row's name in Table 2, keyed by phenomenon: ("NUMBER", "S-Verb")."""
+"""Section's heading and row's name in Table 2, keyed by phenomenon: "NUMBER S-Verb"."""
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
@@ -160,13 +158,12 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     The last row counts languages with any pairs.
     """
     cells: list[Cell] = []
-    names = {key: " ".join(pair) for key, pair in SECTION_ROWS.items()}
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table2")
         present, totals, caption = {*printed["row"]}, ["TOTAL"], "As the paper prints it: languages"
         texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
         for _, row in printed.iterrows():
-            cell = printed_cell(row, (names.get(row["row"], row["row"]), row["column"]))
+            cell = printed_cell(row, (ROW_NAMES.get(row["row"], row["row"]), row["column"]))
             certain = texts.get((row["row"], f"{row['column']} certain"))
             text = f"{cell.text} ({certain})" if certain else cell.text
             cells.append(replace(cell, text=text, printed=certain is not None))
@@ -174,21 +171,21 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         columns = ["lang", "phenomenon", "grammatical", "order", "label"]
         pairs = read_plain(ITEMS, tables["items"], columns)
         present, totals = {*pairs["phenomenon"]}, ["TOTAL", "TOTAL, any pairs"]
-        for key, (feature, _) in SECTION_ROWS.items():
+        for key, name in ROW_NAMES.items():
             if key in present:
                 of_phenomenon, where = pairs[pairs["phenomenon"] == key], {"phenomenon": key}
-                values = HEADINGS[feature]
-                cells += _sizes(of_phenomenon, names[key], key, values, LANGUAGE_COUNT, where)
+                _, values = FEATURES[key[2:]]
+                cells += _sizes(of_phenomenon, name, key, values, LANGUAGE_COUNT, where)
         for total, formula in zip(totals, (LANGUAGE_COUNT, KINDS), strict=True):
             cells += _sizes(pairs, total, total, (), formula, {})
         caption = f"Number of the campaign's {len(labels.languages)} languages"
     sections = []
-    for heading, values in HEADINGS.items():
-        keys = [key for key in SECTION_ROWS if key in present and SECTION_ROWS[key][0] == heading]
-        rows = {names[key]: SECTION_ROWS[key][1] for key in keys}
-        if rows:
-            of_values = [f"{value} {order}" for value in values for order in COUNTED_ORDERS["BOTH"]]
-            sections.append(Section(heading, rows, [*of_values, *TOTALS]))
+    for sign, (feature, values) in FEATURES.items():
+        keys = [key for key in ROW_NAMES if key in present and key[2:] == sign]
+        if keys:
+            rows = {ROW_NAMES[key]: CONSTRUCTIONS[key[:2]] for key in keys}
+            of_values = [f"{value} {order}" for value in values for order in ORDERS]
+            sections.append(Section(feature.upper(), rows, [*of_values, *TOTALS]))
     last = sections[-1].columns if sections else TOTALS
     sections.append(Section("", {total: total for total in totals}, last))
     shown_columns = [column for section in sections for column in section.columns]

@@ -5,10 +5,10 @@ exhibits and cells. Source: sections 3, 5, 6.2, 7.1 to 7.3 and 8, Tables 3, 5 an
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -77,28 +77,19 @@ TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE
 
 
 def _models(labels: Labels) -> list[str]:
-    """Return the models of the tables in print order: those of the facts, or else all."""
-    chosen = labels.facts.get("table_models", labels.models)
-    return [model for model in chosen if model in labels.models]
+    return [model for model in labels.facts["table_models"] if model in labels.models]
 
 
-class Table3Column(NamedTuple):
-    """Accuracies that a column of Table 3 averages: those on a phenomenon in some languages."""
-
-    phenomenon: str
-    languages: list[str]
-
-
-def _columns(tables: Tables, labels: Labels) -> dict[str, Table3Column]:
-    """Return the columns of Table 3, keyed as ``TABLE3_HEADS``."""
+def _columns(tables: Tables, labels: Labels) -> dict[str, dict[str, Any]]:
+    """Return filters of accuracies for the columns of Table 3, keyed as ``TABLE3_HEADS``."""
     languages = [*labels.languages]
     # Without a table of frequencies, the resource groups are empty.
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
     groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
-    columns = {name: Table3Column(name, languages) for name in AGREEMENT_TYPES}
-    columns |= {name: Table3Column(ALL, inside) for name, inside in groups.items()}
-    return columns | {"eng": Table3Column(ALL, ["eng"]), ALL: Table3Column(ALL, languages)}
+    groups |= {"eng": ["eng"], ALL: languages}
+    columns = {name: {"phenomenon": name, "lang": languages} for name in AGREEMENT_TYPES}
+    return columns | {name: {"phenomenon": ALL, "lang": inside} for name, inside in groups.items()}
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -107,8 +98,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     columns, models = _columns(tables, labels), _models(labels)
     # No cell where the model has judged none of the column's pairs.
     cells: list[Cell] = []
-    for model, (key, (phenomenon, languages)) in product(models, columns.items()):
-        judged = select_rows(rows, {"model": model, "phenomenon": phenomenon, "lang": languages})
+    for model, (key, where) in product(models, columns.items()):
+        judged = select_rows(rows, {"model": model, **where})
         if len(judged):
             cell_key, stands_for = (labels.models[model], TABLE3_NAMES[key]), (model, key)
             cells += [
@@ -182,7 +173,7 @@ def _published_table3(
     # Number of languages behind the cells of each incomplete column.
     incomplete = []
     for key, column in _columns(tables, labels).items():
-        language_count = sum(lang in labels.languages for lang in column.languages)
+        language_count = sum(lang in labels.languages for lang in column["lang"])
         filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
         sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
         if sizes and sizes != [language_count]:
@@ -228,7 +219,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         lang, model = str(row["lang"]), str(row["model"])
         mark = "*" if row["n"] < sizes[lang] else ""
         cell_key = (labels.languages[lang], labels.models[model])
-        cells.append(accuracy_cell(rows.loc[[i]], cell_key, labels, mark, stands_for=(lang, model)))
+        cell = accuracy_cell(rows.loc[[i]], cell_key, labels, stands_for=(lang, model))
+        cells.append(replace(cell, text=f"{cell.text}{mark}"))
     starred = "; * some pairs are longer than the model's context and are left out"
     starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
     legible = " Only what is legible in the paper's text, its bold included." if published else ""
@@ -332,47 +324,57 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
         printed = read_printed(tables)
         stated, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
         return Exhibit(**describe("text72_73_published", faults=faults), cells=stated)
-    cells = []
-    regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
-    for stands_for, (term, column, title, decimals) in REGRESSION.items():
-        for _, row in regressions[regressions["term"] == term].iterrows():
-            text = f"{row[column]:.{decimals}f}".replace("-", "−")
-            keys, cell_key = ("analysis", "model", "term"), (title, VALUE)
-            cell = row_cell("regressions", row, keys, column, cell_key, text)
-            cells.append(replace(cell, n=row["n"], stands_for=stands_for))
+    cells = [*_regression_cells(tables)]
     missing = ""
     if not cells:
         reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
         missing = f" There is no regression: {reason}."
-    comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
-    comparisons = comparisons[comparisons["lang"].isin(labels.languages)]
-    for a, b, group in labels.facts["pairs"]:
-        for first, second in ((a, b), (b, a)):
-            where = {"model_a": first, "model_b": second, "method": labels.method}
-            rows, source = select_rows(comparisons, where), "comparisons"
-            if rows.empty:
-                continue
-            names, key = (labels.models[first], labels.models[second]), f"{first}>{second}"
-            better = f"{names[0]} better than {names[1]}"
-            cell_key, formula = (f"{better}: languages", VALUE), wins(WINS_BELOW)
-            cell = formula_cell(rows, cell_key, formula, source, where)
-            cells.append(replace(cell, stands_for=(key, "languages")))
-            if first == a:
-                cell_key = (f"{names[0]} and {names[1]}: languages compared", VALUE)
-                cells.append(formula_cell(rows, cell_key, COUNT, source, where))
-            members = rows["lang"].isin(labels.facts["groups"].get(group, []))
-            if group and first == b and members.any():
-                where = where | {"lang": list(rows["lang"][members])}
-                cell_key, n = (f"{better}: of the {FAMILIES[group]} languages", VALUE), sum(members)
-                share = formula_cell(
-                    rows, cell_key, win_share(WINS_BELOW), source, where, ".0f", n=n
-                )
-                text = f"{won(rows[members], WINS_BELOW).sum()} of {n} ({share.text} %)"
-                cells.append(replace(share, text=text, stands_for=(key, f"{group} share")))
+    cells += _comparison_cells(tables, labels)
     return Exhibit(
         **describe("text72_73", level=WINS_BELOW, test=form_of_test(labels), missing=missing),
         cells=cells,
     )
+
+
+def _regression_cells(tables: Tables) -> Iterator[Cell]:
+    """Yield the cells of the regression on size, family and tuning (section 7.2)."""
+    regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
+    keys = ("analysis", "model", "term")
+    for stands_for, (term, column, title, decimals) in REGRESSION.items():
+        for _, row in regressions[regressions["term"] == term].iterrows():
+            text = f"{row[column]:.{decimals}f}".replace("-", "−")
+            cell = row_cell("regressions", row, keys, column, (title, VALUE), text)
+            yield replace(cell, n=row["n"], stands_for=stands_for)
+
+
+def _comparison_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
+    """Yield numbers of languages in which one model of a pair is better (section 7.3)."""
+    comparisons, source = read_plain(COMPARISONS, tables["comparisons"][0]), "comparisons"
+    comparisons = comparisons[comparisons["lang"].isin(labels.languages)]
+    for a, b, group in labels.facts["pairs"]:
+        for first, second in ((a, b), (b, a)):
+            where = {"model_a": first, "model_b": second, "method": labels.method}
+            rows = select_rows(comparisons, where)
+            if rows.empty:
+                continue
+            names, key = (labels.models[first], labels.models[second]), f"{first}>{second}"
+            better, formula = f"{names[0]} better than {names[1]}", wins(WINS_BELOW)
+            cell_key, stands_for = (f"{better}: languages", VALUE), (key, "languages")
+            yield formula_cell(rows, cell_key, formula, source, where, stands_for=stands_for)
+            if first == a:
+                cell_key = (f"{names[0]} and {names[1]}: languages compared", VALUE)
+                yield formula_cell(rows, cell_key, COUNT, source, where)
+            members = rows["lang"].isin(labels.facts["groups"].get(group, []))
+            if group and first == b and members.any():
+                where = where | {"lang": list(rows["lang"][members])}
+                cell_key, n = (f"{better}: of the {FAMILIES[group]} languages", VALUE), sum(members)
+                formula, more = (
+                    win_share(WINS_BELOW),
+                    {"n": n, "stands_for": (key, f"{group} share")},
+                )
+                share = formula_cell(rows, cell_key, formula, source, where, ".0f", **more)
+                text = f"{won(rows[members], WINS_BELOW).sum()} of {n} ({share.text} %)"
+                yield replace(share, text=text)
 
 
 TEXT_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))

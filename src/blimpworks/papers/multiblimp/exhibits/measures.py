@@ -138,29 +138,22 @@ def accuracy_cell(
     rows: pd.DataFrame,
     cell_key: tuple[str, str],
     labels: Labels,
-    mark: str = "",
     *,
     mean: bool = False,
     stands_for: tuple[str, str] | None = None,
 ) -> Cell:
     """Compute the accuracy over all pairs of ``rows``, in percent and with its interval.
 
-    The rows are of one model and one phenomenon (or all), of one language or several. Each pair
-    counts once: the measured cell is a mean over judgements, the printed one is weighted by pairs.
-    ``mark`` follows the number in print. A ``mean`` is over a group of languages.
+    The rows are of one model and one phenomenon (or all); only a ``mean`` has several languages.
+    Each pair counts once: the measured cell is a mean over judgements, the printed one is weighted
+    by pairs.
     """
     measured = labels.source == "measured"
     cell = shared_cell(
-        rows,
-        cell_key,
-        WEIGHTED,
-        interval="pooled",
-        text=lambda percent: f"{percent:.1f}{mark}",
-        ties=measured,
-        stands_for=stands_for,
+        rows, cell_key, WEIGHTED, interval="pooled", ties=measured, stands_for=stands_for
     )
     where = dict(cell.where)
-    if mean or len(rows) > 1:
+    if mean:
         where["lang"] = [*rows["lang"]]
     if not measured:
         return replace(cell, where=where)

@@ -41,7 +41,6 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
     Stages,
     follow_pair,
     stage_cells,
-    verdict_of,
 )
 from blimpworks.papers.multiblimp.items.words import COLUMNS_OF
 
@@ -298,13 +297,13 @@ class Painter:
         self._paragraph(lemma + words_of(Run(f": {sizes}", SMALL, FAINT, glued=True)), below=1.5)
         groups: dict[tuple[str, str, str], list[ShownEntry]] = {}
         for entry in stages.entries:
-            groups.setdefault((entry.row.form, entry.source, verdict_of(entry)), []).append(entry)
+            groups.setdefault((entry.row.form, entry.source, entry.verdict), []).append(entry)
         alike = [*groups.values()]
         for entries in alike[:MOST_FORMS]:
             entry = entries[0]
             decided = entry.matches or entry.chosen
             colour = GREEN if entry.matches else VERMILION
-            verdict = Run(verdict_of(entry), SMALL, colour if decided else FAINT)
+            verdict = Run(entry.verdict, SMALL, colour if decided else FAINT)
             form_colour = colour if decided else INK
             form = self.spelling.run(entry.row.form, colour=form_colour, bold=decided)
             baseline = self.y + step([], [form])
@@ -320,7 +319,7 @@ class Painter:
         if len(alike) > MOST_FORMS:
             more = f"and {sum(map(len, alike[MOST_FORMS:]))} more"
             self._paragraph(words_of(Run(more, SMALL, FAINT)))
-        if not stages.consulted["ud"] and stages.consulted["unimorph"]:
+        if stages.consulted == ["unimorph"]:
             why = "Treebanks not consulted: UniMorph has exactly one other form."
             self._paragraph(words_of(Run(why, SMALL, FAINT)))
 

@@ -16,7 +16,7 @@ from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import COUNT, of_row
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN
-from blimpworks.papers.multiblimp.items.inflection import Inflector
+from blimpworks.papers.multiblimp.items.inflection import Inflector, Trace
 from blimpworks.papers.multiblimp.items.lookup import SOURCES, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
 from blimpworks.papers.multiblimp.items.sampling import Condition, select_pairs
@@ -45,6 +45,15 @@ class ShownEntry:
     objection: str | None = None
     """Reason why its form makes no pair."""
 
+    @property
+    def verdict(self) -> str:
+        """Outcome of the lookup for its form."""
+        if self.matches:
+            return "in the sentence"
+        if self.chosen:
+            return "takes its place"
+        return f"no pair: {self.objection}" if self.objection else "makes another pair"
+
 
 @dataclass(frozen=True, slots=True)
 class Stages:
@@ -64,8 +73,8 @@ class Stages:
     entries: list[ShownEntry]
     sizes: Mapping[str, int]
     """Number of the lexicon's entries of the lemma, keyed by source."""
-    consulted: Mapping[str, bool]
-    """Whether the source was looked up."""
+    consulted: list[str]
+    """Sources that were looked up."""
     condition_filter: Mapping[str, Any]
     """Filter that selects the ``available`` pairs of the condition."""
     available: int
@@ -113,6 +122,24 @@ def _rows(
     return rows
 
 
+def _shown_entries(trace: Trace, bad_form: str) -> list[ShownEntry]:
+    """List the entries that were looked up: the word's own, then those of the pair's other form."""
+    entries: dict[tuple[str, str, str, bool], ShownEntry] = {}
+    for source, lookup in trace.lookups.items():
+        of_source = [ShownEntry(row, source, matches=True) for row in lookup.matches]
+        for row in lookup.contrasts:
+            objection = trace.forms[row.form].objection
+            chosen = objection is None and row.form.casefold() == bad_form.casefold()
+            of_source.append(ShownEntry(row, source, False, chosen, objection))
+        # Readings that differ only in assumed features are one entry of the table.
+        for entry in of_source:
+            entries.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)
+    return sorted(
+        entries.values(),
+        key=lambda entry: (not entry.matches, not entry.chosen, bool(entry.objection)),
+    )
+
+
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     """Follow the pair of Figure 2. Raises UserError for a broken table or an unknown pair."""
     # The pair and its sentence; items name a sentence by treebank, file and id.
@@ -152,22 +179,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
-    new = item["bad_form"].casefold()
-    by_key: dict[tuple[str, str, str, bool], ShownEntry] = {}
-    for source, lookup in zip(SOURCES, trace.lookups, strict=True):
-        if lookup is None:
-            continue
-        entries = [ShownEntry(row, source, matches=True) for row in lookup.matches]
-        for row in lookup.contrasts:
-            objection = trace.forms[row.form].objection
-            chosen = objection is None and row.form.casefold() == new
-            entries.append(ShownEntry(row, source, False, chosen, objection))
-        # Readings that differ only in assumed features are one entry of the table.
-        for entry in entries:
-            by_key.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)
-    # The entries of the word itself come first, then those of the form that the pair has.
-    entries = [*by_key.values()]
-    entries.sort(key=lambda entry: (not entry.matches, not entry.chosen, bool(entry.objection)))
+    entries = _shown_entries(trace, item["bad_form"])
     lemma = entries[0].row.lemma
     of_lemma = lexicon.filter((pc.field("lemma") == lemma) & (pc.field("pos") == VERBS))
     sources = of_lemma["source"].to_pylist()
@@ -190,7 +202,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         lemma,
         entries,
         sizes={source: sources.count(source) for source in SOURCES},
-        consulted={name: bool(look) for name, look in zip(SOURCES, trace.lookups, strict=True)},
+        consulted=[*trace.lookups],
         condition_filter=condition_filter,
         available=len(of_condition),
         kept=sum(pair["paradigm"] == item["paradigm"] for pair in items),
@@ -219,15 +231,6 @@ TESTED = {
 PAIR_TEXTS = {"Swapped form": "bad_form", "Grammatical": "good", "Ungrammatical": "bad"}
 IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 """Rows with English texts; the others have texts of the pair's language."""
-
-
-def verdict_of(entry: ShownEntry) -> str:
-    """Describe what becomes of an entry's form."""
-    if entry.matches:
-        return "in the sentence"
-    if entry.chosen:
-        return "takes its place"
-    return f"no pair: {entry.objection}" if entry.objection else "makes another pair"
 
 
 def _cells(source: str, where: Row, values: Row, columns: Mapping[str, str]) -> list[Cell]:
@@ -281,7 +284,7 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
     for number, entry in enumerate(stages.entries, start=1):
         where = lang | {"lemma": entry.row.lemma, "form": entry.row.form, "pos": VERBS}
         where |= {"features": entry.row.bundle, "source": entry.source}
-        word_text = {"text": f"{entry.row.form} ({entry.row.bundle}): {verdict_of(entry)}"}
+        word_text = {"text": f"{entry.row.form} ({entry.row.bundle}): {entry.verdict}"}
         name = f"Entry {number}, {RESOURCES[entry.source]}"
         inflect += _cells("lexicon", where, word_text, {name: "text"})
     balance = [

@@ -194,10 +194,10 @@ class OtherForm(NamedTuple):
 class Trace(NamedTuple):
     """Lookups of a word in the lexicons, and the judgement of each other form."""
 
-    lookups: Sequence[Lookup | None]
-    """One for each source; None for a source that was not consulted."""
-    own_values: list[str] | None
-    """Values of the word itself; None if no source has it."""
+    lookups: Mapping[str, Lookup]
+    """Lookups keyed by source, of the sources that were consulted."""
+    own_values: list[str]
+    """Values of the word itself; empty if no source has it."""
     forms: Mapping[str, OtherForm]
     rejected: Mapping[str, int]
     """Number of forms that make no pair, keyed by reason; of a word without other forms, 1."""
@@ -233,12 +233,12 @@ class Inflector:
         """Look a word up, with its features and its subject, and judge each other form."""
         query = lookup.query_of(dict(features))
         lookups = self._look_up(form, lemma, query)
-        successful = [entry for entry in lookups if entry and entry.matches]
+        successful = [entry for entry in lookups.values() if entry.matches]
         if not successful:
             lower = (form.lower(), lemma.lower())
             if self.any_case and lower != (form, lemma):
                 return self._trace(*lower, features, subject)
-            return Trace(lookups, None, {}, {NO_ENTRY: 1})
+            return Trace(lookups, [], {}, {NO_ENTRY: 1})
 
         # Agreement features of the subject: the word's rows say what the treebank leaves open.
         matches = [row for entry in successful for row in entry.matches]
@@ -270,24 +270,23 @@ class Inflector:
         rejected = Counter(judged.objection for judged in forms.values() if judged.objection)
         return Trace(lookups, sorted(own_values), forms, rejected if forms else {NO_FORM: 1})
 
-    def _look_up(self, form: str, lemma: str, query: Query) -> list[Lookup | None]:
-        """Look a word up in each source.
+    def _look_up(self, form: str, lemma: str, query: Query) -> dict[str, Lookup]:
+        """Look a word up in each source, keyed by source.
 
         The treebanks' lexicon is consulted only if UniMorph has no single other form.
         """
-        lookups: list[Lookup | None] = []
+        lookups: dict[str, Lookup] = {}
         other_forms: set[str] = set()
-        for verbs in self.verbs:
+        for source, verbs in zip(lookup.SOURCES, self.verbs, strict=True):
             column = verbs.columns[self.feature]
             if column is None or len(other_forms) == 1:
-                lookups.append(None)
                 continue
             matches = lookup.find_matches(verbs, lemma, form, query, column, self.strict)
             contrasts: list[LexiconRow] = []
             for row in matches:
                 contrasts += lookup.find_contrasts(verbs, row, query, column, self.strict)
             other_forms.update(row.form for row in contrasts)
-            lookups.append(Lookup(column, matches, contrasts))
+            lookups[source] = Lookup(column, matches, contrasts)
         return lookups
 
     def _objection(

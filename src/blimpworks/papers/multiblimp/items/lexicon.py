@@ -81,11 +81,10 @@ def patches_of(lang: str) -> tuple[Patch, ...]:
     return tuple(patch for patch in read_rows(Patch, TABLE) if patch.lang == lang)
 
 
-def patch_line(line: str, lang: str, table: str = "") -> str:
+def patch_line(line: str, lang: str, table: str) -> str:
     """Correct the tags of one line of ``table``; return ``DROPPED`` for a line to leave out."""
-    table_name = (table or lang).removesuffix(".xz")
     for patch in patches_of(lang):
-        if patch.table not in ("", table_name):
+        if patch.table not in ("", table.removesuffix(".xz")):
             continue
         if patch.kind == "drop":
             if patch.pattern.search(line):

@@ -194,11 +194,10 @@ def pairs_of(
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        good_values = trace.own_values or []
         # Tests are of this type of verb, or of verbs and auxiliaries together.
         tested_types = [(t, row["order"]) for t in (row["kind"], tables.BOTH_TYPES)]
         good_labels = []
-        for value in good_values:
+        for value in trace.own_values:
             by_type = (labels.get((*tested, value)) for tested in tested_types)
             good_labels.append(next(filter(None, by_type), "?"))
         of_candidate = {
@@ -222,8 +221,8 @@ def pairs_of(
             "distance": row["distance"],
             "attractors": len(attractors),
             "attractor_values": attractors,
-            "congruent_attractors": sum(value in good_values for value in attractors),
-            "grammatical": "|".join(good_values),
+            "congruent_attractors": sum(value in trace.own_values for value in attractors),
+            "grammatical": "|".join(trace.own_values),
             "label": "|".join(good_labels),
             "good": good,
             "good_form": unit.text,

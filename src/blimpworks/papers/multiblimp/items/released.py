@@ -22,7 +22,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, atomic, read_cells, table_rows
@@ -58,26 +58,20 @@ Count = Annotated[int, Field(ge=0)]
 Features = Annotated[dict[str, str], BeforeValidator(_features)]
 
 
-class Released(BaseModel):
-    """Model of released data that ignores keys it does not declare."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class Attractor(Released):
+class Attractor(BaseModel):
     """A word between subject and verb that could attract agreement."""
 
     feats: Features
 
 
-class Origin(Released):
+class Origin(BaseModel):
     """Source of a sentence; ``treebank`` is "directory/file"."""
 
     treebank: Annotated[str, Field(pattern="^[^/]+/[^/]+$")]
     sent_id: str | None = None
 
 
-class ReleasedPair(Released):
+class ReleasedPair(BaseModel):
     """A released pair, without columns that can be computed from others."""
 
     sen: Text
