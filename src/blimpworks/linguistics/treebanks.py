@@ -6,22 +6,23 @@ A file has a line of ten tab-separated fields for each token; a blank line ends 
     1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
     2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
 
-This module checks the format's rules (https://universaldependencies.org/format.html). It accepts
-a byte order mark, CRLF line ends and surplus blank lines. A malformed sentence is an error, or is
-left out and reported.
+The conllu package parses lines and comments, but checks little. This module checks the format's
+rules (https://universaldependencies.org/format.html). It accepts a byte order mark, CRLF line ends
+and surplus blank lines. A malformed sentence is an error, or is left out and reported.
 """
 
 import csv
 import io
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from conllu.parser import parse_comment_line
+from conllu import Token
+from conllu.exceptions import ParseException
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError, reading
@@ -29,10 +30,10 @@ from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-Cells = Mapping[str, str]
-"""Cells of a token's line as written, keyed by field."""
-EMPTY_NODE_NUMBER = re.compile("[1-9][0-9]{0,8}")
-"""Number of an empty node within its word, of 32 bits at most."""
+INVALID_HEAD = -1
+"""Value of a malformed HEAD; that of "_" is None."""
+LARGEST_NUMBER = 999_999_999
+"""Largest number of an empty node, because tables hold numbers of 32 bits."""
 BATCH_ROWS = 50_000
 """Rows that are held as Python objects at a time, to save memory."""
 
@@ -103,59 +104,87 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
         yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
 
 
+SPACE = "\ufdd0"
+"""Noncharacter that stands for a space in conllu, which also splits a line at two spaces."""
+
+
+def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
+    """Make a parser of a line's cell, with the value ``malformed`` for a malformed cell."""
+
+    def parse_cell(cells: Sequence[str], column: int) -> Any:
+        try:
+            return parse(cells[column])
+        except (ParseException, ValueError):  # ValueError: a number of thousands of digits
+            return malformed
+
+    return parse_cell
+
+
+PARSERS: dict[str, Callable[[list[str], int], Any]] = {
+    **dict.fromkeys(CONLLU_FIELDS, lambda cells, column: cells[column].replace(SPACE, " ")),
+    "ID": _parser(parse_id_value, malformed=None),
+    "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
+}
+"""Parsers of cells, keyed by field.
+
+The ID of a range ("3-4") becomes (3, "-", 4), that of an empty node ("3.1") (3, ".", 1).
+"""
+
+
 def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
     """Return the values of comments such as "# sent_id = w01"."""
     comments = (line for line in lines if line.startswith("#"))
     return dict(pair for line in comments for pair in parse_comment_line(line))
 
 
-def parse_sentence(block: Block) -> list[Cells]:
-    """Return the tokens of a sentence. Raises MalformedSentence for the first problem."""
+def parse_sentence(block: Block) -> list[Token]:
+    """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
     last_line = block.first_line + len(block.lines) - 1
-    tokens: list[Cells] = []
+    token_lines: list[str] = []
     for number, line in enumerate(block.lines, start=block.first_line):
         if number in block.undecodable:
             raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
         if block.lacks_line_end and number == last_line:
             raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
         if not line.startswith("#"):
-            cells = line.split("\t")
-            if len(cells) != len(CONLLU_FIELDS):
-                reason = f"{len(cells)} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
+            field_count = line.count("\t") + 1
+            if field_count != len(CONLLU_FIELDS):
+                reason = f"{field_count} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
                 raise MalformedSentence(number, reason)
-            tokens.append(dict(zip(CONLLU_FIELDS, cells, strict=True)))
-        elif tokens:
+            token_lines.append(line)
+        elif token_lines:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
-    if not any(map(_is_word, tokens)):
+    rows = [line.split("\t") for line in token_lines]
+    if not any(_is_word_id(cells[0]) for cells in rows):
         reason = "a sentence without words, expected at least one"
         raise MalformedSentence(block.first_line, reason)
-    _check_tokens(last_line - len(tokens) + 1, tokens)
+    tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
+    _check_tokens(last_line - len(rows) + 1, rows, tokens)
     if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
         raise MalformedSentence(last_line, reason)
     return tokens
 
 
-def _is_word(token: Cells) -> bool:
-    # Others are ranges ("3-4") and empty nodes ("3.1").
-    return token["ID"].isascii() and token["ID"].isdecimal()
+def _is_word_id(id_cell: str) -> bool:
+    return id_cell.isascii() and id_cell.isdecimal()
 
 
-def _check_tokens(first_line: int, tokens: Sequence[Cells]) -> None:
+def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[Token]) -> None:
     """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
 
-    ``first_line`` is the line of the first token.
+    ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
     """
-    line_of_word = [line for line, token in enumerate(tokens, first_line) if _is_word(token)]
-    numbers = {str(number): number for number in range(len(line_of_word) + 1)}
+    word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
     words_before = 0
-    for line, token in enumerate(tokens, start=first_line):
-        problem = _token_problem(token, words_before, numbers)
+    for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
+        problem = _token_problem(row, token, words_before, len(word_positions))
         if problem:
             raise MalformedSentence(line, problem)
-        words_before += _is_word(token)
-    heads = [numbers[token["HEAD"]] for token in tokens if _is_word(token)]
+        words_before += _is_word_id(row[0])
+    heads = [tokens[position]["HEAD"] for position in word_positions]
+    line_of_word = [first_line + position for position in word_positions]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     if not roots:
         reason = "no word of the sentence has HEAD 0, expected one root"
@@ -173,43 +202,50 @@ def _check_tokens(first_line: int, tokens: Sequence[Cells]) -> None:
             raise MalformedSentence(line, reason)
 
 
-def _token_problem(token: Cells, words_before: int, numbers: Mapping[str, int]) -> str:
-    """Return what is wrong with a token that comes after ``words_before`` words; "" if nothing is.
+def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
+    """Return what is wrong with a token, or "" if nothing is.
 
-    ``numbers`` are those from 0 to the sentence's last word, keyed by their text.
+    ``row`` has its cells as written. It comes after ``words_before`` of the ``word_count`` words.
     """
-    for name, cell in token.items():
+    cells = dict(zip(CONLLU_FIELDS, row, strict=True))
+    for name, cell in cells.items():
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
 
-    ident, next_word = token["ID"], words_before + 1
-    first, hyphen, last = ident.partition("-")
-    node, dot, number = ident.partition(".")
-    if hyphen:
-        in_order = first == str(next_word) and numbers.get(last, 0) >= next_word
-    elif dot:
-        in_order = node == str(words_before) and bool(EMPTY_NODE_NUMBER.fullmatch(number))
-    else:
-        in_order = ident == str(next_word)
-    if not in_order:
+    next_word = words_before + 1
+    match token["ID"]:
+        case int(word):
+            in_order = word == next_word
+        case (first, "-", last):
+            in_order = first == next_word and last <= word_count
+        case (word, ".", number):
+            in_order = word == words_before and number <= LARGEST_NUMBER
+        case _:
+            in_order = False
+    # Numbers with leading zeros are out of order too.
+    if not in_order or _id_text(token["ID"]) != cells["ID"]:
         return (
-            f"ID {ident!r}, expected word {next_word}, a range that begins with it or an "
+            f"ID {cells['ID']!r}, expected word {next_word}, a range that begins with it or an "
             f"empty node {words_before}.N"
         )
 
     head = token["HEAD"]
-    if not _is_word(token):
-        if head != "_":
-            return f"HEAD {head!r} of a range or empty node, expected '_'"
-    elif head not in numbers:
-        return f"HEAD {head!r}, expected an integer from 0 to {len(numbers) - 1}"
-    elif head == ident:
+    if not _is_word_id(cells["ID"]):
+        if head is not None:
+            return f"HEAD {cells['HEAD']!r} of a range or empty node, expected '_'"
+    elif head is None or not 0 <= head <= word_count:
+        return f"HEAD {cells['HEAD']!r}, expected an integer from 0 to {word_count}"
+    elif head == token["ID"]:
         return f"HEAD {head} of word {head} is the word itself, expected another word"
 
-    features = [feature.split("=") for feature in token["FEATS"].split("|")]
-    if token["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
-        return f"FEATS {token['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
+    features = [feature.split("=") for feature in cells["FEATS"].split("|")]
+    if cells["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
+        return f"FEATS {cells['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
     return ""
+
+
+def _id_text(ident: Any) -> str:
+    return "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
 
 
 def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
@@ -228,18 +264,17 @@ def _joined(tables: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
-def _token_row(sentence: int, line: int, token: Cells) -> tuple[Any, ...]:
+def _token_row(sentence: int, line: int, token: Token) -> tuple[Any, ...]:
     """Return a row of the table of tokens, in the order of its columns; "_" becomes None."""
     upos, xpos, feats, deprel, deps, misc = (
         None if token[name] == "_" else token[name]
         for name in ("UPOS", "XPOS", "FEATS", "DEPREL", "DEPS", "MISC")
     )
-    word = int(token["ID"]) if _is_word(token) else None
-    head = int(token["HEAD"]) if word else None
+    word = token["ID"] if isinstance(token["ID"], int) else None
     space_after = "SpaceAfter=No" not in token["MISC"].split("|")
     return (
-        *(sentence, line, token["ID"], word, token["FORM"], token["LEMMA"]),
-        *(upos, xpos, feats, head, deprel, deps, misc, space_after),
+        *(sentence, line, _id_text(token["ID"]), word, token["FORM"], token["LEMMA"]),
+        *(upos, xpos, feats, token["HEAD"], deprel, deps, misc, space_after),
     )
 
 
@@ -275,7 +310,7 @@ def read_treebank(
                 yield _token_row(number, line, token)
             comments = block.lines[:comment_count]
             metadata = _parse_comments(comments)
-            word_count = sum(map(_is_word, tokens))
+            word_count = sum(isinstance(token["ID"], int) for token in tokens)
             origin = number, treebank, path.name, metadata.get("sent_id"), block.first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))
 
