@@ -225,6 +225,17 @@ def test_jobs_in_turn_share_the_longest_time_on_the_same_gpus(tmp_path):
     assert profile["group-components"] == [f"score_{{model}}={IN_TURN}"]
 
 
+def test_time_is_requested_for_the_number_format_in_which_a_job_runs(tmp_path):
+    """float32 takes 16 times as long as bfloat16, whatever the format of the model's row."""
+    site = Site(gpus=(gpu(80, max_hours=1000),))
+    work = {tmp_path / "none.parquet": Expectation(10**7, 10)}
+    usual, slow = (
+        sized_request(model(8), "vllm", dtype, site, ScoringOptions(), work, tmp_path / "job.log")
+        for dtype in ("bfloat16", "float32")
+    )
+    assert slow["runtime"] > 10 * usual["runtime"]
+
+
 FAST = Site(gpus=(gpu(80, max_hours=2),))
 
 
@@ -270,7 +281,7 @@ def test_a_job_takes_its_start_its_weights_and_its_tokens_by_a_measured_or_state
 ):
     site = Site(gpus=(gpu(80),), start_seconds=10, load_gb_per_second=2, **stated)
     row = model(parameters)
-    speed = speed_of(row, "vllm", needs_of(row, "vllm", "bfloat16", site), site)
+    speed = speed_of(row, "vllm", "bfloat16", needs_of(row, "vllm", "bfloat16", site), site)
     assert (pytest.approx(speed.tokens_per_second), speed.source) == expected
     seconds = score_seconds(10 * speed.tokens_per_second, 20, speed, site)
     assert seconds == pytest.approx(10 + 20 / 2 + 10)

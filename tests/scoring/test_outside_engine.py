@@ -29,7 +29,7 @@ if sys.argv[1:]:
     campaign = check_campaign(json.loads(sys.argv[1]), "x")
     [row] = load_catalogue(campaign).models.values()
     needs = needs_of(row, "lengths", "float32", None)
-    assert speed_of(row, "lengths", needs, None).tokens_per_second > 0
+    assert speed_of(row, "lengths", "float32", needs, None).tokens_per_second > 0
     assert choose_engine(row.model_copy(update={"recipe": ""}), "lengths").engine == "lengths"
     assert choose_engine(row.model_copy(update={"recipe": ""})).engine == "kenlm"
     assert campaign.scoring.near_tie.of("lengths", "float32") == rounding_of("lengths 1.0|") == 0.0

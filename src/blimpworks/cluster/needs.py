@@ -342,10 +342,8 @@ def expected_work(items: Mapping[Path, Expectation]) -> Work:
     return Work(sentences, round(tokens))
 
 
-def speed_of(
-    row: ModelRow, engine: str, needs: Needs, site: Site | None, dtype: str | None = None
-) -> Speed:
-    """Estimate the tokens per second of a model on the resources ``needs``.
+def speed_of(row: ModelRow, engine: str, dtype: str, needs: Needs, site: Site | None) -> Speed:
+    """Estimate the tokens per second of a model, run in ``dtype`` on the resources ``needs``.
 
     - If the site's file has a measurement for the model, return it.
     - If the engine states a speed (KenLM does), return that.
@@ -363,7 +361,7 @@ def speed_of(
     if needs.gpu_kind is None:
         teraflops = needs.cores * engine_row.core_teraflops
     else:
-        slower = FLOAT32 if (dtype or row.dtype) == "float32" else 1
+        slower = FLOAT32 if dtype == "float32" else 1
         teraflops = site.utilisation * needs.gpu_kind.teraflops * needs.gpus * slower
     possible = teraflops * 1e12 / (2e9 * (row.parameters or SMALLEST)) / engine_row.computed
     if row.architecture == "masked":

@@ -230,7 +230,7 @@ class _Planner:
         row, engine, dtype = self.setup_of(model)
         needs = self.needs[model]
         # What the jobs will probably take.
-        speed = speed_of(row, engine, needs, self.site, dtype)
+        speed = speed_of(row, engine, dtype, needs, self.site)
         tokens = [self.count_tokens(job) for job in jobs]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
         total_hours = sum(seconds) / 3600

@@ -233,7 +233,7 @@ def sized_request(
     # Estimate what the model needs; jobs that share a SLURM job must request the same GPUs.
     step = scaling.gpu_step if shared == 1 else 0
     needs = needs_of(row, engine, dtype, site, step, options=options)
-    speed = speed_of(row, engine, needs, site)
+    speed = speed_of(row, engine, dtype, needs, site)
     seconds = score_seconds(expected_work(items).tokens, needs.weights_gb, speed, site)
     # Stay within the limits of a node.
     max_hours = 168.0  # a week, without a site

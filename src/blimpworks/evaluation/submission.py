@@ -126,19 +126,14 @@ def _judged_table(side: Side, task: Task, model: str) -> Labels:
 
     Groups of predictions do not say their language, so those of two languages could be confused.
     """
-    (labels, *others) = [
-        (benchmark, lang, name)
-        for benchmark, lang, name in side.judged_tables
-        if benchmark == task.benchmark and name == model
-    ]
-    if others:
-        languages = ", ".join(lang for _, lang, _ in (labels, *others))
+    languages = [lang for benchmark, lang in side.judged(model) if benchmark == task.benchmark]
+    if len(languages) > 1:
         raise UserError(
-            f"{side.folder} has {task.label} in several languages ({languages}), and a file of "
-            "predictions is of one; evaluate them one by one (--languages), or leave the key "
-            "'predictions' of the task out of the suite."
+            f"{side.folder} has {task.label} in several languages ({', '.join(languages)}), and a "
+            "file of predictions is of one; evaluate them one by one (--languages), or leave the "
+            "key 'predictions' of the task out of the suite."
         )
-    return labels
+    return task.benchmark, languages[0], model
 
 
 def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> dict[str, float]:
@@ -443,8 +438,8 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
 
     ``path`` is a directory with a file for each task, or a single file with a section for each
     task. Return None if it has no predictions. Raises UserError for files of several models or of
-    another form, for tasks in several languages, and if the predictions do not match the items of
-    ``reference``.
+    another form, and for tasks in several languages. It also does so if the predictions do not
+    match the items of ``reference``.
     """
     files = sorted(path.rglob("predictions.json"))
     # The directory of an evaluation may contain an exported submission; it is no submission itself.

@@ -116,7 +116,7 @@ def test_what_a_site_says_of_a_model_holds_for_its_seeds_unless_it_says_more(tmp
     site = for_seeds(said, catalogue.seeds)
     needs = needs_of(catalogue.models["lstm-small-seed1"], "lstm", "float32", site)
     names = ("lstm-small-seed1", "lstm-small-seed2", "lstm-small-multi-seed1")
-    speeds = [speed_of(catalogue.models[name], "lstm", needs, site) for name in names]
+    speeds = [speed_of(catalogue.models[name], "lstm", "float32", needs, site) for name in names]
     assert speeds[:2] == [(10, "measured"), (20, "measured")]
     assert speeds[2].source == "stated"
     empty = campaign.pathvars.model_copy(update={"results": str(tmp_path)})
