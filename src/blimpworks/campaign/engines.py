@@ -202,7 +202,7 @@ ENGINE_ROWS = (
         packages=("torch",),
         gpu=False,
         whole_words=True,
-        # The lowest of the measured speeds, 0.05 to 0.09 (table in docs/engines.md); a product
+        # The lowest of the measured speeds, 0.05 to 0.09 (docs/cluster_estimates.md); a product
         # takes all prefixes of one length.
         core_teraflops=0.05,
         # Embeddings are not multiplied: 50 of 90 million parameters are at 2 × 800 units and

@@ -10,7 +10,7 @@ Engines return float32 numbers. The rounding error of a token's log-probability 
 ``roundings`` x 2^-24 x max(1, |v|) nats; ``roundings`` counts the engine's float32 operations for
 v. Two sentences are a tie if their sums differ by no more than the sum of all their tokens'
 errors. For example, a 5-gram model can give reordered words the same probability, and only rounding
-makes one sum larger. docs/scoring.md derives the bound and describes its tests.
+makes one sum larger. docs/ties.md derives the bound and describes its tests.
 """
 
 import re

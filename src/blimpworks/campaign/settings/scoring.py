@@ -34,7 +34,7 @@ class NearTies(Strict):
     """Effect of rounding on the difference of two sentences' log-probabilities, in nats.
 
     Thresholds are by number format, and by engine where an engine differs (measured in
-    docs/scoring.md). Another engine, batch or machine can change a decision with a smaller margin.
+    docs/ties.md). Another engine, batch or machine can change a decision with a smaller margin.
     """
 
     float32: float = Field(1e-3, ge=0)
