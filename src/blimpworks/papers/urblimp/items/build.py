@@ -109,10 +109,10 @@ class Draft:
 
     def position(self, index: int) -> int:
         """Return the position of a word of the tree. Raises Absent if it was left out."""
-        indices = [slot.word for slot in self.slots]
-        if index not in indices:
-            raise Absent(f"word {index} is not among those of the draft, {indices}")
-        return indices.index(index)
+        for position, slot in enumerate(self.slots):
+            if slot.word == index:
+                return position
+        raise Absent
 
     def size(self) -> int:
         """Count the words between spaces; a form such as a fused pronoun may have more than one."""
