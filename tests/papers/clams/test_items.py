@@ -9,7 +9,7 @@ from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
-from blimpworks.papers.clams.exhibits.results import infer_vocabulary, table6
+from blimpworks.papers.clams.exhibits.set_sizes import infer_vocabulary, table6
 from blimpworks.papers.clams.items.build import build_items, count_sets, read_pairs
 from blimpworks.papers.clams.items.sets import CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.papers.clams.morphology import build_morphology, value_of
