@@ -32,7 +32,7 @@ def stream(grammar, output):
     """Lines that the library writes."""
     count = 0
     with output.open("w", encoding="utf-8", newline="\n") as file:
-        for line in lines_of(generate(grammar, "published")):
+        for line in lines_of(generate(grammar)):
             file.write(line)
             count += 1
     return count

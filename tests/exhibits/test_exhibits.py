@@ -452,7 +452,7 @@ def test_a_group_that_a_series_lacks_stays_empty_and_keeps_the_others_in_place()
     with house_style():
         axes = new_figure(3, 2).subplots()
         series = {"first": [CELLS[1]], "none": [], "last": [CELLS[0], CELLS[1]]}
-        draw_groups(axes, ["a", "b"], series)
+        draw_groups(axes, ["a", "b"], series, width=3)
     place = {
         bars.get_label(): [round(bar.get_x() + bar.get_width() / 2, 2) for bar in bars]
         for bars in axes.containers

@@ -34,7 +34,7 @@ def mistake(read):
 
 
 def lines(path, variant="published", common=None):
-    return [*lines_of(generate(read_grammar(path, common, variant), variant))]
+    return [*lines_of(generate(read_grammar(path, common, variant)))]
 
 
 def released(mirror, directory, lang):

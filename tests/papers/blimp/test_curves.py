@@ -30,7 +30,7 @@ from blimpworks.models.transformer import train_transformer
 from blimpworks.papers.blimp.analysis import DOUBLING, TO_HUMAN, fit_curve, fit_curves
 from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
-from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
+from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.scoring.transformers_engine import TransformersEngine
 from blimpworks.tables import ACCURACIES, PERPLEXITIES, write_rows
 from support import tiny
@@ -200,7 +200,7 @@ def tables(tmp_path_factory):
     own = campaign(root / "accuracies" / "blimp.parquet", skills)
     released, fits = root / "released.parquet", root / "regressions.parquet"
     read_blimp_release(*write_release(root), released)
-    fit_curves(own, released, SIZES, ("full_sentence", INDIVIDUAL), fits)
+    fit_curves(own, released, SIZES, "full_sentence", fits)
     rows = [
         {"lang": "eng", "model": model, "corpus": "c", "words": 9, "unknown": 0}
         | {"loss": 1.0, "perplexity": 1e6 / tokens + int(model[-1])}
@@ -240,7 +240,7 @@ def test_a_campaign_without_such_models_says_so(tables, tmp_path):
     assert not exhibit.cells
     exhibit.figure.savefig(tmp_path / "a.svg")
     empty = tmp_path / "curves.parquet"
-    fit_curves(tables["accuracies"][0], None, {}, ("full_sentence", INDIVIDUAL), empty)
+    fit_curves(tables["accuracies"][0], None, {}, "full_sentence", empty)
     exhibit_of_print = slopes({**tables, "curves": [empty]}, none)
     assert "no model is trained on samples" in exhibit_of_print.caption
     assert all(cell.source == "published" for cell in exhibit_of_print.cells)

@@ -9,8 +9,8 @@ from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
-from blimpworks.papers.clams.exhibits.results import infer_vocabulary, table6
-from blimpworks.papers.clams.items.build import build_items, count_sets, focus_of, read_pairs
+from blimpworks.papers.clams.exhibits.set_sizes import infer_vocabulary, table6
+from blimpworks.papers.clams.items.build import build_items, count_sets, read_pairs
 from blimpworks.papers.clams.items.sets import CAPITALS, CONSTRUCTIONS, LANGUAGES
 from blimpworks.papers.clams.morphology import build_morphology, value_of
 from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
@@ -93,11 +93,6 @@ def test_of_many_pairs_so_many_are_taken_evenly(items):
     assert [row["line"] for row in rows] == [2, 6, 12, 16]
 
 
-def test_an_empty_set_is_refused(items):
-    with pytest.raises(UserError, match=r"subj_rel\.txt has no pair; expected an evaluation set"):
-        items(subj_rel=[])
-
-
 @pytest.mark.mirror
 def test_the_released_sets_make_all_35_numbers_of_table_6(mirror, tmp_path):
     tables = []
@@ -124,20 +119,21 @@ def test_each_ungrammatical_line_belongs_to_the_grammatical_one_before_it(write)
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "said"),
     [
-        ("True\ta b\n", 1),
-        ("True\ta b\nTrue\tc b\nFalse\tc c\n", 2),
-        ("True\ta bcd\nFalse\ta bc", 2),
-        ("True\ta b\nFalse\ta c\nTrue\td b\nFalse\td", 4),
-        ("Maybe\tx", 1),
-        ("False\tshe sing", 1),
+        ("", " has no pair; expected an evaluation set"),
+        ("True\ta b\n", ":1: "),
+        ("True\ta b\nTrue\tc b\nFalse\tc c\n", ":2: "),
+        ("True\ta bcd\nFalse\ta bc", ":2: "),
+        ("True\ta b\nFalse\ta c\nTrue\td b\nFalse\td", ":4: "),
+        ("Maybe\tx", ":1: "),
+        ("False\tshe sing", ":1: "),
     ],
 )
-def test_a_set_that_is_malformed_or_cut_short_is_refused_with_its_line(tmp_path, text, line):
+def test_a_set_that_is_empty_malformed_or_cut_short_is_refused(tmp_path, text, said):
     path = tmp_path / "a.txt"
     path.write_text(text)
-    with pytest.raises(UserError, match=rf"a\.txt:{line}[: ]"):
+    with pytest.raises(UserError, match=rf"a\.txt{said}"):
         list(read_pairs(path))
 
 
@@ -147,25 +143,14 @@ def test_a_whole_set_may_lack_its_last_line_end(tmp_path):
     assert [line for line, _ in read_pairs(path)] == [2, 4]
 
 
-@pytest.mark.parametrize(
-    ("pair", "focus"),
-    [
-        (("the author laughs", "the author laugh"), "laugh/laughs"),
-        (("il est petit", "il sont petits"), None),
-        (("he sings", "he does sing"), None),
-    ],
-)
-def test_the_focus_is_the_one_word_that_differs(pair, focus):
-    assert focus_of(pair) == focus
-
-
-def test_sets_are_counted_by_language_paradigm_and_focus(write, tmp_path):
-    first = ("True\tI am", "False\tI are", "True\tyou are", "False\tyou am")
-    path = write("prep_anim.txt", *first, "True\til est petit", "False\til sont petits")
-    assert count_sets([("eng", path)], tmp_path / "sets") == 3
+def test_sets_are_counted_by_language_paradigm_and_the_one_word_that_differs(write, tmp_path):
+    lines = ["True\tI am", "False\tI are", "True\tyou are", "False\tyou am"]
+    lines += ["True\til est petit", "False\til sont petits"]
+    lines += ["True\the sings", "False\the does sing"]
+    assert count_sets([("eng", write("prep_anim.txt", *lines))], tmp_path / "sets") == 4
     rows = read_table(EVALUATION_SETS, tmp_path / "sets").to_pylist()
     assert [tuple(row.values()) for row in rows] == [
-        ("eng", "prep_anim", None, 1),
+        ("eng", "prep_anim", None, 2),
         ("eng", "prep_anim", "am/are", 2),
     ]
 

@@ -256,6 +256,8 @@ def test_a_malformed_rule_is_refused_in_a_sentence_by_file_and_key(tmp_path, fie
 
 
 NO_CELL = {"v": {"cells": {"A": []}}}
+FAULTY = {"ur_own-ud-test.conllu": ["none"], "other.conllu": ["any"]}
+ABSENT = {"about": "it limps", "sentences": FAULTY}
 WORDFREQ = "'attestation.wordfreq' is '{}', for which wordfreq has no list; expected one"
 
 
@@ -270,12 +272,13 @@ WORDFREQ = "'attestation.wordfreq' is '{}', for which wordfreq has no list; expe
         ([GOOD_RULE], {"attestation": {"wordfreq": "xx"}}, WORDFREQ.format("xx")),
         ([GOOD_RULE], {"attestation": {"wordfreq": "no code"}}, WORDFREQ.format("no code")),
         ([{**GOOD_RULE, "pattern": "V [upos=SYM]"}], {}, "; expected some."),
+        ([GOOD_RULE], {"faults": [ABSENT]}, "'none', which ur_own-ud-test.conllu does not have"),
     ],
 )
 def test_malformed_rules_and_packs_are_refused(tmp_path, rules, language, message):
     folder = write_rules(tmp_path / "rules", language=language, about="x", rules=rules)
     with pytest.raises(UserError) as raised:
-        build(tmp_path, rules=folder)
+        build(tmp_path, rules=folder, variant="corrected")
     assert message in str(raised.value)
     assert not (tmp_path / "items").exists()
 
@@ -302,12 +305,3 @@ def test_corrected_makes_no_pair_of_a_faulty_sentence_and_counts_it(tmp_path, fa
     assert reason not in {row["reason"] for row in published.rejected}
     sound = [item["good"] for item in published.items if item["good"] not in faulty]
     assert [item["good"] for item in corrected.items] == sound
-
-
-def test_a_faulty_sentence_that_its_file_lacks_is_refused(tmp_path):
-    rule = {"pattern": "P [upos=PUNCT]", "change": [delete("P")]}
-    sentences = {"ur_own-ud-test.conllu": ["none"], "other.conllu": ["any"]}
-    language = {"faults": [{"about": "it limps", "sentences": sentences}]}
-    folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
-    with pytest.raises(UserError, match=r"name 'none', which ur_own-ud-test\.conllu does not have"):
-        build(tmp_path, rules=folder, variant="corrected")

@@ -35,6 +35,9 @@ def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]
+
+
 class TreebankOptions(Strict):
     """Reading of treebanks."""
 
@@ -51,9 +54,7 @@ class DeclaredOptions(Strict):
     """published: ties count as declared; corrected: half."""
     per_paradigm: Positive | None = None
     """Most items of each paradigm, evenly spaced; null for all."""
-    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
-        None
-    )
+    methods: Methods | None = None
     """Methods that decide items: names or ``name=expression`` (docs/scoring.md); exhibits show the
     first; null for the declared ones."""
     ties: TiePolicy | None = None

@@ -28,6 +28,7 @@ from blimpworks.errors import UserError
 from blimpworks.items import ALL
 from blimpworks.judging.judge import align_scores
 from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
+from blimpworks.papers.blimp.released_results import INDIVIDUAL
 from blimpworks.papers.blimp.tables import BINS
 from blimpworks.tables import read_table
 
@@ -161,19 +162,19 @@ def _read(path: Path, models: set[str], method: str) -> pd.DataFrame:
 
 
 def fit_curves(
-    accuracies: Path, humans: Path | None, curves: Curves, method: tuple[str, str], output: Path
+    accuracies: Path, humans: Path | None, curves: Curves, method: str, output: Path
 ) -> int:
     """Write a regression for each curve and phenomenon, and over all; return the number of rows.
 
-    ``humans`` is a table with human accuracies; without it, nothing is extrapolated. ``method``
-    has the methods of the models' and the humans' accuracies. The column model of the result names
-    rows of models.tsv.
+    ``humans`` is a table with human accuracies; without it, nothing is extrapolated. ``method`` is
+    that of the models' accuracies; humans' are those by single ratings. The column model of the
+    result names rows of models.tsv.
     """
     models = {model for sizes in curves.values() for model in sizes}
-    measured = phenomena_accuracies(_read(accuracies, models, method[0]))
+    measured = phenomena_accuracies(_read(accuracies, models, method))
     human = pd.Series(dtype=float)
     if humans is not None:
-        released = phenomena_accuracies(_read(humans, {HUMAN}, method[1]))
+        released = phenomena_accuracies(_read(humans, {HUMAN}, INDIVIDUAL))
         human = released.iloc[0] if len(released) else human
     rows: Rows = []
     for row, sizes in curves.items():

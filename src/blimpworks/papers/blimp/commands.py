@@ -1,13 +1,12 @@
 """Declare BLiMP's commands; one without a body calls the function named in its decorator."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import AUTHOR, RECORDED, Use, command
+from blimpworks.commands.declare import AUTHOR, command
 from blimpworks.commands.options import argument, json_option, option, written
 from blimpworks.errors import UserError
 
@@ -98,19 +97,11 @@ def bin_accuracies(
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
 
 
-def _with_method_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
-    from blimpworks.papers.blimp.released_results import INDIVIDUAL
-
-    return method, INDIVIDUAL
-
-
 @command(calls=f"{BLIMP}.analysis:fit_curves", packages=shared.MODELLING, notes="terms", cheap=True)
 def fit_curves(
     accuracies: Path = argument("Accuracies table."),
     curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),
-    method: str = option(
-        "Method of judging.", use=Use(records=RECORDED.records, passes=_with_method_of_people)
-    ),
+    method: str = shared.METHOD,
     output: Path = shared.OUTPUT,
     humans: Path | None = option("Accuracies table with humans.", default=None),
 ) -> None:

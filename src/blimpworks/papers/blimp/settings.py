@@ -1,13 +1,11 @@
 """Declare the settings of BLiMP (section ``blimp`` of a campaign): pairs, methods, generator."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, Variant, distinct
+from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, Variant
 from blimpworks.strict import Strict
-
-Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]
 
 
 class BlimpOptions(Strict):

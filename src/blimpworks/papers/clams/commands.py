@@ -108,5 +108,5 @@ def try_grammar(
     common = common or common_beside(grammar)
     parsed = read_grammar(grammar, common, variant)
     typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
-    for line in generator.preview(parsed, variant, show, vocabulary_words):
+    for line in generator.preview(parsed, show, vocabulary_words):
         typer.echo(line)

@@ -4,11 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, Variant, distinct
+from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, Variant, distinct
 from blimpworks.strict import Strict
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
-Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]
 
 
 class ClamsDecisions(Strict):
@@ -65,7 +64,7 @@ def variant_of(options: ClamsOptions, decision: str) -> Variant:
     return chosen or options.variant
 
 
-def methods_of(options: ClamsOptions, architecture: str) -> tuple[Method, ...]:
+def methods_of(options: ClamsOptions, architecture: str) -> Methods:
     """Return the methods that decide a pair for models of an architecture (section 5.2)."""
     if architecture == "masked":
         return options.masked_methods

@@ -121,7 +121,7 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     """Return the number of people who judge a pair."""
-    return campaign.section(UrblimpOptions).validation.model_dump(include={"per_pair"})
+    return _options(campaign).validation.model_dump(include={"per_pair"})
 
 
 def left_to_right(campaign: Campaign, catalogue: Catalogue) -> list[str]:

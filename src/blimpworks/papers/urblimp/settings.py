@@ -1,16 +1,15 @@
 """Declare the settings of UrBLiMP (section ``urblimp`` of a campaign): pairs, methods, people."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import field_validator
 
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, Variant, distinct
+from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, Variant
 from blimpworks.strict import Strict
 
-Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]
-BY_TOKEN: tuple[Method, ...] = ("perplexity", "full_sentence")
+BY_TOKEN: Methods = ("perplexity", "full_sentence")
 PSEUDO = {"perplexity": "pseudo_perplexity"}
 """Names of the same expressions over scores of models that guess masked tokens."""
 GUESSING = ("masked", "encoder-decoder")
@@ -56,7 +55,7 @@ class UrblimpOptions(Strict):
                 )
         return methods
 
-    def methods_of(self, architecture: str) -> tuple[Method, ...]:
+    def methods_of(self, architecture: str) -> Methods:
         """Return the methods that decide a pair for models of an architecture (section 3.1)."""
         by_default = BY_TOKEN if self.variant == "published" else BY_TOKEN[::-1]
         names = self.methods or by_default

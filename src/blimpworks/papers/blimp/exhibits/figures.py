@@ -47,21 +47,12 @@ Panel = Mapping[str, tuple[str, ...]]
 """Paradigms by series."""
 
 
-def _name_groups(
-    axes: Axes, names: Sequence[str], letters: float | None = None, start: float = 0
-) -> None:
+def _name_groups(axes: Axes, names: Sequence[str], letters: float, start: float = 0) -> None:
     """Write the names of groups below the axes, sloping if they are too long to be horizontal.
 
     In horizontal names, a bracket at the end is put on a second line. ``letters`` is the number of
-    letters that fit in a line; by default it follows from the width of the axes. The first group
-    is at ``start``.
+    letters that fit in a line. The first group is at ``start``.
     """
-    if letters is None:
-        spec, figure = axes.get_subplotspec(), axes.get_figure(root=True)
-        letters = 0
-        if spec is not None and figure is not None:
-            share = len(spec.colspan) / spec.get_gridspec().ncols
-            letters = float((share * figure.get_size_inches()[0] - MARGIN_INCHES) / LETTER_INCHES)
     split_names = [name.replace(" (", "\n(") for name in names]
     longest = max((len(line) for name in split_names for line in name.split("\n")), default=0)
     sloping = len(names) * longest > letters
@@ -71,8 +62,11 @@ def _name_groups(
             label.set(rotation=35, ha="right", rotation_mode="anchor")
 
 
-def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
-    """Draw percentages with intervals as bars, grouped by ``groups``; each series has a colour."""
+def draw_groups(axes: Axes, groups: Sequence[str], series: Series, width: float) -> None:
+    """Draw percentages with intervals as bars, grouped by ``groups``; each series has a colour.
+
+    ``width`` is that of the panel in inches, with the margin left of the axes.
+    """
     frames = [style.frame_of(cells).assign(series=label) for label, cells in series.items()]
     sns.barplot(
         style.with_ends(pd.concat(frames)), x="row", y="value", hue="series", order=groups,
@@ -84,7 +78,7 @@ def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
         for bar in bars:
             bar.set_hatch(hatch)
     style.mark_chance(axes, CHANCE)
-    _name_groups(axes, groups)
+    _name_groups(axes, groups, (width - MARGIN_INCHES) / LETTER_INCHES)
     axes.set(xlabel=None, ylim=(0, 105), yticks=range(0, 101, 25), ylabel="accuracy (%)")
     axes.grid(axis="x", visible=False)
 
@@ -251,7 +245,7 @@ def _draw_panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: 
     for axes, (title, panel) in zip(grid.flat, panels.items(), strict=True):
         panel_rows = {label: rows[rows["paradigm"].isin(uids)] for label, uids in panel.items()}
         series = _series_cells(panel_rows, names, title)
-        draw_groups(axes, [*names.values()], series)
+        draw_groups(axes, [*names.values()], series, style.COLUMN_INCHES)
         axes.set_title(title, loc="left", pad=16)
         axes.legend(
             loc="lower left", bbox_to_anchor=(-0.03, 0.98), ncols=len(panel),
@@ -323,7 +317,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
             label: [replace(cell, low=None, high=None) for cell in series_cells]
             for label, series_cells in series.items()
         }
-        draw_groups(grid[phenomenon], groups, drawn)
+        draw_groups(grid[phenomenon], groups, drawn, style.PAGE_INCHES / len(PANELS))
         grid[phenomenon].set_title(title, loc="left")
         cells += chain.from_iterable(series.values())
 
@@ -338,7 +332,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
             deviations.append(deviation)
             low, high = mean.value - deviation.value, mean.value + deviation.value
             drawn[label].append(replace(mean, low=low, high=high))
-    draw_groups(grid[ALL_PHENOMENA], groups, drawn)
+    draw_groups(grid[ALL_PHENOMENA], groups, drawn, style.PAGE_INCHES)
     grid[ALL_PHENOMENA].set_title(f"{ALL_PHENOMENA}, with standard deviations", loc="left")
     cells += [*chain.from_iterable(means.values()), *deviations]
     handles, texts = grid[PANELS[0]].get_legend_handles_labels()

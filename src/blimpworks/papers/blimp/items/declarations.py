@@ -1,10 +1,11 @@
 """Settings of a generated paradigm, and the forms that fill the slots of its two sentences.
 
-``generate.read_declaration`` reads a YAML file into a ``Paradigm``; ``generate`` has an example.
+``checks.read_declaration`` reads a YAML file into a ``Paradigm``; ``generate`` has an example.
 Each draw chooses a constituent. A slot is {name} or {name.form}. Its text is a tuple with a string
 for each lexical entry, because Warstadt et al. (2020, section 3.1) compare lengths in entries.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
@@ -15,6 +16,8 @@ from pydantic import Field
 from blimpworks.papers.blimp.items import lexicon
 from blimpworks.strict import Strict
 
+SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
+"""A slot: {name}, or {name.form} such as {act.past}, with the groups "act" and ".past"."""
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 """Name of a draw."""
 Names = tuple[Name, ...]

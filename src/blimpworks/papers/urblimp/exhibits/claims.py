@@ -6,7 +6,7 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025): sections 1 to 4, appendix B.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -32,20 +32,9 @@ DECIMALS = {BY_PHENOMENON: 3, BY_PARADIGM: 5}
 NO_MODELS = " There are no two models to compare."
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Scores of models to compare: rows of the table ``source``, which ``where`` selects there."""
-
-    rows: pd.DataFrame
-    source: str
-    where: dict[str, Any]
-    over: str = BY_PHENOMENON
-    """Unit of a test's observations: phenomenon or paradigm."""
-
-
 def read_scores(
     tables: shared.Tables, labels: Labels, models: Sequence[str], over: str = BY_PHENOMENON
-) -> Scores:
+) -> pd.DataFrame:
     """Read scores of ``models``: accuracies of a campaign or, in published forms, cells of Table 4.
 
     The paper tests the rounded cells of Table 4; rounding makes two unequal differences equal.
@@ -53,39 +42,47 @@ def read_scores(
     """
     if labels.source == "measured" or over == BY_PARADIGM:
         table = evaluation.read_paradigms(tables, labels)
-        rows = pd.concat([table[table["model"] == model] for model in models])
-        return Scores(rows, "accuracies", shared.where_of(rows), over)
-    columns = [*PHENOMENA]
+        return pd.concat([table[table["model"] == model] for model in models])
     printed = evaluation.printed_numbers(tables, labels, "table4")
-    rows = pd.DataFrame([printed[model, column] for model in models for column in columns])
-    where = {"exhibit": "table4", "row": [*models], "column": columns}
-    return Scores(rows, "published", where)
+    return pd.DataFrame([printed[model, column] for model in models for column in PHENOMENA])
+
+
+def _origin_of(scores: pd.DataFrame) -> tuple[str, dict[str, Any]]:
+    """Return the name of the table that scores are from, and the filter that selects them there."""
+    if "accuracy" in scores:
+        return "accuracies", shared.where_of(scores)
+    return "published", shared.where_of(scores, shared.PRINTED_KEYS)
 
 
 def cells_of_tests(
-    scores: Scores, among: str, names: Mapping[str, str], printed: Mapping[shared.Place, pd.Series]
+    scores: pd.DataFrame,
+    among: str,
+    names: Mapping[str, str],
+    printed: Mapping[shared.Place, pd.Series],
+    over: str = BY_PHENOMENON,
 ) -> Iterator[Cell]:
     """Yield two cells for each test of the set ``among``: p, and p after Holm's correction.
 
     ``names`` are the models' names to show. A p that the paper prints (``printed``, by row and
-    column) is truncated to the same number of digits, as in the paper.
+    column) is truncated to the same number of digits, as in the paper. ``over`` is the unit of a
+    test's observations: phenomenon or paradigm.
     """
-    over = scores.over
-    for _, test in formulas.corrected_tests(scores.rows, among, over).iterrows():
+    source, where_of_all = _origin_of(scores)
+    for _, test in formulas.corrected_tests(scores, among, over).iterrows():
         first, second = pair = [test["first"], test["second"]]
         row = " and ".join(names[model] for model in pair)
         # The test itself reads the two models' rows, Holm's correction those of all models.
         if over == BY_PARADIGM:
-            pair_where = shared.where_of(scores.rows[scores.rows["model"].isin(pair)])
+            pair_where = shared.where_of(scores[scores["model"].isin(pair)])
         else:
-            model_column = "model" if "model" in scores.where else "row"
-            pair_where = {**scores.where, model_column: pair}
+            model_column = "model" if "model" in scores else "row"
+            pair_where = {**where_of_all, model_column: pair}
         for column, result, formula, where in (
             (P, "p", formulas.signed_rank(over), pair_where),
-            (HOLM, "holm", formulas.holm_of(first, second, among, over), scores.where),
+            (HOLM, "holm", formulas.holm_of(first, second, among, over), where_of_all),
         ):
             p, text = float(test[result]), f"{test[result]:.{DECIMALS[over]}f}"
-            cell = Cell(row, column, p, text, formula, scores.source, where, n=int(test["n"]))
+            cell = Cell(row, column, p, text, formula, source, where, n=int(test["n"]))
             key = (" vs ".join(pair), result)
             if key in printed:
                 digits = len(printed[key]["text"].partition(".")[2])
@@ -142,7 +139,7 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     for title, models in groups.items():
         for over, name in OVER.items():
             scores = read_scores(tables, labels, models, over)
-            for cell in cells_of_tests(scores, EACH_OTHER, names, {}):
+            for cell in cells_of_tests(scores, EACH_OTHER, names, {}, over):
                 row = f"{cell.row} ({title})" if title else cell.row
                 if cell.column == HOLM:
                     head = f"{VERDICT}, {name.removeprefix(P).strip()}"
@@ -224,7 +221,10 @@ def _measured_numbers(
 
 
 def _claim_cells(
-    rows: pd.DataFrame, finished: Sequence[str], scores: Scores | None, names: Mapping[str, str]
+    rows: pd.DataFrame,
+    finished: Sequence[str],
+    scores: pd.DataFrame | None,
+    names: Mapping[str, str],
 ) -> Iterator[Cell]:
     """Yield counts of models or paradigms, and tests, for claims that the text makes in words."""
     for paradigm, formula, level in LEVELS:
@@ -237,7 +237,7 @@ def _claim_cells(
         small, *large = (names[model] for model in RIVALS)
         title = f"{small} ahead of {' and '.join(large)}: paradigms"
         yield _count_cell((title, shared.VALUE), None, rivals, formulas.ahead(RIVALS[0]))
-    for cell in cells_of_tests(scores, formulas.TUNED, names, {}) if scores else ():
+    for cell in cells_of_tests(scores, formulas.TUNED, names, {}) if scores is not None else ():
         yield replace(cell, row=f"{cell.row}: {cell.column}", column=shared.VALUE)
 
 
@@ -251,10 +251,10 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     scores = read_scores(tables, labels, tuned) if tuned else None
 
     numbers = _measured_numbers(rows, finished, labels)
-    if scores:
+    if scores is not None:
         formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
-        count, total = int(formula(scores.rows)), len(tuned) // 2
-        count_text, source, where = f"{count} of {total}", scores.source, scores.where
+        count, total = int(formula(scores)), len(tuned) // 2
+        count_text, (source, where) = f"{count} of {total}", _origin_of(scores)
         numbers[key] = Cell(
             *key, count, count_text, formula, source, where, n=total, stands_for=key
         )

@@ -24,7 +24,7 @@ from blimpworks.papers.urblimp.items import patterns
 from blimpworks.papers.urblimp.items import rules as declared
 from blimpworks.papers.urblimp.items.inflection import cell_of, certain_features
 from blimpworks.papers.urblimp.items.patterns import Tree, TreeWord
-from blimpworks.papers.urblimp.items.rules import LANGUAGE, Fault, Language, Rule
+from blimpworks.papers.urblimp.items.rules import LANGUAGE, Language, Rule
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import DROPPED, ITEM_SCHEMA, KEPT, REJECTED, RULE_COUNTS
@@ -102,8 +102,6 @@ class Draft:
 
     tree: Tree
     slots: list[Slot]
-    moved: bool = False
-    """Whether a word has moved since the draft was made or copied."""
 
     @property
     def forms(self) -> list[str]:
@@ -111,10 +109,10 @@ class Draft:
 
     def position(self, index: int) -> int:
         """Return the position of a word of the tree. Raises Absent if it was left out."""
-        indices = [slot.word for slot in self.slots]
-        if index not in indices:
-            raise Absent(f"word {index} is not among those of the draft, {indices}")
-        return indices.index(index)
+        for position, slot in enumerate(self.slots):
+            if slot.word == index:
+                return position
+        raise Absent
 
     def size(self) -> int:
         """Count the words between spaces; a form such as a fused pronoun may have more than one."""
@@ -187,7 +185,6 @@ def revise(
             moved = [replace(draft.slots[draft.position(at)], space=True) for at in indices]
             draft.slots = [slot for slot in draft.slots if slot.word not in indices]
             draft.insert(moved, last)
-            draft.moved = True
 
 
 def _agreeing_form(operation: declared.Add, agreeing: TreeWord, language: Language) -> str:
@@ -292,7 +289,8 @@ def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -
             ) from None
         change = ""
         if bad:
-            change = "move" if bad.moved else "replacement"
+            moves = any(isinstance(operation, declared.Move) for operation in rule.change)
+            change = "move" if moves else "replacement"
             change = "deletion" if bad.size() < good.size() else change
         yield Outcome(
             rule=rule.name,
@@ -358,6 +356,39 @@ def _check_files(rules: Path) -> None:
         )
 
 
+def _outcomes_of_paradigm(
+    rules: Sequence[Rule],
+    trees: Mapping[str, Sequence[Tree]],
+    language: Language,
+    attested: Attested,
+    options: UrblimpOptions,
+) -> list[Outcome]:
+    """Apply a paradigm's rules; also reject pairs that are faulty, repeated or beyond the limit.
+
+    ``trees`` has the sentences by the ``source`` of the rules that apply to them.
+    """
+    faults = language.faults if options.variant == "corrected" else ()
+    outcomes: list[Outcome] = []
+    pairs_so_far: set[tuple[str, str]] = set()
+    for rule in rules:
+        for tree in trees[rule.source]:
+            for outcome in apply_rule(rule, tree, language, attested):
+                pair, reason = (outcome.good, outcome.bad), outcome.reason
+                if not reason:
+                    fault = next((fault for fault in faults if fault.is_in(tree)), None)
+                    if fault:
+                        reason = f"faulty in the treebank: {fault.about}"
+                    elif pair in pairs_so_far:
+                        reason = "made before"
+                    else:
+                        pairs_so_far.add(pair)
+                outcomes.append(outcome._replace(reason=reason))
+    with_pair = [number for number, outcome in enumerate(outcomes) if not outcome.reason]
+    for number in {*with_pair}.difference(evenly(with_pair, options.per_paradigm)):
+        outcomes[number] = outcomes[number]._replace(reason="beyond per_paradigm")
+    return outcomes
+
+
 def build_items(
     rules: Path,
     lang: str,
@@ -383,13 +414,12 @@ def build_items(
     # A language with none of the named files uses all of its files.
     chosen = {*(options.files or ())} & {tree.file for tree in trees}
     selected = [tree for tree in trees if not chosen or tree.file in chosen]
-    faults: Sequence[Fault] = ()
     if options.variant == "corrected":
         _check_faults(language, trees)
-        faults = language.faults
-    plain: list[Tree] = []
+    with_text = [*selected]
     for path in text:
-        plain += patterns.plain_trees(path, language.orthography)
+        with_text += patterns.plain_trees(path, language.orthography)
+    trees_by_source = {"treebank": selected, "text": with_text}
     items: list[Row] = []
     count_rows: list[Row] = []
     dropped: list[Row] = []
@@ -397,38 +427,18 @@ def build_items(
         path = rules / f"{paradigm}.yaml"
         if not path.exists():
             continue
-        keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
         paradigm_rules = declared.read_declaration(path, language).of_variant(options.variant)
-        outcomes: list[Outcome] = []
-        pairs_so_far: set[tuple[str, str]] = set()
-        for rule in paradigm_rules:
-            for tree in [*selected, *plain] if rule.source == "text" else selected:
-                try:
-                    rule_outcomes = [*apply_rule(rule, tree, language, attested)]
-                except UserError as error:
-                    raise UserError(f"{path}: {error}") from None
-                for outcome in rule_outcomes:
-                    reason, pair = outcome.reason, (outcome.good, outcome.bad)
-                    if not reason:
-                        fault = next((fault for fault in faults if fault.is_in(tree)), None)
-                        if fault:
-                            reason = f"faulty in the treebank: {fault.about}"
-                        elif pair in pairs_so_far:
-                            reason = "made before"
-                        else:
-                            pairs_so_far.add(pair)
-                    outcomes.append(outcome._replace(reason=reason))
-        # Limit the pairs of the paradigm, count outcomes, and make rows.
-        with_pair = [outcome for outcome in outcomes if not outcome.reason]
-        kept_ids = {id(outcome) for outcome in evenly(with_pair, options.per_paradigm)}
-        counts_by_reason: Counter[tuple[str, str]] = Counter()
+        try:
+            outcomes = _outcomes_of_paradigm(
+                paradigm_rules, trees_by_source, language, attested, options
+            )
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from None
+        keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
         for outcome in outcomes:
-            beyond = not outcome.reason and id(outcome) not in kept_ids
-            reason = "beyond per_paradigm" if beyond else outcome.reason
-            counts_by_reason[outcome.rule, reason] += 1
             origin = {name: getattr(outcome.tree, name) for name in ORIGIN}
-            row = keys | outcome._asdict() | origin | {"reason": reason}
-            if reason:
+            row = keys | outcome._asdict() | origin
+            if outcome.reason:
                 dropped.append(row)
                 continue
             good, bad = outcome.good, outcome.bad
@@ -440,14 +450,13 @@ def build_items(
                 "focus_bad": bad[spans.bad_start : spans.bad_end],
             }
             items.append(row | spans._asdict() | fields)
+        numbers = Counter((outcome.rule, outcome.reason) for outcome in outcomes)
         # A rule without a match has a row too.
-        matched = {name for name, _ in counts_by_reason}
-        for rule in paradigm_rules:
-            if rule.name not in matched:
-                counts_by_reason[rule.name, ""] = 0
-        for (name, reason), count in counts_by_reason.items():
+        matched = {name for name, _ in numbers}
+        numbers.update({(rule.name, ""): 0 for rule in paradigm_rules if rule.name not in matched})
+        for (name, reason), number in numbers.items():
             result = DROPPED if reason else KEPT
-            fields = {"rule": name, "outcome": result, "reason": reason, "n": count}
+            fields = {"rule": name, "outcome": result, "reason": reason, "n": number}
             count_rows.append(keys | fields)
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")

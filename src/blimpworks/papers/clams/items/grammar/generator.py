@@ -32,7 +32,7 @@ MOST_LINES = 20_000_000
 """Most lines of a file of sets; released files have fewer than 100,000."""
 
 
-def generate(grammar: model.Grammar, variant: Variant) -> Iterator[MinimalSet]:
+def generate(grammar: model.Grammar) -> Iterator[MinimalSet]:
     """Generate all minimal sets of a checked grammar, template by template (paper, section 3).
 
     With ``published`` only the last of several varied slots decides whether a sentence is
@@ -40,36 +40,33 @@ def generate(grammar: model.Grammar, variant: Variant) -> Iterator[MinimalSet]:
     sentence is followed by all its ungrammatical variants.
     """
     for template in grammar.templates:
-        yield from generate_template(grammar, template, variant)
+        yield from generate_template(grammar, template)
 
 
-def generate_template(
-    grammar: model.Grammar, template: model.Template, variant: Variant
-) -> Iterator[MinimalSet]:
+def generate_template(grammar: model.Grammar, template: model.Template) -> Iterator[MinimalSet]:
     """Generate the minimal sets of one template."""
-    segments = grammar.segments(template, variant)
+    segments = grammar.segments(template)
+    expand = _split if grammar.variant == "published" else _widened
     stream: Stream = partial(iter, [("",)] if segments else [])
     optional = False
     for number, segment in enumerate(segments):
-        columns = _columns(grammar, segment, variant, " " if number else "")
+        columns = _columns(grammar, segment, " " if number else "")
         optional |= not number and any("" in column for column in columns)
         if isinstance(segment, str) or not grammar.items_for(segment.target):
             stream = partial(_fixed, stream, [column_words for (column_words,) in columns])
         else:
-            stream = partial(_split if variant == "published" else _widened, stream, columns)
+            stream = partial(expand, stream, columns)
     if optional:  # A sentence without its first word begins with a space.
         return (tuple([text.removeprefix(" ") for text in sentences]) for sentences in stream())
     return stream()
 
 
-def _columns(
-    grammar: model.Grammar, segment: str | model.Reference, variant: Variant, space: str
-) -> list[Column]:
+def _columns(grammar: model.Grammar, segment: str | model.Reference, space: str) -> list[Column]:
     """Return the alternatives of a slot, each followed by those that replace it."""
     if isinstance(segment, str):
         return [(space + segment,)]
     columns: list[Column] = []
-    for rules in grammar.series(segment.target, variant):
+    for rules in grammar.series(segment.target):
         texts = ([f"{space}{e.text}" if e.text else "" for e in r.alternatives] for r in rules)
         # Alternatives of a rule beyond those of the first replace nothing.
         columns += islice(zip(*texts, strict=False), len(rules[0].alternatives))
@@ -99,19 +96,17 @@ def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
             yield tuple([sentence + added for sentence in sentences for added in column])
 
 
-def count_template(
-    grammar: model.Grammar, template: model.Template, variant: Variant
-) -> tuple[int, int]:
+def count_template(grammar: model.Grammar, template: model.Template) -> tuple[int, int]:
     """Count a template's minimal sets, and their lines, without generating them."""
-    segments = grammar.segments(template, variant)
+    segments = grammar.segments(template)
     if not segments:
         return 0, 0
     references = (segment for segment in segments if isinstance(segment, model.Reference))
-    slots = [grammar.series(reference.target, variant) for reference in references]
+    slots = [grammar.series(reference.target) for reference in references]
     counts = [len(rules) * len(rules[0][0].alternatives) for rules in slots]
     widths = [len(rules[0]) for rules in slots]
     lines = prod(counts) * prod(widths)
-    if variant == "corrected":
+    if grammar.variant == "corrected":
         return prod(counts), lines
     # Each wrong and right form of the last varied slot is in the same set.
     return lines // next(width for width in reversed(widths) if width > 1), lines
@@ -155,14 +150,14 @@ def generate_sets(
     pairs = [(path, common or model.common_beside(path)) for path in grammars]
     parsed = [model.read_grammar(path, beside, variant) for path, beside in pairs]
     for grammar in parsed:
-        lines = {t: count_template(grammar, t, variant)[1] for t in grammar.templates}
+        lines = {t: count_template(grammar, t)[1] for t in grammar.templates}
         largest = max(lines, key=lambda template: lines[template])
         if sum(lines.values()) > MOST_LINES:
             model.fail(largest.location, "too many sentences", most=MOST_LINES)
     counts = [0] * len(parsed)
     for number, (grammar, output) in enumerate(zip(parsed, outputs, strict=True)):
         with atomic(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
-            for line in lines_of(generate(grammar, variant)):
+            for line in lines_of(generate(grammar)):
                 file.write(line)
                 counts[number] += 1
     return counts
@@ -187,14 +182,12 @@ def read_vocabulary(path: Path) -> set[str]:
     return {word for word in vocabulary if word}
 
 
-def preview(
-    grammar: model.Grammar, variant: Variant, show: int, vocabulary: set[str] | None
-) -> Iterator[str]:
+def preview(grammar: model.Grammar, show: int, vocabulary: set[str] | None) -> Iterator[str]:
     """Yield lines on each template's size with its first ``show`` sets, then remarks."""
     from blimpworks.exhibits import shared  # slow, and generation needs none of it
 
     counted = partial(shared.counted, form=",")
-    counts = [count_template(grammar, template, variant) for template in grammar.templates]
+    counts = [count_template(grammar, template) for template in grammar.templates]
     varied = "; ".join(str(item.target) for item in grammar.vary)
     sets, lines = (sum(column) for column in zip(*counts, strict=True))
     size = f"{counted(sets, 'minimal set')}, {counted(lines, 'line')}"
@@ -202,14 +195,14 @@ def preview(
     for template, (sets, lines) in zip(grammar.templates, counts, strict=True):
         yield f"\nline {template.location.line}: {template}"
         yield f"  {counted(sets, 'set')}, {counted(lines, 'line')}"
-        for good, *bad in islice(generate_template(grammar, template, variant), show):
+        for good, *bad in islice(generate_template(grammar, template), show):
             yield f"    {good}"
             yield from (f"  * {sentence}" for sentence in bad)
         if show < sets:
             yield "    …"
-    warnings = [*remarks(grammar, variant)]
+    warnings = [*remarks(grammar)]
     if vocabulary is not None:
-        tokens = tokens_of(grammar, variant)
+        tokens = tokens_of(grammar)
         missing = [token for token in tokens if token not in vocabulary]
         remark = f"all {len(tokens)} words are in the vocabulary"
         if missing:
@@ -225,7 +218,7 @@ def _remark(location: model.Location | Path, remark: str, **facts: object) -> st
     return f"{location}: {REMARKS[remark].format_map(facts)}"
 
 
-def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
+def remarks(grammar: model.Grammar) -> Iterator[str]:
     """Yield remarks on usage that is allowed but seldom meant, with its location."""
     name = grammar.file.stem
     if not clams.is_paradigm(name):
@@ -236,13 +229,13 @@ def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
     # Only rules of the grammar's file, because no grammar uses all common rules.
     used: set[model.Preterminal] = set()
     for reference in _distinct(grammar):
-        used |= grammar.slot_rules(reference.target, variant).keys()
+        used |= grammar.slot_rules(reference.target).keys()
     for rule in grammar.rules:
         locations = [rule.location, *(alternative.location for alternative in rule.alternatives)]
         locations = [location for location in locations if location.file == grammar.file]
         if locations and rule.defined not in used:
             yield _remark(locations[0], "unused", rule=rule.defined)
-    if variant == "published":
+    if grammar.variant == "published":
         # If all items have attributes, the authors' program repeats the right form.
         repeating: set[model.Preterminal] = set()
         for reference in _distinct(grammar):
@@ -258,7 +251,7 @@ def remarks(grammar: model.Grammar, variant: Variant) -> Iterator[str]:
             yield _remark(uncovered.location, "uncovered", slot=uncovered.target)
     for reference in _distinct(grammar):
         # Alternatives that replace nothing, and those that replace the same word.
-        right, *other_rules = grammar.slot_rules(reference.target, variant).values()
+        right, *other_rules = grammar.slot_rules(reference.target).values()
         for rule in other_rules:
             facts = {"rule": rule.defined, "right": right.defined}
             for unused in rule.alternatives[len(right.alternatives) :]:
@@ -282,15 +275,15 @@ def _distinct(grammar: model.Grammar) -> Iterable[model.Reference]:
     return {r.target: r for template in grammar.templates for r in template.references}.values()
 
 
-def tokens_of(grammar: model.Grammar, variant: Variant) -> list[str]:
+def tokens_of(grammar: model.Grammar) -> list[str]:
     """Return all words of the generated sentences, in the grammar's order."""
     tokens: dict[str, None] = {}
     for template in grammar.templates:
-        for segment in grammar.segments(template, variant):
+        for segment in grammar.segments(template):
             if isinstance(segment, str):
                 tokens[segment] = None
                 continue
-            for rule in grammar.slot_rules(segment.target, variant).values():
+            for rule in grammar.slot_rules(segment.target).values():
                 for alternative in rule.alternatives:
                     tokens |= dict.fromkeys(alternative.text.split())
     return [*tokens]

@@ -114,6 +114,8 @@ class Grammar:
     rules: tuple[Rule, ...]
     vary: tuple[Reference, ...]
     file: Path
+    variant: Variant
+    """published: as the authors' program reads and expands it; corrected: as it is meant."""
 
     @cached_property
     def by_preterminal(self) -> dict[Preterminal, Rule]:
@@ -132,7 +134,7 @@ class Grammar:
         named = any(item.target.name == reference.target.name for item in self.vary)
         return named and not self.items_for(reference.target)
 
-    def segments(self, template: Template, variant: Variant) -> tuple[str | Reference, ...]:
+    def segments(self, template: Template) -> tuple[str | Reference, ...]:
         """Return the elements of a template that are in its sentences.
 
         At an uncovered slot the authors' program loses the slot and all words before it, and so
@@ -141,10 +143,10 @@ class Grammar:
         lost = 0
         for count, segment in enumerate(template.elements, start=1):
             if isinstance(segment, Reference) and self.uncovered(segment):
-                lost = count if variant == "published" else 0
+                lost = count if self.variant == "published" else 0
         return template.elements[lost:]
 
-    def series(self, target: Preterminal, variant: Variant) -> list[list[Rule]]:
+    def series(self, target: Preterminal) -> list[list[Rule]]:
         """List the rules for a slot, in one or several series: the right one, then the wrong ones.
 
         If all items of the vary statement have attributes, ``published`` has a series for each
@@ -153,14 +155,14 @@ class Grammar:
         rule, named = self.by_preterminal[target], self.named(target.name)
         items = list(dict.fromkeys(self.items_for(target)))
         covered = [[form for form in named if _falls_under(form.defined, item)] for item in items]
-        if variant == "published" and items and all(item.attributes for item in items):
+        if self.variant == "published" and items and all(item.attributes for item in items):
             return [[rule, *forms] for forms in covered]
         wrong = (form for form in named if form is not rule and any(form in f for f in covered))
         return [[rule, *wrong]]
 
-    def slot_rules(self, target: Preterminal, variant: Variant) -> dict[Preterminal, Rule]:
+    def slot_rules(self, target: Preterminal) -> dict[Preterminal, Rule]:
         """Return the rules for a slot by preterminal, the right one first."""
-        return {rule.defined: rule for rules in self.series(target, variant) for rule in rules}
+        return {rule.defined: rule for rules in self.series(target) for rule in rules}
 
 
 def _falls_under(target: Preterminal, item: Preterminal) -> bool:
@@ -173,7 +175,7 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def check_grammar(grammar: Grammar, variant: Variant) -> None:
+def check_grammar(grammar: Grammar) -> None:
     """Raise UserError for a mistake that prevents a grammar from generating sets."""
     if not grammar.templates:
         key = "no template common" if grammar.file.name == COMMON else "no template"
@@ -188,7 +190,7 @@ def check_grammar(grammar: Grammar, variant: Variant) -> None:
             sets, name = listed(rule.defined for rule in rules), item.target.name
             fail(item.location, "attributes of none", item=item.target, name=name, known=sets)
     for template in grammar.templates:
-        _check_template(grammar, template, variant)
+        _check_template(grammar, template)
 
 
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
@@ -207,14 +209,14 @@ def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoRet
     fail(reference.location, "undefined", reference=target, where=where, expected=expected)
 
 
-def _check_template(grammar: Grammar, template: Template, variant: Variant) -> None:
+def _check_template(grammar: Grammar, template: Template) -> None:
     """Raise UserError for an undefined slot, or slots that cannot vary as the grammar says."""
     for reference in template.references:
         if reference.target.name == START:
             fail(reference.location, "template in a template", reference=reference.target)
         if reference.target not in grammar.by_preterminal:
             _fail_undefined(grammar, reference, "in a template")
-    segments = grammar.segments(template, variant)
+    segments = grammar.segments(template)
     references = (segment for segment in segments if isinstance(segment, Reference))
     varied = [reference for reference in references if grammar.items_for(reference.target)]
     # With ``published`` a template may lose all its elements.
@@ -223,7 +225,7 @@ def _check_template(grammar: Grammar, template: Template, variant: Variant) -> N
         fail(template.location, "nothing varies", items=items)
     for reference in varied:
         target = reference.target
-        series = grammar.series(target, variant)
+        series = grammar.series(target)
         if len({len(rules) for rules in series}) > 1:
             fail(reference.location, "unequal items", reference=target)
         if len(series[0]) == 1:
@@ -231,7 +233,7 @@ def _check_template(grammar: Grammar, template: Template, variant: Variant) -> N
         for rule, *wrong_rules in series:
             for wrong in wrong_rules:
                 count, expected = len(wrong.alternatives), len(rule.alternatives)
-                if count < expected or (variant == "corrected" and count > expected):
+                if count < expected or (grammar.variant == "corrected" and count > expected):
                     fail(
                         wrong.location,
                         "unequal alternatives",
@@ -261,8 +263,8 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
         reader.read(file)
     collected = reader.rules.items()
     rules = [Rule(name, tuple(texts), location) for name, (texts, location) in collected]
-    grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path)
-    check_grammar(grammar, variant)
+    grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path, variant)
+    check_grammar(grammar)
     return grammar
 
 

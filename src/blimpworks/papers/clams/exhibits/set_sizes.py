@@ -1,0 +1,190 @@
+"""Make CLAMS's exhibits of minimal sets: examples (Figure 1, a table), and numbers (Tables 6, 7).
+
+Table 6 has the sets of each construction and language, Table 7 those that masked models could
+score. These are the sets whose focus words are in the models' vocabularies, so the published form
+infers which words these are. Some cells of this form are hidden: they compare two numbers.
+
+Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), appendix D.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blimpworks.exhibits import shared
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import COUNT, TOTAL, Formula, select_rows
+from blimpworks.papers.clams.exhibits import describe, measures
+from blimpworks.papers.clams.exhibits.facts import BERT, MBERT
+from blimpworks.papers.clams.exhibits.measures import Grid
+from blimpworks.papers.clams.exhibits.results import ENG, NO_MASKED, PRINTED_ENGLISH_SETS
+from blimpworks.papers.clams.items import sets as clams
+from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS
+from blimpworks.tables import EVALUATION_SETS, ITEMS, read_table
+
+SIMPLE = "simple_agrmt"
+SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
+"""Constructions with the focus words (the two that differ) of simple agreement."""
+ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
+"""The same in English, where the other constructions have sets with inanimate nouns too."""
+EXAMPLE_COLUMNS = (
+    *("item_id", "lang", "paradigm", "good", "bad"),
+    *("good_start", "good_end", "bad_start", "bad_end"),
+)
+"""Columns of items that an example needs."""
+SETS = "evaluation_sets"
+MOST_FOCUS_WORDS = 22
+"""Most focus words of a language, because all subsets of them are tried."""
+
+
+def read_sets(tables: shared.Tables) -> pd.DataFrame:
+    """Read the released evaluation sets with their constructions; no rows without the table."""
+    sets = shared.read_plain(EVALUATION_SETS, tables.get(SETS))
+    return sets.assign(construction=sets["paradigm"].map(clams.construction_of))
+
+
+def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Make Figure 1, a table: an English minimal set of each construction."""
+    paths = [path for path in tables["items"] if path.stem == ENG]
+    items = [row for p in paths for row in read_table(ITEMS, p, EXAMPLE_COLUMNS).to_pylist()]
+    cells = []
+    for key, name in CONSTRUCTIONS.items():
+        names = clams.paradigms(key, inanimate=False)
+        if item := next((item for item in items if item["paradigm"] in names), None):
+            where = {column: item[column] for column in ("lang", "item_id", "paradigm")}
+            cells.append(Cell(name, "Set", 1, shared.marked(item), COUNT, "items", where, n=1))
+    return Exhibit(
+        **describe("fig1", none="" if cells else " The campaign has no English sets."),
+        cells=cells,
+        widths={"Set": 0.65},
+        textual=True,
+    )
+
+
+def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Make Table 6: number of minimal sets with animate nouns, by construction and language.
+
+    The published form has hidden cells with the sizes of the released sets.
+    """
+    languages = measures.shown_languages(labels).items()
+    grid = Grid([measures.SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
+    cells: list[Cell] = []
+    if labels.source == "published":
+        cells, caption = grid.printed(tables, "table6"), "As printed."
+        sets = read_sets(tables)
+        if not sets.empty:
+            sizes = {}
+            for (key, row), column in product(grid.rows.items(), grid.columns):
+                where = {"lang": column.lang, "paradigm": clams.paradigms(key, inanimate=False)}
+                cell_key, number = (row, f"{column.name}, released"), (key, column.key)
+                cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
+                sizes[number] = replace(cell, stands_for=number, printed=False)
+            same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
+            caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
+            cells += sizes.values()
+        return measures.table_of(describe("table6", caption=caption), cells, [grid])
+    for path in tables["items"]:
+        items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
+        for column, (key, row) in product(grid.columns, grid.rows.items()):
+            names = clams.paradigms(key, inanimate=False)
+            where = {"lang": column.lang, "phenomenon": AGREEMENT, "paradigm": names}
+            rows = select_rows(items, where)
+            if not rows.empty:
+                n, where = len(rows), measures.narrowed(rows, where)
+                cell = Cell(row, column.name, n, str(n), COUNT, "items", where, n)
+                cells.append(replace(cell, stands_for=(key, column.key)))
+    return measures.table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
+
+
+def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
+    """Make Table 7: minimal sets that masked models could score; published, also recomputed."""
+    # The English model has a column in English only.
+    columns: list[measures.SeriesColumn] = []
+    for lang, name in measures.shown_languages(labels).items():
+        if lang == ENG:
+            columns += measures.columns_of({lang: name}, (BERT, MBERT))
+        else:
+            columns.append(measures.SeriesColumn(lang, MBERT, ("", name)))
+    agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
+    names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
+    grids, measure = [replace(agreement, rows=names), reflexives], measures.measure_by(TOTAL, ".0f")
+    cells = measures.grid_cells(grids, "table7", tables, labels, measure)
+    if labels.source == "measured":
+        description = describe("table7", none="" if cells else NO_MASKED)
+        return measures.table_of(description, cells, grids)
+    printed = shared.read_printed(tables)
+    printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
+    row_names = {key: name for grid in grids for key, name in grid.rows.items()}
+    sets = read_sets(tables)
+    for column in grids[0].columns:
+        if sets.empty:
+            computed = _from_share(printed, column)
+        else:
+            computed = _from_words(printed, sets[sets["lang"] == column.lang], column)
+        for key, (rows, formula, source, where) in computed.items():
+            cell_key = (row_names[key], f"{column.name}, from the vocabulary")
+            cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
+            cells.append(replace(cell, stands_for=(key, column.key), printed=False))
+    return measures.table_of(describe("table7_published"), cells, grids)
+
+
+Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
+"""Rows, formula, source and filter for the number of each construction in a column."""
+
+
+def _from_words(
+    printed: pd.DataFrame, sets: pd.DataFrame, column: measures.SeriesColumn
+) -> Computed:
+    """Count the sets with the focus words that explain most numbers of a column of Table 7."""
+    numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
+    sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
+    of_lang: dict[str, Any] = {"lang": column.lang}
+    focus = {"focus": infer_vocabulary(sets, sizes)}
+    paradigms = {key: clams.paradigms(key, inanimate=True) for key in sizes}
+    filters = {key: of_lang | {"paradigm": names} | focus for key, names in paradigms.items()}
+    return {key: (sets, TOTAL, SETS, where) for key, where in filters.items()}
+
+
+def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Computed:
+    """Estimate numbers of Table 7 from Table 6, without the released sets.
+
+    Constructions with the predicates of simple agreement have the same share of scored sets.
+    """
+    values = printed.set_index(["exhibit", "row", "column"])["value"]
+    used = values.get(("table7", SIMPLE, column.key))
+    size = values.get(("table6", SIMPLE, column.lang))
+    if used is None or size is None:
+        return {}
+    share = Fraction(int(used), int(size))
+    of_lang: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
+    formula = measures.fraction_of(share.numerator, share.denominator)
+    keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
+    present = [key for key in keys if ("table6", key, column.lang) in values.index]
+    return {key: (printed, formula, "published", of_lang | {"row": key}) for key in present}
+
+
+def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:
+    """Infer which focus words (``laugh/laughs``) a model's vocabulary has.
+
+    CLAMS (appendix D) skips sets with focus words that the vocabulary lacks, and prints the number
+    of ``scored_sets`` of each construction: a sum over words of n in ``sets``. All subsets of words
+    are tried; the best one explains most constructions. Of equally good ones, that with fewest
+    words is chosen, then the first. Raises ValueError for too many words.
+    """
+    wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
+    counts = wide.reindex([*scored_sets]).fillna(0).to_numpy(np.int64)
+    focus_words = [str(word) for word in wide.columns]
+    if len(focus_words) > MOST_FOCUS_WORDS:
+        raise ValueError(f"{len(focus_words)} focus words are more than {MOST_FOCUS_WORDS}")
+    # Each row of ``subsets`` [subset, word] is a number in binary: 1 for the words of the subset.
+    n = len(focus_words)
+    subsets = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.int64)
+    matched = (subsets @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)
+    # The last key of lexsort decides first, the order of the subsets last.
+    best = np.lexsort((subsets.sum(axis=1), -matched))[0]
+    return [word for word, is_in in zip(focus_words, subsets[best], strict=True) if is_in]
