@@ -81,7 +81,9 @@ def _read_verdicts(path: Path) -> pd.DataFrame:
             )
     corrected = rows_by_method[CORRECTED][["item_id", "correct", "rule"]]
     suffixes = ("_published", "_corrected")
-    joined = rows_by_method[PUBLISHED].merge(corrected, on="item_id", suffixes=suffixes)
+    joined: pd.DataFrame = rows_by_method[PUBLISHED].merge(
+        corrected, on="item_id", suffixes=suffixes
+    )
     text_columns = ("phenomenon", "paradigm", "rule_published", "rule_corrected")
     return joined.astype(dict.fromkeys(text_columns, object))
 
