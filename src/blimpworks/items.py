@@ -17,7 +17,7 @@ SIDES = ("good", "bad")
 ALL = "all"
 """Language, phenomenon or paradigm of an accuracy over all of them."""
 APART = "\x1f"
-"""Character between a context and a word that is encoded apart from it, without a space."""
+"""Character between a context and a word if the two are encoded separately, without a space."""
 SAMPLED = "sampled"
 """Directory of sampled items, in campaigns with a limit."""
 
@@ -46,8 +46,9 @@ class Regions(NamedTuple):
 def regions_of(good: str, bad: str) -> Regions:
     """Return the spans between the longest common beginning and end of two sentences, in words.
 
-    In equal sentences, the spans have all words. If one sentence only has additional words, the
-    other sentence's span takes the next word, so that no span is empty.
+    In equal sentences, the spans have all words. Each span has at least one word: if one sentence
+    only has additional words, both spans also take the word after these (at the end of a sentence,
+    the word before).
     """
     sides = good.split(" "), bad.split(" ")
     words_before = words_after = 0

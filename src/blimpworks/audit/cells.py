@@ -68,8 +68,8 @@ def read_cells(source: Path) -> pd.DataFrame:
 def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
     """Return whether each cell is in the row (or column) that ``name`` means.
 
-    First the whole name or a code in the cell's filter ("eng") counts. If no cell has it, the key
-    among printed numbers does, then the name's last words ("High" for "Resources High").
+    ``name`` is a whole name, or a code in the cell's filter ("eng"). If no cell has it, it is a
+    key among the printed numbers, or else the last words of a name ("High" for "Resources High").
     """
     names = cells[column].str.casefold()
     matches = names == name.casefold()

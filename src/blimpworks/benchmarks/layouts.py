@@ -436,7 +436,7 @@ def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
 
 
 def same_but_for(first: str, second: str) -> str | None:
-    """Name the difference of two sentences if it is white space or normalisation; else None."""
+    """Name the only difference of two sentences: white space, normalisation; None for others."""
     if first.split() == second.split():
         return "white space"
     for form in FORMS:

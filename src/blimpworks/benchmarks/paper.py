@@ -172,7 +172,7 @@ class Declared(Declaration):
             for row in self.rows_of(self.data):
                 path = resources / "sources" / row.name
                 if not path.is_file():
-                    # An empty catalogue: retrieving this copy leaves no record beside the table.
+                    # Without a catalogue in the pin, the copy is retrieved without a record.
                     pin = replace(Pin.of(row, Path()), catalogue="")
                     if not (row.sha256 or row.git_blob) or in_mirror(pin, mirror) is None:
                         return None
@@ -187,7 +187,11 @@ class Declared(Declaration):
         return counts
 
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-        """Estimate the number of items of a language for plans; without files, from how many."""
+        """Estimate the number of items of a language, for plans.
+
+        It is the declared number, or else the number in the files. If the files are not there yet,
+        it is ``ASSUMED_ITEMS`` for each file.
+        """
         most = self.options(campaign).per_paradigm
         files = max(len(self.rows_of(self.data)), 1)
         number = self.expected(lang)

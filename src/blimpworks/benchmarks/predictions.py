@@ -76,7 +76,7 @@ class _Margins(Transformer[Token, Floats]):
         return _Sum(first.value - second.value, first.bound + second.bound)
 
     def comparison(self, first: _Sum, sign: Token, second: _Sum) -> Floats:
-        """Return how far the comparison is from not holding [n]; 0 for a tie."""
+        """Return the margin of each comparison [n]: positive if it holds, 0 for a tie."""
         ahead = np.asarray(self.minus(second, first).value)
         if sign == "=":
             inside: Floats = ABSOLUTE + RELATIVE * np.abs(second.value) - np.abs(ahead)

@@ -52,7 +52,8 @@ def without_secrets(url: str) -> str:
     scheme, slashes, host_and_path = address.rpartition("://")
     authority, slash, path = host_and_path.partition("/")
     authority = authority.rpartition("@")[2]
-    if not _HOST.fullmatch(authority):  # such as a password with a slash
+    # A password with a slash ends up in the path: show neither.
+    if not _HOST.fullmatch(authority):
         authority, slash, path = "…", "", ""
     text = f"{scheme.rpartition('@')[2]}{slashes}{authority}{slash}{path}"
     return text + (f"{question}{_shorten_query(query)}" if question else "")

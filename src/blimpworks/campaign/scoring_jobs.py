@@ -38,7 +38,7 @@ from blimpworks.items import SAMPLED
 ANSWERS_SUFFIX = " (answers)"
 """Suffix of a model's name in the titles of its jobs that answer."""
 Groups = Mapping[str, Sequence[str]]
-"""Language codes, keyed by a value of the column ``languages`` of models: a group, or codes."""
+"""Language codes of each value in the column ``languages`` of models: a group, or codes."""
 Kind = Literal["score", "answer"]
 """Task of a job: score the sentences of pairs, or answer prompts."""
 STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
@@ -200,6 +200,7 @@ def exhibits_of(
     in_learning_curves = {*chain.from_iterable(curves_of(catalogue.seeds).values())}
     evaluated, sampled = set[str](), set[str]()
     for job in jobs:
+        # Models of learning curves are trained on samples of the text.
         benchmarks = sampled if job.model in in_learning_curves else evaluated
         benchmarks.update(benchmark for benchmark, _ in job.sets)
     return of_benchmarks(with_items, campaign, evaluated=evaluated, sampled=sampled)

@@ -159,7 +159,11 @@ def _record_lost_attempt(log_file: Path) -> None:
 
 
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
-    """Return whether earlier scoring jobs used half of the SLURM job's time before this began."""
+    """Return whether a scoring job began in the second half of its SLURM job's time.
+
+    This is so if jobs before it in the same SLURM job took the first half. A later attempt in the
+    SLURM job does not count.
+    """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
     seconds_left = (allocation.ends or math.inf) - times[0].timestamp()

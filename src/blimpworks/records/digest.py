@@ -308,9 +308,10 @@ EQUAL: dict[str, str] = {
     "447c838decb2e418": "1657f03a30de3586",  # transformers, answers
     "3d20ac76413397a3": "26cd7f834c988002",  # vllm, answers
 }
-"""Digest of an engine's code, and the digest of an earlier version with the same numbers.
+"""Digest of an earlier version of an engine's code, keyed by the digest of the present version.
 
-Scores and answers of one version stay valid under the other. Rows are added after a comparison
+Both versions give the same numbers, so scores and answers of the earlier one stay valid. Rows are
+added after a comparison
 (docs/engines.md, "What stays valid"); code without a row has its digest.
 """
 

@@ -35,7 +35,7 @@ _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
 
 
 def is_fixed(url: str) -> bool:
-    """Tell whether the file at an address cannot change: it names a commit, version or archive."""
+    """Tell whether an address names a commit, a version or an archive: its file never changes."""
     if url.startswith(_ARCHIVES):
         return True
     path = urlsplit(url).path
@@ -108,7 +108,10 @@ def _pins(catalogue: Path) -> list[sources.Pin]:
 
 
 def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
-    """Write checksum and size into a row. Raises UserError for a table with breaks in cells."""
+    """Write checksum and size into row ``index`` of a table, and leave its other lines unchanged.
+
+    Raises UserError for a table with line breaks in cells.
+    """
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
     lines = text.split("\n")
@@ -119,7 +122,7 @@ def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
             f"{catalogue} has line breaks in cells, expected a line for each row; remove them, or "
             f"write SHA-256 {pin.sha256} and {pin.bytes} bytes into the row of {pin.name}."
         )
-    line_number = nonempty[index + 1]
+    line_number = nonempty[index + 1]  # the first line has the headings
     line = lines[line_number].rstrip("\r")
     columns = headings(catalogue)
     [cells] = csv.reader([line], **dialect(catalogue))

@@ -91,14 +91,15 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     unsorted_rows, is_unsorted_token = rectangle(flat, lengths)
     rows, is_token = unsorted_rows[order], is_unsorted_token[order]
     columns = np.arange(rows.shape[1])
-    # The first column in which a row differs from the row before: the length of what they share.
+    # ``shared``: the first column in which a row differs from the row before it. This is the length
+    # of their common prefix. A column beyond the last token differs in every row.
     differs = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
     differs[1:, :-1] = (rows[1:] != rows[:-1]) | ~is_token[1:] | ~is_token[:-1]
     differs[:1, 0] = True
     shared: Numbers = differs.argmax(axis=1)
     if not merge:
-        # Keep a common prefix only if it is all of this sequence and of the sequence before, whose
-        # length ``np.roll`` moves here. (For the first row this is wrong, but it shares nothing.)
+        # Keep a common prefix only if it is the whole of both sequences. ``np.roll`` moves the
+        # length of the sequence before to each row. The first row has no prefix in common anyway.
         counts = is_token.sum(axis=1)
         shared[shared < np.maximum(counts, np.roll(counts, 1))] = 0
     # A node is new in one row, and is repeated in the rows below with the same prefix.

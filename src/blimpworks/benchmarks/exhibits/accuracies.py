@@ -61,7 +61,10 @@ class Baselines:
         return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
-        """Yield the accuracies of baselines that decide all items of a phenomenon or paradigm."""
+        """Yield the accuracies of baselines on a phenomenon or paradigm.
+
+        Left out are baselines that cannot decide as many of its items as another baseline can.
+        """
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
@@ -114,7 +117,7 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
 
 
 def _item_counts(view: View) -> dict[str, dict[str, str]]:
-    """Return for each row the number of items that models judged, or its range."""
+    """Return the number of items behind each row; a range ("42 to 50") if models differ in it."""
     counts = {}
     models = [model for column in view.columns.values() for model in column if model != HUMAN]
     for lang, phenomenon, row in view.lines():

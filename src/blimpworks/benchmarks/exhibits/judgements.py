@@ -89,8 +89,8 @@ def _caption_names(labels: Labels) -> dict[str, str]:
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     """Choose the items of a language that the largest share of judgements gets wrong.
 
-    Numbers would not do: a pair that a file has twice is judged twice. Among equal shares the
-    lowest mean margin comes first.
+    Shares are compared, not numbers of judgements, because a pair that a file has twice is judged
+    twice. Among equal shares the lowest mean margin comes first.
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)

@@ -127,7 +127,7 @@ def bin_accuracies(
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
 """Terms: the slope per doubling of the text, and the text needed for human accuracy."""
 Curves = Mapping[str, Mapping[str, int]]
-"""Training tokens of each model, by model within a row of models.tsv (an architecture)."""
+"""Numbers of training tokens: {row of models.tsv: {model trained with it: tokens}}."""
 Rows = list[dict[str, Any]]
 
 

@@ -22,17 +22,18 @@ class LmentryOptions(Strict):
     """The prompts of Multi-LMentry, and the judging of answers."""
 
     variant: Variant = "published"
-    """published: the release's prompts, with their defects, and its rules' verdicts first;
-    corrected: templates that ask what their key answers, Table 8's subsets, and corrected verdicts
-    first. Both verdicts are always kept."""
+    """published: the release's prompts with their defects, and first the verdicts by its rules;
+    corrected: prompts without these defects, the subsets of Table 8, and first the corrected
+    verdicts. Both verdicts are always kept."""
     languages: tuple[str, ...] | Literal["all"] = "all"
-    """Languages to ask in: the campaign's languages with a pack, or these of them."""
+    """Languages of the prompts: all languages of the campaign with a pack, or some of these."""
     per_template: Positive | None = None
     """Most prompts of each template; null for all (about 1,000)."""
     seed: int = 1407
     """Seed of the arguments, which are drawn afresh for each template."""
     answers: GenerationOptions = GenerationOptions()
-    """Generation of answers. The paper's runs have at most 128 tokens, its later code 1,024."""
+    """Generation of answers: at most 128 tokens by default, as in the paper's runs; its later code
+    has 1,024."""
     sheet: SheetOptions = SheetOptions()
     annotations: tuple[Path, ...] = ()
     """Filled annotation sheets; with any, their agreement with the verdicts is measured."""

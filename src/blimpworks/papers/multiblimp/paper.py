@@ -28,7 +28,7 @@ ON_ITEMS = {
     *("accuracies", "bins", "comparisons", "funnel", "items", "judgements", "margins"),
     *("regressions", "residuals"),
 }
-"""Tables that differ with the origin of the items."""
+"""Tables with other contents for released than for regenerated items."""
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:

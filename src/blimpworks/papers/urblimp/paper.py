@@ -40,7 +40,7 @@ def has_rules(campaign: Campaign, lang: str) -> bool:
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Return the campaign's languages that have rules, or those of them that its settings name."""
+    """Return the campaign's languages with rules; if its settings name some, only these."""
     named = _options(campaign).languages
     # One listing of the folder: looking for each language's files would be slow.
     folders = {path.name for path in campaign.folder("urblimp").glob("*")}

@@ -52,7 +52,7 @@ class Scores:
         return common.models_of(rows[rows["lang"] == lang]) if self.measured else [*MODELS]
 
     def cells(self, cell_key: tuple[str, str], lang: str, models: Sequence[str]) -> list[Cell]:
-        """Return the cell of some models' mean score, or no cell without a score."""
+        """Return a list with the cell of the models' mean score; empty without models."""
         if not models:
             return []
         chosen: Any = models[0] if len(models) == 1 else [*models]

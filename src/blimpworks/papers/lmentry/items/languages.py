@@ -101,8 +101,8 @@ def category_name(
     """Return a Basque category as template ``number`` of a task on categories has it.
 
     Words relate to ``abstract`` categories and belong to other categories. The release replaces
-    "and" by "or" in a name before it looks the name up in ``abstract``, and so misses one name;
-    with ``correct`` it is looked up first.
+    "and" by "or" in a name before it looks for the name in ``abstract``, and so does not find one
+    of them. With ``correct`` the name is unchanged when it is looked for.
     """
     if task in ("most_associated_word", "least_associated_word"):
         case: Case = "absolutive_singular" if category in abstract else "absolutive_plural"

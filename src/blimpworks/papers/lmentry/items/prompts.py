@@ -73,8 +73,9 @@ def names_of(pack: Pack) -> list[str]:
 def _settings_number(task: Sampling, pack: Pack) -> int | None:
     """Return the number of a template's prompts by the settings; None if the resources decide it.
 
-    The sampler draws ``size`` prompts, or takes all. Of letters the release asks for each of the
-    pack's, one prompt a letter.
+    ``task.nominal`` is this number; or "made" if all prompts that were made count; or "drawn" if
+    it is the number that the sampler is asked for: ``size``, or with the release's letters one
+    prompt for each letter. Samplers in ``EXHAUSTIVE`` take all possible arguments.
     """
     if task.nominal != "drawn":
         return None if task.nominal == "made" else task.nominal

@@ -380,8 +380,8 @@ def _lengths_that_differ(usable: Sequence[str], task: Sampling, rng: Random) -> 
         if task.opposite and task.lengths == "release" and least > 1:
             # The release's range of longer words ends before the longest.
             partners[length] = [n for n in partners[length] if n != lengths[-1]]
-    # In the release an answer is at least three letters longer than the shortest word, or shorter
-    # than the longest.
+    # In the release, an answer has at least three letters more than the shortest word. If fewer
+    # letters are asked for, it has at least three less than the longest.
     if task.lengths == "all":
         options = [length for length in lengths if partners[length]]
     elif task.opposite:

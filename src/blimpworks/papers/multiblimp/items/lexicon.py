@@ -107,7 +107,7 @@ def patch_rows(rows: Iterable[UnimorphRow], lang: str) -> Iterator[UnimorphRow]:
         yield row
         lemma, form, tags = row
         for patch in repeated:
-            # If the form is a plain word, the letters that end the lemma are another form.
+            # The form is a plain word: add an entry with the lemma's last letters as its form.
             ending = re.search(r"[a-z]+$", lemma)
             if ending and patch.pattern.search(tags) and PLAIN_WORD.fullmatch(form):
                 yield lemma, ending[0], patch.pattern.sub(patch.replacement, tags, count=1)
@@ -198,7 +198,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[LexiconEntr
     )
 
     counts: Counter[LexiconEntry] = Counter()
-    written: dict[LexiconEntry, str] = {}  # as in the authors' file, which they sort
+    written: dict[LexiconEntry, str] = {}  # in the order of the authors' file
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
     for lemma, form, upos, feats, count in zip(*cells, strict=True):
         pos = POS_OF_UPOS.get(upos or "")

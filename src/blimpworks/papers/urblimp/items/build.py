@@ -137,7 +137,10 @@ class Draft:
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_positions(self, draft: "Draft", *, absent: bool) -> list[int]:
-        """Return positions of words with another form in ``draft``, or, if ``absent``, no form."""
+        """Return the positions of words with another form in ``draft``.
+
+        With ``absent``, also those of words that ``draft`` lacks.
+        """
         forms = {slot.word: slot.form for slot in draft.slots}
         positions = []
         for position, slot in enumerate(self.slots):
@@ -234,7 +237,7 @@ def _inflect(
     unless = operation.unless.items()
     for index, word, forms in changed:
         new = attested.first_of(forms)
-        # The sentence stays grammatical if the new form has the features that the place requires.
+        # A new form with the features ``operation.unless`` is grammatical here as well.
         licensed = inflection.readings(word.spelled(new)) if unless else []
         if any(unless <= reading.cell.items() for reading in licensed):
             raise Rejected("the new form is licensed too")

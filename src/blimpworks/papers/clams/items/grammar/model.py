@@ -147,10 +147,11 @@ class Grammar:
         return template.elements[lost:]
 
     def series(self, target: Preterminal) -> list[list[Rule]]:
-        """List the rules for a slot, in one or several series: the right one, then the wrong ones.
+        """List the series of rules for a slot; each has the right rule, then the wrong ones.
 
-        If all items of the vary statement have attributes, ``published`` has a series for each
-        item. It repeats the right rule among the wrong ones, as the authors' program does.
+        There is one series. But if all items of the vary statement have attributes, ``published``
+        has a series for each item. There the right rule is also among the wrong ones, as in the
+        authors' program.
         """
         rule, named = self.by_preterminal[target], self.named(target.name)
         items = list(dict.fromkeys(self.items_for(target)))
