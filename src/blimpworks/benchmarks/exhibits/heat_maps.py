@@ -38,8 +38,9 @@ from blimpworks.benchmarks.exhibits.view import (
 )
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.fonts import HOUSE, families_for, has_bold, letters_of
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.text_layout import HOUSE, families_for, has_bold, letters_of, text_size
+from blimpworks.exhibits.text_layout import text_size
 
 no_figure = partial(style.empty_figure, width=style.COLUMN_INCHES, height=1.2, framed=False)
 """Function that makes the figure of an exhibit without data from the reason."""
