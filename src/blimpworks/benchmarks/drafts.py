@@ -17,7 +17,7 @@ import langcodes
 import yaml
 
 from blimpworks.benchmarks.declaration import declaration_in
-from blimpworks.benchmarks.entries import Files
+from blimpworks.benchmarks.entries import Files, as_list
 from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import units
 from blimpworks.benchmarks.paper import NAME
@@ -296,20 +296,47 @@ def _merged(guesses: Sequence[Guess]) -> list[Guess]:
         same = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
         first = merged.setdefault(repr((sorted(same.items()), guess.open)), guess)
         if first is not guess:
-            first.entry["files"] = [*_listed(first.entry["files"]), guess.entry["files"]]
+            first.entry["files"] = [*as_list(first.entry["files"]), guess.entry["files"]]
             first.languages = tuple(sorted({*first.languages, *guess.languages}))
             for column, names in guess.entry.get("rename", {}).items():
                 first.entry.setdefault("rename", {}).setdefault(column, {}).update(names)
     return [*merged.values()]
 
 
-def _listed(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
-
-
 def _inline_yaml(value: Any) -> str:
     text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
     return text.strip()[1:-1]
+
+
+def _names_inside(folder: Path, files: Sequence[Path]) -> list[str]:
+    """Return the names of files in a folder; files outside of it are copied into it."""
+    names = []
+    for file in files:
+        if file.resolve().is_relative_to(folder.resolve()):
+            names.append(file.resolve().relative_to(folder.resolve()).as_posix())
+            continue
+        if not file.is_file():
+            raise UserError(f"{file} does not exist; name files with items.")
+        copy = folder / file.name
+        if copy.exists() and not cmp(file, copy, shallow=False):
+            raise UserError(f"{copy} is another file; rename one of the two.")
+        shutil.copyfile(file, copy)
+        names.append(file.name)
+    return names
+
+
+def _draft(head: Mapping[str, Any], guesses: Sequence[Guess]) -> Iterator[str]:
+    """Yield the lines of a declaration, with comments for what is not clear."""
+    for key, value in head.items():
+        yield f"{key}: {_inline_yaml(value)}"
+    if "languages" not in head:
+        yield "# languages: [zho]  # ISO 639-3 codes, or a mapping with names"
+    yield "data:"
+    for guess in guesses:
+        first, *further = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
+        yield f"  - {first}"
+        yield from (f"    {line}" for line in further)
+        yield from (f"    # {key}: {choices}" for key, choices in guess.open.items())
 
 
 def guess_declaration(
@@ -329,19 +356,7 @@ def guess_declaration(
             "digits and underscores."
         )
     folder.mkdir(parents=True, exist_ok=True)
-    names = []
-    for file in files:
-        if file.resolve().is_relative_to(folder.resolve()):
-            names.append(file.resolve().relative_to(folder.resolve()).as_posix())
-            continue
-        if not file.is_file():
-            raise UserError(f"{file} does not exist; name files with items.")
-        copy = folder / file.name
-        if copy.exists() and not cmp(file, copy, shallow=False):
-            raise UserError(f"{copy} is another file; rename one of the two.")
-        shutil.copyfile(file, copy)
-        names.append(file.name)
-    guesses = _merged([_guess_entry(name, folder) for name in names])
+    guesses = _merged([_guess_entry(name, folder) for name in _names_inside(folder, files)])
     titles = {code: title for code, _, title in (lang.partition("=") for lang in languages)}
     named = sorted({lang for guess in guesses for lang in guess.languages}) or [*titles]
     rows = read_rows(LanguageRow, placed(CatalogueFiles()).languages)
@@ -351,18 +366,10 @@ def guess_declaration(
     if named:
         must_name = unnamed or any(titles.values())
         head["languages"] = {lang: table.get(lang, lang) for lang in named} if must_name else named
-    lines = [f"{key}: {_inline_yaml(value)}" for key, value in head.items()]
-    if not named:
-        lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
-    lines.append("data:")
-    for guess in guesses:
-        first, *further = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
-        lines += [f"  - {first}", *(f"    {line}" for line in further)]
-        lines += [f"    # {key}: {choices}" for key, choices in guess.open.items()]
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    write_text(path, "".join(f"{line}\n" for line in _draft(head, guesses)))
     for guess in guesses:
         listed = (f"{key} {value}" for key, value in guess.entry.items() if key != "files")
-        yield f"{', '.join(_listed(guess.entry['files']))}: {', '.join(listed)}"
+        yield f"{', '.join(as_list(guess.entry['files']))}: {', '.join(listed)}"
         yield from (f"  not clear: {key}: {choices}" for key, choices in guess.open.items())
     if unnamed:
         yield f"{path}: write the names of languages that tables show: {', '.join(unnamed)}."
