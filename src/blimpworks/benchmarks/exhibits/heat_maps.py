@@ -19,13 +19,9 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from blimpworks.benchmarks.exhibits import describe
-from blimpworks.benchmarks.exhibits.accuracies import (
-    FEWEST,
-    Baselines,
-    blocks,
-    correlation_cell,
-    means_of_seeds,
-)
+from blimpworks.benchmarks.exhibits.accuracies import blocks, means_of_seeds
+from blimpworks.benchmarks.exhibits.baselines import Baselines
+from blimpworks.benchmarks.exhibits.correlation_cells import FEWEST, correlation_cell
 from blimpworks.benchmarks.exhibits.view import (
     PARADIGM,
     PEARSON,
