@@ -45,7 +45,10 @@ class Baselines:
         return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
-        """Yield the accuracies of baselines that decide all items of a phenomenon or paradigm."""
+        """Yield the accuracies of baselines on a phenomenon or paradigm.
+
+        Left out are baselines that cannot decide as many of its items as another baseline can.
+        """
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
