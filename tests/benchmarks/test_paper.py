@@ -196,6 +196,12 @@ text,1,pairs,500,500,pairs,,,,
 """
 
 
+def test_a_column_called_mean_with_right_options_is_no_way_of_counting(here):
+    data = {"layout": "alternatives", "files": "a.csv", "options": ["good", "bad"]}
+    path = declare(here() / "mine", {"a.csv": CSV}, data=[{**data, "right": "mean"}])
+    assert find_declared(str(path)).right == "all"
+
+
 def test_printed_percentages_are_accuracies_of_phenomena_and_paradigms(here):
     files = {"a.csv": CSV, "printed/phenomena.csv": PRINTED}
     path = declare(here() / "mine", files, data=[PAIRS], phenomena={"Agreement": ["sva_*", "a"]})

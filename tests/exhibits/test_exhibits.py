@@ -25,7 +25,7 @@ from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.registry import exhibits, find_exhibit, of_benchmarks, papers
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
-from blimpworks.exhibits import text_layout
+from blimpworks.exhibits import fonts
 from blimpworks.exhibits.descriptions import Descriptions
 from blimpworks.exhibits.exhibit import (
     Cell,
@@ -389,8 +389,8 @@ def test_tables_of_many_columns_of_many_rows_and_of_texts_in_urdu_and_hindi_fit_
 
 def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monkeypatch):
     known = {"THAI": "Loma", "DEVANAGARI": "Lohit Devanagari"}
-    by_script = lambda texts: known.get(text_layout.script_of(text_layout.letters_of(texts)))  # noqa: E731
-    monkeypatch.setattr(text_layout, "font_for", by_script)
+    by_script = lambda texts: known.get(fonts.script_of(fonts.letters_of(texts)))  # noqa: E731
+    monkeypatch.setattr(fonts, "font_for", by_script)
     names = Names.of(["eng", "ไทย", "किताब", "ខ្មែរ"])
     assert names.families == ("DejaVu Sans", "Lohit Devanagari", "Loma")
     assert [*names.texts.values()] == ["eng", "ไทย", "किताब", "1"]
@@ -408,16 +408,16 @@ def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monke
 def test_the_record_of_a_figure_has_the_packages_of_fonts_that_it_lacks(
     names, packages, tmp_path, monkeypatch, caplog
 ):
-    fonts = text_layout.font_manager
-    bundled = [font for font in fonts.fontManager.ttflist if font.name == "DejaVu Sans Mono"]
-    monkeypatch.setattr(fonts.fontManager, "ttflist", bundled)
-    monkeypatch.setattr(fonts, "findSystemFonts", list)
+    manager = fonts.font_manager
+    bundled = [font for font in manager.fontManager.ttflist if font.name == "DejaVu Sans Mono"]
+    monkeypatch.setattr(manager.fontManager, "ttflist", bundled)
+    monkeypatch.setattr(manager, "findSystemFonts", list)
     output = tmp_path / "figure.txt"
     with Job(recorded_commands()["judge"], inputs=[], outputs=[output], params={}):
-        families, absent = text_layout.families_for(text_layout.letters_of(names))
+        families, absent = fonts.families_for(fonts.letters_of(names))
         output.write_text("drawn")
-    assert (families, absent) == ([], text_layout.letters_of(names))
-    assert record_of(output)["notes"][text_layout.WANTED] == packages
+    assert (families, absent) == ([], fonts.letters_of(names))
+    assert record_of(output)["notes"][fonts.WANTED] == packages
     assert all(package in caplog.text for package in packages)
 
 

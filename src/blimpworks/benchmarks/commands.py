@@ -290,9 +290,9 @@ def pin_dataset(
     folder: Path = option("Folder of the benchmark, config/benchmarks/NAME."),
 ) -> None:
     """Add the files of a data set of the hub to a benchmark's sources, pinned."""
-    from blimpworks.benchmarks import drafts
+    from blimpworks.benchmarks import hub
 
-    for row in drafts.pin_dataset(dataset, revision, split, folder):
+    for row in hub.pin_dataset(dataset, revision, split, folder):
         typer.echo(row.name)
     typer.echo(f"{folder / 'sources.tsv'}: write their names, or a pattern, as 'files'.")
 

@@ -20,7 +20,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
-from blimpworks.benchmarks.entries import UNITS, Code, Column, Data, Files, Values, as_list
+from blimpworks.benchmarks.entries import (
+    Code,
+    Column,
+    Data,
+    Files,
+    LabelledFiles,
+    Predictions,
+    Values,
+    as_list,
+)
 from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Strict
@@ -90,6 +99,11 @@ class Perplexities(Files):
     perplexity: Column
 
 
+def _right_of(entry: LabelledFiles) -> str:
+    # The key ``right`` of choices and alternatives names a column.
+    return entry.right if isinstance(entry, Predictions) else "all"
+
+
 class Declaration(Strict):
     """Declaration of a benchmark, which needs no code."""
 
@@ -133,13 +147,13 @@ class Declaration(Strict):
 
     @model_validator(mode="after")
     def _check_entries(self) -> "Declaration":
-        units = {UNITS.get(entry.layout, "pair") for entry in self.data}
+        units = {entry.unit for entry in self.data}
         if len(units) > 1:
             raise ValueError(
                 f"data has items of several kinds ({', '.join(sorted(units))}), which are judged "
                 "in different ways: declare a benchmark for each"
             )
-        if len({getattr(entry, "right", "all") == "mean" for entry in self.data}) > 1:
+        if len({*map(_right_of, self.data)}) > 1:
             raise ValueError("right must be all or mean in the whole of data")
         if isinstance(self.items, Mapping) and {*self.items} != {*self.languages}:
             raise ValueError("items must name the languages of the benchmark")
@@ -155,12 +169,12 @@ class Declaration(Strict):
     @property
     def unit(self) -> str:
         """Unit that is judged: pair, sentence, or item (of several conditions)."""
-        return UNITS.get(self.data[0].layout, "pair")
+        return self.data[0].unit
 
     @property
     def right(self) -> str:
         """``all`` if all predictions of an item must hold, ``mean`` if the share of them counts."""
-        return "mean" if getattr(self.data[0], "right", "all") == "mean" else "all"
+        return _right_of(self.data[0])
 
     @property
     def folder(self) -> Path:

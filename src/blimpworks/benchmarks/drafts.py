@@ -1,4 +1,4 @@
-"""Draft ``benchmark.yaml`` from files, or from a benchmark's pairs; pin data sets of the hub.
+"""Draft ``benchmark.yaml`` from files, or from a benchmark's pairs.
 
 What the headings and values of files leave unclear becomes a comment in the draft.
 """
@@ -10,29 +10,27 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from filecmp import cmp
-from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import langcodes
 import yaml
 
 from blimpworks.benchmarks.declaration import declaration_in
-from blimpworks.benchmarks.entries import Files
-from blimpworks.benchmarks.files import ARCHIVES, local_files, plain_name, rows_in
+from blimpworks.benchmarks.entries import Files, as_list
+from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import units
 from blimpworks.benchmarks.paper import NAME
-from blimpworks.benchmarks.readers import SUFFIXES, Account, as_text
+from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.benchmarks.templates import comparable
-from blimpworks.campaign.catalogue import LanguageRow, SourceRow
+from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.registry import benchmarks, paper_of
-from blimpworks.campaign.settings.base import validated
 from blimpworks.campaign.settings.campaign import CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.items import Regions
-from blimpworks.retrieval.pinning import pin_row
 from blimpworks.tables import ITEMS, read_table
 
 SAMPLE_ROWS = 2000
@@ -298,20 +296,47 @@ def _merged(guesses: Sequence[Guess]) -> list[Guess]:
         same = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
         first = merged.setdefault(repr((sorted(same.items()), guess.open)), guess)
         if first is not guess:
-            first.entry["files"] = [*_listed(first.entry["files"]), guess.entry["files"]]
+            first.entry["files"] = [*as_list(first.entry["files"]), guess.entry["files"]]
             first.languages = tuple(sorted({*first.languages, *guess.languages}))
             for column, names in guess.entry.get("rename", {}).items():
                 first.entry.setdefault("rename", {}).setdefault(column, {}).update(names)
     return [*merged.values()]
 
 
-def _listed(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
-
-
 def _inline_yaml(value: Any) -> str:
     text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
     return text.strip()[1:-1]
+
+
+def _names_inside(folder: Path, files: Sequence[Path]) -> list[str]:
+    """Return the names of files in a folder; files outside of it are copied into it."""
+    names = []
+    for file in files:
+        if file.resolve().is_relative_to(folder.resolve()):
+            names.append(file.resolve().relative_to(folder.resolve()).as_posix())
+            continue
+        if not file.is_file():
+            raise UserError(f"{file} does not exist; name files with items.")
+        copy = folder / file.name
+        if copy.exists() and not cmp(file, copy, shallow=False):
+            raise UserError(f"{copy} is another file; rename one of the two.")
+        shutil.copyfile(file, copy)
+        names.append(file.name)
+    return names
+
+
+def _draft(head: Mapping[str, Any], guesses: Sequence[Guess]) -> Iterator[str]:
+    """Yield the lines of a declaration, with comments for what is not clear."""
+    for key, value in head.items():
+        yield f"{key}: {_inline_yaml(value)}"
+    if "languages" not in head:
+        yield "# languages: [zho]  # ISO 639-3 codes, or a mapping with names"
+    yield "data:"
+    for guess in guesses:
+        first, *further = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
+        yield f"  - {first}"
+        yield from (f"    {line}" for line in further)
+        yield from (f"    # {key}: {choices}" for key, choices in guess.open.items())
 
 
 def guess_declaration(
@@ -331,19 +356,7 @@ def guess_declaration(
             "digits and underscores."
         )
     folder.mkdir(parents=True, exist_ok=True)
-    names = []
-    for file in files:
-        if file.resolve().is_relative_to(folder.resolve()):
-            names.append(file.resolve().relative_to(folder.resolve()).as_posix())
-            continue
-        if not file.is_file():
-            raise UserError(f"{file} does not exist; name files with items.")
-        copy = folder / file.name
-        if copy.exists() and not cmp(file, copy, shallow=False):
-            raise UserError(f"{copy} is another file; rename one of the two.")
-        shutil.copyfile(file, copy)
-        names.append(file.name)
-    guesses = _merged([_guess_entry(name, folder) for name in names])
+    guesses = _merged([_guess_entry(name, folder) for name in _names_inside(folder, files)])
     titles = {code: title for code, _, title in (lang.partition("=") for lang in languages)}
     named = sorted({lang for guess in guesses for lang in guess.languages}) or [*titles]
     rows = read_rows(LanguageRow, placed(CatalogueFiles()).languages)
@@ -353,18 +366,10 @@ def guess_declaration(
     if named:
         must_name = unnamed or any(titles.values())
         head["languages"] = {lang: table.get(lang, lang) for lang in named} if must_name else named
-    lines = [f"{key}: {_inline_yaml(value)}" for key, value in head.items()]
-    if not named:
-        lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
-    lines.append("data:")
-    for guess in guesses:
-        first, *further = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
-        lines += [f"  - {first}", *(f"    {line}" for line in further)]
-        lines += [f"    # {key}: {choices}" for key, choices in guess.open.items()]
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    write_text(path, "".join(f"{line}\n" for line in _draft(head, guesses)))
     for guess in guesses:
         listed = (f"{key} {value}" for key, value in guess.entry.items() if key != "files")
-        yield f"{', '.join(_listed(guess.entry['files']))}: {', '.join(listed)}"
+        yield f"{', '.join(as_list(guess.entry['files']))}: {', '.join(listed)}"
         yield from (f"  not clear: {key}: {choices}" for key, choices in guess.open.items())
     if unnamed:
         yield f"{path}: write the names of languages that tables show: {', '.join(unnamed)}."
@@ -410,87 +415,3 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
     write_text(folder / PAIRS_FILE, "".join(lines))
     write_text(path, yaml.safe_dump(declaration, allow_unicode=True, sort_keys=False))
     return len(records)
-
-
-def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[SourceRow]:
-    """List the files of a data set as rows of sources, with the hub's checksums, if it has any."""
-    from huggingface_hub import HfApi, hf_hub_url  # not in every environment
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-    # The hub library's HTTP client, and so the class of its network errors, differs by version.
-    classes = (HFValidationError, OSError, *HfHubHTTPError.__bases__)
-    errors = cast(tuple[type[Exception], ...], classes)
-    try:
-        info = HfApi().dataset_info(dataset, revision=revision, files_metadata=True)
-    except errors as error:
-        code = error.response.status_code if isinstance(error, HfHubHTTPError) else None
-        if isinstance(error, HFValidationError) or code in (401, 403, 404):
-            raise UserError(
-                f"{dataset} at {revision} is no data set of the hub that can be read; expected "
-                "OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with access "
-                "to it."
-            ) from error
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(
-            f"the hub does not answer about {dataset} ({reason}); try again, or where there is a "
-            "network."
-        ) from error
-    files = []
-    for file in info.siblings or ():
-        name = file.rfilename
-        in_split = not split or split in re.split(r"[/_.\-]", name)
-        is_readable = PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES)
-        if in_split and is_readable:
-            files.append(file)
-    if not files:
-        names = ", ".join(file.rfilename for file in info.siblings or ())
-        raise UserError(
-            f"{dataset} at {info.sha} has no file of split {split!r} in a format that can be read; "
-            f"it has: {names:.300}. Correct --split, or leave it out."
-        )
-    licence = getattr(info.card_data, "license", None) or ""
-    return [
-        validated(
-            SourceRow,
-            {
-                "name": f"{benchmark}/{file.rfilename}",
-                "kind": benchmark,
-                "lang": "",
-                "version": info.sha,
-                "sha256": file.lfs.sha256 if file.lfs else "",
-                "bytes": file.size,
-                "licence": licence if isinstance(licence, str) else ", ".join(licence),
-                "url": hf_hub_url(dataset, file.rfilename, repo_type="dataset", revision=info.sha),
-                "mirror": f"{benchmark}/{file.rfilename}",
-            },
-            dataset,
-        )
-        for file in files
-    ]
-
-
-SOURCE_COLUMNS = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
-
-
-def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[SourceRow]:
-    """Add the files of a data set of the hub to a benchmark's table of sources; return the rows.
-
-    Rows name the commit of the revision. A ``split`` selects the files with its name. A file
-    without a checksum on the hub is downloaded once to compute it. Raises UserError for an unknown
-    data set or split, a hub that does not answer, and files that the table has already.
-    """
-    path = folder / "sources.tsv"
-    before = read_rows(SourceRow, path) if path.exists() else []
-    rows = _hub_rows(dataset, revision, split, folder.name)
-    twice = {row.name for row in before} & {row.name for row in rows}
-    if twice:
-        raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it anew.")
-    lines: list[tuple[str, ...]] = [SOURCE_COLUMNS]
-    for row in (*before, *rows):
-        cells = (getattr(row, name) for name in SOURCE_COLUMNS)
-        lines.append(tuple("" if cell is None else str(cell) for cell in cells))
-    write_text(path, "".join("\t".join(line) + "\n" for line in lines))
-    for row in rows:
-        if not row.sha256:
-            pin_row(path, row.name)
-    return rows

@@ -11,7 +11,7 @@ names in braces (templates.py), as the value of ``bad`` is.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -161,13 +161,11 @@ class Ratings(Files):
     rating: Column
 
 
-ITEM_LAYOUTS = ("conditions", "designs", "suites", "alternatives")
-"""Layouts of items of several sentences."""
-
-
 class LabelledFiles(Files):
     """Files of items, and their columns that have no sentences."""
 
+    # Unit that is judged: pair, sentence, or item (of several sentences).
+    unit: ClassVar[str] = "pair"
     paradigm: Column | None = None
     """Paradigm; null: the column ``paradigm`` if rows have it, else the file's name."""
     phenomenon: Column | None = None
@@ -190,7 +188,7 @@ class LabelledFiles(Files):
     def _grade(self) -> "LabelledFiles":
         if self.rating is not None and getattr(self, "layout", "") in ("conditions", "suites"):
             raise ValueError("rating is of pairs, sentences and designs")
-        if self.before and getattr(self, "layout", "") in ITEM_LAYOUTS:
+        if self.before and self.unit == "item":
             raise ValueError("before is of pairs and sentences")
         if "rating" in self.keep:
             raise ValueError("rating is a key, not one of keep: write 'rating: rating'")
@@ -304,6 +302,7 @@ class LabelledRows(LabelledFiles):
 class Sentences(LabelledFiles):
     """Rows with one sentence each, acceptable or not, which a threshold judges."""
 
+    unit: ClassVar[str] = "sentence"
     layout: Literal["sentences"]
     sentence: Column
     label: Column
@@ -314,6 +313,7 @@ class Sentences(LabelledFiles):
 class Predictions(LabelledFiles):
     """Items of several conditions."""
 
+    unit: ClassVar[str] = "item"
     predictions: Mapping[str, tuple[str, ...]] | tuple[str, ...] = ()
     """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``; or a
     list of formulas for each paradigm."""
@@ -402,6 +402,7 @@ class Alternatives(LabelledFiles):
     the number of options.
     """
 
+    unit: ClassVar[str] = "item"
     layout: Literal["alternatives"]
     options: Annotated[tuple[Column, ...], Field(min_length=2)] | Column
     """A column per option, or one column with a list. ``choices.*.text`` is a field of the records
@@ -428,5 +429,3 @@ Data = Annotated[
     Pairs | Choices | LabelledRows | Sentences | Conditions | Designs | Suites | Alternatives,
     Field(discriminator="layout"),
 ]
-UNITS = {"sentences": "sentence", **dict.fromkeys(ITEM_LAYOUTS, "item")}
-"""Unit that is judged, for each layout; a pair for all other layouts."""

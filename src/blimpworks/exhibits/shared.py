@@ -215,12 +215,10 @@ def row_accuracy_cell(
     source: str = SOURCE,
     formula: Formula = UNWEIGHTED,
     text: Callable[[float], str] = "{:.1f}".format,
-    **fields: Any,
 ) -> Cell:
     """Make the cell of one row's accuracy in percent, with its interval."""
-    value = 100 * row["accuracy"]
-    fields |= {"n": int(row["n"]), "low": 100 * row["low"], "high": 100 * row["high"]}
-    return Cell(*position, value, text(value), formula, source, where, **fields)
+    value, low, high = (100 * row[name] for name in ("accuracy", "low", "high"))
+    return Cell(*position, value, text(value), formula, source, where, int(row["n"]), low, high)
 
 
 def accuracy_cell(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.statistics import implied_denominator
 from blimpworks.errors import UserError
-from blimpworks.exhibits import text_layout
+from blimpworks.exhibits import fonts
 from blimpworks.exhibits.render import html_text, latex_text, markdown_text
 from blimpworks.exhibits.shared import by_method
 from blimpworks.papers.urblimp import analysis
@@ -279,10 +279,10 @@ def test_the_figure_shows_the_first_model_that_reads_from_left_to_right(tables):
 
 def test_without_a_font_words_are_numbered_listed_and_a_package_named(tables, monkeypatch, caplog):
     bundled = str(Path(mpl.get_data_path()) / "fonts")
-    kept = [f for f in text_layout.font_manager.fontManager.ttflist if f.fname.startswith(bundled)]
+    kept = [f for f in fonts.font_manager.fontManager.ttflist if f.fname.startswith(bundled)]
     assert kept
-    monkeypatch.setattr(text_layout.font_manager.fontManager, "ttflist", kept)
-    monkeypatch.setattr(text_layout.font_manager, "findSystemFonts", list)
+    monkeypatch.setattr(fonts.font_manager.fontManager, "ttflist", kept)
+    monkeypatch.setattr(fonts.font_manager, "findSystemFonts", list)
     exhibit = examples_fig(tables, LABELS)
     labels = [tick.get_text() for tick in exhibit.figure.axes[0].get_xticklabels()]
     assert labels == [str(n + 1) for n in range(len(labels))]

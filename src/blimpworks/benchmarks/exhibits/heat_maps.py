@@ -19,13 +19,9 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from blimpworks.benchmarks.exhibits import describe
-from blimpworks.benchmarks.exhibits.accuracies import (
-    FEWEST,
-    Baselines,
-    blocks,
-    correlation_cell,
-    means_of_seeds,
-)
+from blimpworks.benchmarks.exhibits.accuracies import blocks, means_of_seeds
+from blimpworks.benchmarks.exhibits.baselines import Baselines
+from blimpworks.benchmarks.exhibits.correlation_cells import FEWEST, correlation_cell
 from blimpworks.benchmarks.exhibits.view import (
     PARADIGM,
     PEARSON,
@@ -38,8 +34,9 @@ from blimpworks.benchmarks.exhibits.view import (
 )
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.fonts import HOUSE, families_for, has_bold, letters_of
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.text_layout import HOUSE, families_for, has_bold, letters_of, text_size
+from blimpworks.exhibits.text_layout import text_size
 
 no_figure = partial(style.empty_figure, width=style.COLUMN_INCHES, height=1.2, framed=False)
 """Function that makes the figure of an exhibit without data from the reason."""

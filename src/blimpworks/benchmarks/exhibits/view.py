@@ -315,8 +315,8 @@ def read_view(tables: Tables, labels: Labels) -> View:
         where["model"] = sorted({*released["model"]} - {HUMAN})
         rows = read_accuracies(tables, where, method, models="any model").reset_index(drop=True)
         return View(labels, rows, _families(rows, labels))
-    where["model"], models = [*labels.models], "the campaign's models"
-    rows = read_accuracies(tables, where, labels.method, models=models).reset_index(drop=True)
+    where["model"] = [*labels.models]
+    rows = read_accuracies(tables, where, labels.method).reset_index(drop=True)
     names, judged = distinct_names(labels.models), {*rows["model"]}
     return View(labels, rows, {name: [key] for key, name in names.items() if key in judged})
 

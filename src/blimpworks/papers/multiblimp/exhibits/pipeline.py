@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 
 from blimpworks.exhibits.exhibit import Exhibit, Labels, is_rtl, language_tag
+from blimpworks.exhibits.fonts import HOUSE, font_for, has_bold
 from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Tables, counted
 from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, VERMILION, empty_figure
@@ -20,14 +21,11 @@ from blimpworks.exhibits.text_layout import (
     BAND,
     ELLIPSIS,
     FAINT,
-    HOUSE,
     INK,
     LEADING,
     Pen,
     Run,
     canvas,
-    font_for,
-    has_bold,
     step,
     words_of,
 )

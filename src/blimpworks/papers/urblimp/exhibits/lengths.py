@@ -17,11 +17,11 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section, language_tag
+from blimpworks.exhibits.fonts import font_for
 from blimpworks.exhibits.formulas import TOTAL, select_rows
 from blimpworks.exhibits.render import direction
 from blimpworks.exhibits.shared import Tables, counted, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, empty_figure, new_figure, say
-from blimpworks.exhibits.text_layout import font_for
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.evaluation import model_names
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN, percent_of
