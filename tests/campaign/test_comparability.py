@@ -63,6 +63,15 @@ def test_a_source_that_the_campaigns_table_lacks_is_named(tmp_path):
     assert own["data"] == {"eng": "without unimorph/eng/eng"}
 
 
+def test_models_that_are_scored_in_another_way_are_not_those_in_print():
+    scoring = {"dtype": "float16", "first_token": "skip"}
+    models = basis("blimp", scoring=scoring)["models"]
+    assert models["gpt2"] == "scored with dtype float16 and first token skip"
+    assert models["blimp-5gram"] == "a model trained here"
+    # Prompts are answered, not scored.
+    assert "gpt2" not in basis("lmentry", scoring=scoring)["models"]
+
+
 def test_the_commit_that_a_branch_is_locked_to_is_the_same_model(tmp_path, monkeypatch):
     commit = "0123456789abcdef0123456789abcdef01234567"
     rows = {row.name: row for row in read_rows(ModelRow, REPOSITORY / "config/models.tsv")}

@@ -20,10 +20,11 @@ from blimpworks.campaign.catalogue import (
     TreebankRow,
     load_catalogue,
 )
+from blimpworks.campaign.engines import ENGINE_SETTINGS, scorers
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.paper import Paper
 from blimpworks.campaign.registry import find_paper
-from blimpworks.campaign.scoring_jobs import is_usable
+from blimpworks.campaign.scoring_jobs import engine_of, is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import locked_models, model_tables, read_rows
 from blimpworks.errors import UserError
@@ -131,8 +132,13 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
             yield source.lang, f"without {source.name}"
 
 
-def _compare_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Return {model: difference} of models that are trained here or not the repository's."""
+def _compare_models(
+    campaign: Campaign, catalogue: Catalogue, *, are_scored: bool
+) -> dict[str, str]:
+    """Return {model: difference} of models that are trained here or not the repository's.
+
+    If they are scored, another number format or first token is a difference too.
+    """
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
     locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
@@ -149,7 +155,22 @@ def _compare_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
             reasons[name] = "a model trained here"
         elif identity(row) != identity(printed.get(name, row)):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
+        elif are_scored and (changed := _changed_settings(campaign, row, printed.get(name, row))):
+            reasons[name] = f"scored with {changed}"
     return reasons
+
+
+def _changed_settings(campaign: Campaign, row: ModelRow, printed: ModelRow) -> str:
+    """Return the number format and first token of a model where these are not the ``printed``."""
+    scorer = scorers().get((engine_of(campaign, row), row.architecture))
+    if scorer is None:
+        return ""
+    changed = []
+    for setting in ENGINE_SETTINGS:
+        value = scorer.settle(setting, getattr(row, setting), getattr(campaign.scoring, setting))
+        if value != getattr(printed, setting):
+            changed.append(f"{setting.replace('_', ' ')} {value}")
+    return " and ".join(changed)
 
 
 @cache
@@ -209,7 +230,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         data=data,
         items={lang: reason for lang, reason in items.items() if reason},
         method=method,
-        models=_compare_models(campaign, catalogue),
+        models=_compare_models(campaign, catalogue, are_scored=benchmark.unit != "prompt"),
         unit=benchmark.unit,
         paper_languages=_paper_languages(paper),
     )
