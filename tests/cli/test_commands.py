@@ -96,6 +96,18 @@ def test_what_a_body_returns_is_noted(declared, tmp_path, monkeypatch):
     assert json.loads(Path("out.txt.prov.json").read_text())["notes"] == {"lines": 1}
 
 
+@pytest.mark.parametrize("name", ["judge", "judge_designs", "judge_sentences"])
+def test_judging_needs_a_table_of_scores_for_each_of_items(name, tmp_path):
+    paths = {
+        word: [tmp_path / f"{word}{n}.parquet" for n in range(count)]
+        for word, count in (("items", 2), ("scores", 1), ("output", 2))
+    }
+    rules = {"method": ["full_sentence"], "ties": ["wrong"], "near_tie": 0.0, "unknown": None}
+    with pytest.raises(UserError, match="2 --items and 1 --scores; expected one for each"):
+        declared_commands()[name].callback(**paths, **rules)
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_two_commands_cannot_have_one_name(declared):
     @command()
     def same():

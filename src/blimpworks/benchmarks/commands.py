@@ -125,7 +125,10 @@ def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> Declared:
         params = {"methods": methods, "ties": ties, "near_tie": near_tie}
         if unknown:
             params["unknown"] = unknown
-        for (table, target), score_table in zip(pairs_of(items, output), scores, strict=True):
+        targets = pairs_of(items, output)
+        for (table, score_table), (_, target) in zip(
+            pairs_of(items, scores, "--scores"), targets, strict=True
+        ):
             # Where jobs are only planned, each ends with Planned before its work.
             with (
                 suppress(Planned),

@@ -141,7 +141,10 @@ def judge(
     params = {"methods": methods, "ties": ties, "near_tie": near_tie}
     params |= {"unknown": unknown} if unknown else {}
     rules = library.Rules(method, ties, near_tie, unknown)
-    for (table, target), scores_table in zip(pairs_of(items, output), scores, strict=True):
+    targets = pairs_of(items, output)
+    for (table, scores_table), (_, target) in zip(
+        pairs_of(items, scores, "--scores"), targets, strict=True
+    ):
         inputs = [table, scores_table]
         with suppress(Planned), judge.job(inputs=inputs, outputs=[target], params=params) as job:
             job.note(unjudged=library.judge(table, scores_table, target, rules))

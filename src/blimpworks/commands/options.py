@@ -109,13 +109,16 @@ def of_language(pair: str) -> LanguageFile:
     return LanguageFile(lang, Path(path))
 
 
-def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
-    """Return pairs of an items table and its output. Raises UserError for unequal numbers."""
-    if len(items) != len(outputs):
-        raise UserError(
-            f"{len(items)} --items and {len(outputs)} --output; expected an output for each."
-        )
-    return [*zip(items, outputs, strict=True)]
+def pairs_of(
+    items: list[Path], paths: list[Path], name: str = "--output"
+) -> list[tuple[Path, Path]]:
+    """Return pairs of an items table and its path in option ``name``: output, or other table.
+
+    Raises UserError for unequal numbers.
+    """
+    if len(items) != len(paths):
+        raise UserError(f"{len(items)} --items and {len(paths)} {name}; expected one for each.")
+    return [*zip(items, paths, strict=True)]
 
 
 def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
