@@ -16,7 +16,7 @@ from blimpworks.audit.check import audit
 from blimpworks.audit.diff import Cause, compare_runs, load_run
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
 from blimpworks.audit.explain import Explanation
-from blimpworks.audit.lineage import Lineage, Node, is_about
+from blimpworks.audit.lineage import Node, is_about, lineage
 from blimpworks.audit.stale import ABSENT_VALUE, changed_code, changed_values, planned_jobs
 from blimpworks.campaign.registry import papers
 from blimpworks.commands.declare import code_of, recorded_commands
@@ -199,16 +199,16 @@ def test_a_directory_without_records_is_refused(here, read):
 
 @pytest.mark.usefixtures("tree")
 def test_lineage_leads_from_a_product_to_its_sources():
-    nodes = [(n.path, n.record is not None) for n in Lineage().product(SECOND).walk()]
+    nodes = [(n.path, n.record is not None) for n in lineage(SECOND).walk()]
     assert nodes == [(SECOND, True), (FIRST, True), (Path("in.txt"), False)]
 
 
 def test_lineage_of_a_product_that_is_absent_or_has_no_record_is_refused():
     with pytest.raises(UserError, match=r"absent.parquet does not exist; build it first"):
-        Lineage().product(Path("absent.parquet"))
+        lineage(Path("absent.parquet"))
     write_table(funnel(), FUNNEL, Path("orphan.parquet"))
     with pytest.raises(UserError, match="carries no record"):
-        Lineage().product(Path("orphan.parquet"))
+        lineage(Path("orphan.parquet"))
 
 
 SHOWN = pd.DataFrame(

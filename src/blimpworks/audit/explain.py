@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.audit import cells, evidence
-from blimpworks.audit.lineage import Lineage, Node
+from blimpworks.audit.lineage import Node, lineage
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.records.reading import Records, record_of
@@ -104,7 +104,7 @@ def explain_cell(
     records, row_filter = Records(), json.loads(cell["filter"])
     record = records.of(source)
     irrelevant = evidence.irrelevant_names(record, row_filter) if record else set()
-    tree = Lineage({*ignored, *irrelevant}, records).product(source)
+    tree = lineage(source, {*ignored, *irrelevant}, records)
     tables = evidence.nearest(tree, cell["source"])
     if not tables:
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")

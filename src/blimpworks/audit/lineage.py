@@ -73,14 +73,10 @@ class Lineage:
         self._records = records or Records()
         self._nodes: dict[tuple[str, str], Node] = {}
 
-    def product(self, path: Path) -> Node:
-        """Return a product with its inputs, their inputs, …. Raises UserError without a record."""
-        if not path.exists():
-            raise UserError(f"{path} does not exist; build it first: snakemake {path}")
+    def product(self, path: Path) -> Node | None:
+        """Return a product with its inputs, their inputs, …; None for a file without a record."""
         record = self._records.of(path)
-        if record is None:
-            raise UserError(UNRECORDED.format(path))
-        return self._version(str(path), output_hash(record, path))
+        return None if record is None else self._version(str(path), output_hash(record, path))
 
     def _version(self, path: str, sha256: str) -> Node:
         if (path, sha256) not in self._nodes:
@@ -92,6 +88,16 @@ class Lineage:
                 if not is_about(entry["path"], self._ignored):
                     node.inputs.append(self._version(entry["path"], entry["sha256"]))
         return self._nodes[path, sha256]
+
+
+def lineage(product: Path, ignored: Collection[str] = (), records: Records | None = None) -> Node:
+    """Return a product with its ancestors (``Lineage``). Raises UserError without a record."""
+    if not product.exists():
+        raise UserError(f"{product} does not exist; build it first: snakemake {product}")
+    node = Lineage(ignored, records).product(product)
+    if node is None:
+        raise UserError(UNRECORDED.format(product))
+    return node
 
 
 class Jobs:

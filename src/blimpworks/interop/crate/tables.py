@@ -259,6 +259,7 @@ def tables_behind(
     graph, rows = Lineage(records=jobs.search), []
     for exhibit in exhibits:
         ancestors = graph.product(exhibit.cells)
+        assert ancestors is not None
         cells = read_parquet(exhibit.cells, columns=["source"])
         table_kinds: list[str] = cells["source"].unique().to_pylist()
         if "judgements" in table_kinds:  # also these, though cells are not computed from them
