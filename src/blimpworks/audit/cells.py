@@ -105,7 +105,10 @@ def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dic
     file.
     """
     with reading(path, "a table of printed numbers", "Build it."):
-        header, rows = _read_csv(path.absolute(), path.stat().st_mtime_ns)
+        status = path.stat()
+        # Another file at the path has another inode, even if its time of change is the same.
+        version = (status.st_mtime_ns, status.st_size, status.st_ino)
+        header, rows = _read_csv(path.absolute(), version)
         column_texts = [(header.index(name), texts) for name, texts in allowed.items()]
         for line, row in rows:
             if all(row[column] in texts for column, texts in column_texts):
@@ -117,8 +120,10 @@ def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dic
 
 
 @lru_cache(maxsize=64)
-def _read_csv(path: Path, _changed: int) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header and the rows, each with its first line; cached by the time of change."""
+def _read_csv(
+    path: Path, _version: tuple[int, int, int]
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header and the rows, each with its first line; cached by the file's version."""
     with path.open(encoding="utf-8", newline="") as handle:
         reader = csv.reader(handle)
         header, rows = next(reader, []), []
