@@ -153,7 +153,7 @@ def accuracy_cell(
         rows, cell_key, WEIGHTED, interval="pooled", ties=measured, stands_for=stands_for
     )
     where = dict(cell.where)
-    if mean:
+    if mean or len(rows) > 1:
         where["lang"] = [*rows["lang"]]
     if not measured:
         return replace(cell, where=where)

@@ -58,20 +58,20 @@ Count = Annotated[int, Field(ge=0)]
 Features = Annotated[dict[str, str], BeforeValidator(_features)]
 
 
-class Attractor(BaseModel):
+class Attractor(BaseModel, frozen=True):
     """A word between subject and verb that could attract agreement."""
 
     feats: Features
 
 
-class Origin(BaseModel):
+class Origin(BaseModel, frozen=True):
     """Source of a sentence; ``treebank`` is "directory/file"."""
 
     treebank: Annotated[str, Field(pattern="^[^/]+/[^/]+$")]
     sent_id: str | None = None
 
 
-class ReleasedPair(BaseModel):
+class ReleasedPair(BaseModel, frozen=True):
     """A released pair, without columns that can be computed from others."""
 
     sen: Text
