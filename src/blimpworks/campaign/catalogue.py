@@ -188,7 +188,7 @@ class ModelRow(Strict):
     first_token: FirstToken
     """Condition of the first token."""
     gpus: OptionalInt
-    """Number of GPUs; empty: derived from the size (docs/cluster.md), 0: none."""
+    """Number of GPUs; empty: derived from the size (docs/cluster_estimates.md), 0: none."""
     gpu_memory_gb: OptionalFloat
     """Memory on all its GPUs together, in GB; empty: derived from parameters and dtype."""
     gated: Literal["yes", "no"]

@@ -211,7 +211,7 @@ class _Planner:
         """Return the mean tokens of a sentence in similar finished jobs, of this model if any."""
         if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
-        # Unfinished jobs do not count: their first shards have the longest sentences.
+        # Unfinished jobs do not count: shards are scored in order of their sentences' length.
         scope = self.token_scopes[job]
         similar = [done for done in self.finished_jobs if self.token_scopes[done] == scope]
         counts = [self.scored_counts[done] for done in similar]

@@ -260,7 +260,7 @@ class TrainingPlan(Strict):
     vocabulary: int
     """Words of the output layer, at most."""
     words_per_second: float
-    """Assumed speed, see docs/cluster.md."""
+    """Assumed speed, see docs/cluster_estimates.md."""
     hours: float | None
     """Hours of one checkpoint: epochs × words / words a second."""
     gpu_hours: float | None
@@ -382,5 +382,5 @@ def training_notes(
         f"{count} LSTMs are trained before they score, each on a GPU for which its job asks "
         f"{hours:.0f} hours ({request['gres']}); a longer training goes on in further attempts. "
         f"GPU-hours, not among those of scoring: {'; '.join(summaries)}. The rate is an assumption "
-        "(docs/cluster.md)."
+        "(docs/cluster_estimates.md)."
     ]

@@ -34,7 +34,7 @@ def missing_images(images: Iterable[str]) -> list[str]:
     absent = sorted(image for image in images if not Path(image).exists())
     return [
         f"There is no image {image}: `bash containers/build.sh "
-        f"{Path(image).stem.rpartition('-')[0]}` makes it (docs/cluster.md)."
+        f"{Path(image).stem.rpartition('-')[0]}` makes it (docs/cluster_files.md)."
         for image in absent
     ]
 
@@ -61,7 +61,7 @@ def mounts(paths: Iterable[Path]) -> list[str]:
 
 KENLM = ("lmplz", "build_binary")
 """Programs that train n-gram models."""
-CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer, docs/cluster.md)"
+CONDA = "or let conda make the environments: snakemake --sdm conda (docs/cluster_files.md)"
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:
