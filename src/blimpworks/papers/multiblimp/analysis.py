@@ -51,7 +51,7 @@ UNITS = ("documents", "sentences", "words", "characters")
 RANKED_BY = "characters"
 """Unit of GlotCC's counts (Kargaran et al. 2024) that ranks languages.
 
-Inferred from the averages of Table 3, which no other unit fits (docs/multiblimp.md).
+Inferred from the averages of Table 3, which no other unit fits (docs/multiblimp_numbers.md).
 """
 RESOURCE_GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
 """Share of the languages, the least frequent first, up to which each group reaches."""
@@ -119,7 +119,7 @@ SIZE, FREQUENCY = "size", "frequency"
 """The two analyses of accuracy, and the term of interest in each.
 
 The paper gives no unit for the effect of size. The standardised logarithm of the number of
-parameters fits its numbers best (docs/multiblimp.md).
+parameters fits its numbers best (docs/multiblimp_numbers.md).
 """
 CHAT = "post-training"
 ENOUGH_LANGUAGES = 4

@@ -4,7 +4,7 @@ Terms such as cell and ``uid`` are explained in ``accuracies``. A cell ``stands_
 column) under which ``config/published/blimp`` has the paper's number.
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
 misreported and has accuracies of a second run. The paper and its released results show which
-numbers are wrong (docs/blimp.md).
+numbers are wrong (docs/blimp_numbers.md).
 """
 
 from collections.abc import Callable, Iterator
