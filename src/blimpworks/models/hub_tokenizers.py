@@ -21,6 +21,8 @@ from transformers import (
 from blimpworks.errors import UserError
 
 FILE = "tokenizer.json"
+PROCESSOR_TEMPLATE = "chat_template.json"
+"""File with the chat template of a model that sees or hears, which its tokenizer does not read."""
 SENTENCEPIECE = ("spiece.model", "tokenizer.model", "sentencepiece.bpe.model", "spm.model")
 LETTERS = (
     "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "äöüßéèêñçåøœæıŁž", "0123456789",
@@ -105,12 +107,21 @@ def _load(folder: Path) -> Any:
 
 
 def load_tokenizer(folder: Path) -> LoadedTokenizer:
-    """Load the tokenizer beside a model.
+    """Load the tokenizer beside a model, with the chat template of its files.
 
     transformers makes many tokenizers only from vocabulary and merges. If another component of
     ``tokenizer.json`` is lost in this way, the file itself is loaded. Raises UserError if the
     tokenizer's ids differ from those of its files.
     """
+    loaded = _load_with_ids(folder)
+    template = folder / PROCESSOR_TEMPLATE
+    if loaded.tokenizer.chat_template is None and template.exists():
+        fields = json.loads(template.read_text(encoding="utf-8"))
+        loaded.tokenizer.chat_template = fields["chat_template"]
+    return loaded
+
+
+def _load_with_ids(folder: Path) -> LoadedTokenizer:
     path = folder / FILE
     if not path.exists():
         slow = _load(folder)
