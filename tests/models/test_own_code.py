@@ -16,7 +16,7 @@ from blimpworks.evaluation.machine import Machine
 from blimpworks.evaluation.session import Evaluation
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import load_generation_engine
-from blimpworks.models.checkpoint import FILE_NAME, Checkpoint, Copied
+from blimpworks.models.checkpoint import FILE_NAME, Description
 from blimpworks.models.facts import facts_of
 from blimpworks.models.own_code import FILE, read_code
 from blimpworks.models.retrieve import take_local
@@ -46,10 +46,8 @@ def digest_of(folder):
 
 
 def sealed(folder, *trusted, architecture="causal"):
-    described = Checkpoint(
-        name="own", scope="multi", architecture=architecture, dtype="float32", first_token="bos",
-        source=Copied(directory="own"),
-    )  # fmt: skip
+    facts = {"architecture": architecture, "dtype": "float32", "first_token": "bos"}
+    described = Description(name="own", scope="multi", **facts)
     checkpoint = folder.with_name(f"sealed-{folder.name}") / FILE_NAME
     take_local(folder, described, checkpoint, trusted=trusted)
     return checkpoint

@@ -236,7 +236,9 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
     """
     classes = config.get("architectures") or []
     # Models of images and text are called ForConditionalGeneration, but contain a causal model.
-    has_images = "text_config" in config and not config.get("is_encoder_decoder")
+    has_images = not config.get("is_encoder_decoder") and (
+        "text_config" in config or "vision_config" in config
+    )
     for name in classes:
         if name.endswith("WithLMHeadModel"):  # XLM and FlauBERT, which are masked by default
             return "causal" if config.get("causal") else "masked"
@@ -303,10 +305,11 @@ def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
 
 
 def _has_chat_template(folder: Path) -> bool:
-    path = folder / "tokenizer_config.json"
-    if (folder / "chat_template.jinja").exists():
+    if any((folder / f"chat_template.{suffix}").exists() for suffix in ("jinja", "json")):
         return True
-    return path.exists() and "chat_template" in checkpoint.read_json(path, "a tokenizer's settings")
+    path = folder / "tokenizer_config.json"
+    settings = checkpoint.read_json(path, "a tokenizer's settings") if path.exists() else {}
+    return bool(settings.get("chat_template"))
 
 
 def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | None:
@@ -401,9 +404,8 @@ def facts_of(
         return _facts_of_checkpoint(path, start)
     # The configuration is read first, since a directory without one is no model.
     config = checkpoint.read_json(path / "config.json", "a model's configuration")
-    if own_code.check_code(path, str(path), trusted) is None:
+    if not config.get("auto_map"):
         checkpoint.refuse_own_code(path)
-    architecture_of(config, f"{path / 'config.json'}", architecture)
     files = checkpoint.weight_files(path)
     counts, size = checkpoint.count_numbers(files), checkpoint.gigabytes(files)
     return described_facts(path, counts, str(path), architecture, size, start, trusted)
