@@ -140,11 +140,11 @@ def take_local(
     """Put the files of a local model beside ``checkpoint``, the checkpoint.json, and write it.
 
     ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed. The source
-    that is written is the name of ``address`` with a digest of the files, or the file that the
-    model was converted from, under the address ``origin``. ``trusted`` are digests of models' own
-    code that may run. A monolingual model may run on any language (``multi``), with a warning.
-    Raises UserError if ``address`` is no such model, has other code of its own, is a model of
-    another language, or lies where ``checkpoint`` is to be written.
+    in ``checkpoint`` is its name with a digest of the files. For a converted model it is the
+    original file, under the address ``origin``. ``trusted`` are digests of models' own code that
+    may run. A monolingual model may run on any language (``multi``), with a warning. Raises
+    UserError if ``address`` is no such model, has other code, or is a model of another language.
+    The same if it lies where ``checkpoint`` is to be written.
     """
     path, scope = address.expanduser(), description.scope
     folder = as_folder(path)
