@@ -28,7 +28,7 @@ from tokenizers import Tokenizer
 from blimpworks.campaign.settings.scoring import ScoringOptions, Seq2seqOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Description
-from blimpworks.models.facts import facts_of
+from blimpworks.models.facts import UserChoice, facts_of
 from blimpworks.models.retrieve import take_local
 from blimpworks.scoring.run import score_items
 from support import tiny
@@ -159,7 +159,7 @@ def product_scores(directory, architecture, dtype="float32", options=None, pairs
     ``architecture`` is the one that a user names. Raises UserError where a sentence has no score.
     """
     work = directory.parent
-    facts = facts_of(directory, architecture)
+    facts = facts_of(directory, UserChoice(architecture))
     own = {"architecture": facts.architecture, "dtype": dtype, "first_token": facts.first_token}
     described = Description(name="tiny", scope="multi", **own)
     checkpoint = work / "model" / "checkpoint.json"

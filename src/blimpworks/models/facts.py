@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.campaign.engines import POLICIES, default_engine
 from blimpworks.campaign.settings.scoring import FirstToken
@@ -229,6 +229,20 @@ class ModelFacts:
         return default_engine(self.architecture).name
 
 
+class UserChoice(NamedTuple):
+    """Facts of a model that a user states, where its files leave a choice."""
+
+    architecture: str | None = None
+    """Architecture if the configuration names none."""
+    first_token: FirstToken | None = None
+    """Policy in place of the tokenizer's."""
+    trusted: Collection[str] = ()
+    """Digests of models' own code that may run."""
+
+
+ALL_FROM_FILES = UserChoice()
+
+
 def architecture_of(config: Mapping[str, Any], where: str, default: str | None = None) -> str:
     """Return the architecture of the class that a configuration names, else ``default``.
 
@@ -348,24 +362,20 @@ def described_facts(
     folder: Path,
     counts: Mapping[str, int],
     where: str,
-    default: str | None = None,
     file_gb: float = 0.0,
-    start: FirstToken | None = None,
-    trusted: Collection[str] = (),
+    choice: UserChoice = ALL_FROM_FILES,
 ) -> ModelFacts:
     """Return the facts of a model from its configuration and tokenizer in Hugging Face's layout.
 
     ``counts`` has how many numbers the weights have in each format (``{"BF16": 124000000}``), and
     ``file_gb`` is their size [GB]; their files need not be in ``folder``. Messages call the model
-    ``where``. ``default`` is the architecture if the configuration names none, and ``start`` a
-    policy that replaces the tokenizer's. ``trusted`` are digests of models' own code that may run.
-    Raises UserError as ``architecture_of``, ``check_code`` and ``first_token_of`` do.
+    ``where``. Raises UserError as ``architecture_of``, ``check_code`` and ``first_token_of`` do.
     """
-    code = own_code.check_code(folder, where, trusted)
+    code = own_code.check_code(folder, where, choice.trusted)
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
-    architecture = architecture_of(config, f"{where}: config.json", default)
+    architecture = architecture_of(config, f"{where}: config.json", choice.architecture)
     quantisation = checkpoint.quantisation_of(folder)
-    first_token, start_note = first_token_of(folder, architecture, where, start)
+    first_token, start_note = first_token_of(folder, architecture, where, choice.first_token)
     return ModelFacts(
         architecture=architecture,
         dtype=format_of(counts, config),
@@ -379,19 +389,12 @@ def described_facts(
     )
 
 
-def facts_of(
-    model: Path,
-    architecture: str | None = None,
-    start: FirstToken | None = None,
-    trusted: Collection[str] = (),
-) -> ModelFacts:
+def facts_of(model: Path, choice: UserChoice = ALL_FROM_FILES) -> ModelFacts:
     """Return the facts of a local model: a directory, a GGUF file, an adapter or an n-gram file.
 
-    ``architecture`` is used if the configuration names none; ``start`` replaces the tokenizer's
-    policy. A GGUF file is converted first, and an adapter is merged into its base. ``trusted`` are
-    digests of models' own code that may run (the code in a checkpoint is checked when it is run).
-    Raises UserError for pickled weights, an incomplete model, a model with other code, and anything
-    that is no language model.
+    A GGUF file is converted first, and an adapter is merged into its base. The code in a checkpoint
+    is checked when it is run. Raises UserError for pickled weights, an incomplete model, code that
+    is not trusted, and anything that is no language model.
     """
     path = as_folder(model)
     if path.is_file():
@@ -401,11 +404,11 @@ def facts_of(
         raise UserError(f"{path} is no directory; expected a model in Hugging Face's layout.")
     checkpoint.refuse_adapter((file.name for file in path.iterdir()), str(path))
     if (path / checkpoint.FILE_NAME).exists():
-        return _facts_of_checkpoint(path, start)
+        return _facts_of_checkpoint(path, choice.first_token)
     # The configuration is read first, since a directory without one is no model.
     config = checkpoint.read_json(path / "config.json", "a model's configuration")
     if not config.get("auto_map"):
         checkpoint.refuse_own_code(path)
     files = checkpoint.weight_files(path)
     counts, size = checkpoint.count_numbers(files), checkpoint.gigabytes(files)
-    return described_facts(path, counts, str(path), architecture, size, start, trusted)
+    return described_facts(path, counts, str(path), size, choice)

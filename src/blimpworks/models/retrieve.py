@@ -32,7 +32,7 @@ from blimpworks.models.checkpoint import (
     seal,
 )
 from blimpworks.models.converted import as_folder, origin_of, packaged_model
-from blimpworks.models.facts import facts_of
+from blimpworks.models.facts import UserChoice, facts_of
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
 from blimpworks.models.own_code import check_code
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
@@ -153,7 +153,7 @@ def take_local(
             f"{checkpoint.parent} has the files of {path} itself, which would be removed; expected "
             "a directory of its own for the checkpoint. Choose another output, or move the model."
         )
-    facts = facts_of(folder, description.architecture, trusted=trusted)
+    facts = facts_of(folder, UserChoice(description.architecture, trusted=trusted))
     code = check_code(folder, str(folder), trusted)
     if scope == "multi" and facts.scope != "multi":
         log.warning(
