@@ -5,7 +5,6 @@
 files that form the model. ``with explained_errors(…)`` around them gives users a message.
 """
 
-import json
 import logging
 import re
 import time
@@ -16,10 +15,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
-import requests
-from huggingface_hub import HfApi, constants, errors, get_token, hf_hub_url, snapshot_download
+from huggingface_hub import HfApi, constants, errors, get_token, snapshot_download
 from huggingface_hub.hf_api import ModelInfo
 
 from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
@@ -321,10 +319,6 @@ WEIGHTS = "*.safetensors"
 MOST_HEADS = 8
 """Largest number of weight files from which heads are read; with more, the numbers are estimated. A
 head is the JSON text at the start of a safetensors file, with the shape of each tensor."""
-LARGEST_HEAD = 50_000_000
-"""Size above which a head cannot be right [bytes]."""
-TIMEOUT = 20.0
-"""Longest wait for a head [s]."""
 
 
 def hub_facts(
@@ -426,29 +420,11 @@ def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
         return counts
     try:
         for name in names:
-            url = hf_hub_url(hf_id, name, revision=commit)
-            size = int.from_bytes(_read_range(url, 0, 8), "little")
-            if not 0 < size <= LARGEST_HEAD:
-                raise ValueError(f"{url} has no head of a safetensors file")
-            head: dict[str, Any] = json.loads(_read_range(url, 8, size))
-            counts += checkpoint.numbers_in_head(head)
-    except (requests.RequestException, ValueError):
+            head = HfApi().parse_safetensors_file_metadata(hf_id, name, revision=commit)
+            counts.update(head.parameter_count)
+    except (errors.SafetensorsParsingError, *_ERRORS):
         return Counter()
     return counts
-
-
-def _read_range(url: str, start: int, size: int) -> bytes:
-    """Read ``size`` bytes of a file on the hub. Raises ValueError if it sends anything else."""
-    headers = {"Range": f"bytes={start}-{start + size - 1}"}
-    if token := get_token():
-        headers["Authorization"] = f"Bearer {token}"
-    with requests.get(url, headers=headers, timeout=TIMEOUT, stream=True) as answer:
-        if answer.status_code != requests.codes.partial_content:
-            raise ValueError(f"{url} is not handed out in parts (HTTP {answer.status_code})")
-        content = answer.content
-    if len(content) != size:
-        raise ValueError(f"{url}: {len(content)} bytes came where {size} were requested")
-    return content
 
 
 def _estimate_counts(size: int, folder: Path) -> Counter[str]:
