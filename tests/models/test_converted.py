@@ -17,6 +17,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from blimpworks.campaign.addresses import model_address, short_address
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.generation.conversation import Conversation
 from blimpworks.models import converted
 from blimpworks.models.checkpoint import FILE_NAME, Description, read_checkpoint
 from blimpworks.models.converted import convert_gguf, packaged_model
@@ -73,6 +74,11 @@ def test_a_gguf_file_scores_as_the_model_that_it_was_made_of(original, tmp_path)
     with pytest.MonkeyPatch.context() as patch:  # it is not converted again
         patch.setattr(converted, "_check_tensors", None)
         assert facts_of(tmp_path / "again.gguf") == facts
+
+
+def test_answers_of_a_gguf_file_end_where_a_turn_ends(original, tmp_path):
+    path = write_gguf(original.parent, tmp_path / "mine.gguf", eot_token_id=7, eom_token_id=9)
+    assert Conversation(convert_gguf(path)).stops == (1, 7, 9)
 
 
 def test_a_gguf_file_of_gpt2_has_the_weights_of_the_model(original, tmp_path):

@@ -194,15 +194,6 @@ def weight_files(folder: Path) -> list[Path]:
     )
 
 
-def numbers_in_head(head: Mapping[str, Any]) -> Counter[str]:
-    """Count the numbers of each format, such as ``{"BF16": 12}``, in a safetensors file's head."""
-    counts: Counter[str] = Counter()
-    for name, tensor in head.items():
-        if name != "__metadata__":
-            counts[tensor["dtype"]] += prod(tensor["shape"])
-    return counts
-
-
 def count_numbers(files: Iterable[Path]) -> Counter[str]:
     """Count the numbers of each format in safetensors files. Raises UserError for a bad file."""
     counts: Counter[str] = Counter()
@@ -212,7 +203,9 @@ def count_numbers(files: Iterable[Path]) -> Counter[str]:
             size = int.from_bytes(handle.read(8), "little")
             if not 0 < size <= path.stat().st_size - 8:
                 raise ValueError("its head does not fit into it")
-            counts += numbers_in_head(json.loads(handle.read(size)))
+            for name, tensor in json.loads(handle.read(size)).items():
+                if name != "__metadata__":
+                    counts[tensor["dtype"]] += prod(tensor["shape"])
     return counts
 
 

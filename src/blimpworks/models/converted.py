@@ -55,9 +55,10 @@ OTHER_MODEL = f"N{ORIGINAL[1:]}"
 def cached_folder(key: str) -> Path:
     """Return the cache folder for the model with digests ``key``, by transformers' version."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    # Not "converted", which has models of earlier versions that vLLM cannot read.
+    # Not "converted" or "converted_models", which have models of earlier versions that lack ends
+    # of turns, or that vLLM cannot read.
     name = f"{key}-transformers-{version('transformers')}"
-    return caches / "blimpworks" / "converted_models" / name
+    return caches / "blimpworks" / "models_converted" / name
 
 
 def as_folder(path: Path) -> Path:
@@ -190,6 +191,10 @@ def convert_gguf(path: Path) -> Path:
 
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
+    # transformers takes the end of a text alone; turns of dialogues may end with another token.
+    ends = {fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("eos", "eot", "eom")} - {None}
+    if len(ends) > 1:
+        model.config.eos_token_id = sorted(ends)
     with whole_directory(folder) as made:
         model.config.save_pretrained(made)
         tokenizer.save_pretrained(made)
