@@ -49,6 +49,7 @@ _ERRORS = cast(
     tuple[type[Exception], ...],
     (errors.HFValidationError, OSError, *errors.HfHubHTTPError.__bases__),
 )
+_UNREADABLE: tuple[type[Exception], ...] = (*_ERRORS, errors.SafetensorsParsingError)
 _TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 _BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
 
@@ -422,7 +423,7 @@ def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
         for name in names:
             head = HfApi().parse_safetensors_file_metadata(hf_id, name, revision=commit)
             counts.update(head.parameter_count)
-    except (errors.SafetensorsParsingError, *_ERRORS):
+    except _UNREADABLE:
         return Counter()
     return counts
 
