@@ -27,6 +27,7 @@ from blimpworks.models.checkpoint import (
     seal,
 )
 from blimpworks.models.facts import architecture_of, described_facts, facts_of, format_of
+from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.models.pickled import convert_weights
 from blimpworks.models.retrieve import take_local
 from blimpworks.scoring.engine import load_engine
@@ -233,6 +234,24 @@ def test_what_is_no_model_is_one_sentence(folder, damage, says):
     damage(folder)
     with pytest.raises(UserError, match=says):
         facts_of(folder)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "opt", "qwen2", "gemma", "bert", "roberta"])
+def test_a_model_without_files_of_a_tokenizer_is_refused(folder, model_type):
+    """As a training program leaves its checkpoints; transformers makes a tokenizer all the same."""
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    edit(folder / "config.json", model_type=model_type)
+    with pytest.raises(UserError, match=r"has no vocabulary, .*Add the files of the tokenizer"):
+        facts_of(folder)
+    with pytest.raises(UserError, match="has no vocabulary"):  # also where facts need no tokenizer
+        load_tokenizer(folder)
+
+
+def test_a_tokenizer_of_bytes_needs_no_files(folder):
+    (folder / "tokenizer.json").unlink()
+    edit(folder / "tokenizer_config.json", tokenizer_class="ByT5Tokenizer")
+    assert facts_of(folder).first_token == "bos"
 
 
 SEES = {"architectures": ["SomeForConditionalGeneration"]}

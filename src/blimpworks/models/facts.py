@@ -299,7 +299,9 @@ def first_token_of(
 
     try:
         tokenizer = load_tokenizer(folder).tokenizer
-    except (OSError, ValueError, ImportError, KeyError) as error:
+    except UserError:
+        raise
+    except Exception as error:  # transformers' classes may raise any error
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise UserError(
             f"{where} has no tokenizer that transformers can load ({reason}); expected "

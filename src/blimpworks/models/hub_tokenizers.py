@@ -6,6 +6,7 @@ than the model was trained with. ``load_tokenizer`` compares the two on ``sample
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,7 +112,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
 
     transformers makes many tokenizers only from vocabulary and merges. If another component of
     ``tokenizer.json`` is lost in this way, the file itself is loaded. Raises UserError if the
-    tokenizer's ids differ from those of its files.
+    tokenizer's ids differ from those of its files, or it has no vocabulary.
     """
     loaded = _load_with_ids(folder)
     template = folder / PROCESSOR_TEMPLATE
@@ -124,8 +125,9 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
 def _load_with_ids(folder: Path) -> LoadedTokenizer:
     path = folder / FILE
     if not path.exists():
-        slow = _load(folder)
-        return LoadedTokenizer(slow, _checked_by_sentencepiece(slow, folder))
+        made = _load(folder)
+        _require_vocabulary(made, folder)
+        return LoadedTokenizer(made, _checked_by_sentencepiece(made, folder))
     try:
         original = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no other class
@@ -166,6 +168,18 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
                 "settings from tokenizer_config.json that contradict tokenizer.json."
             )
     return LoadedTokenizer(tokenizer, note, f" {FILE}" if lost else "")
+
+
+def _require_vocabulary(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    """Raise UserError for special tokens alone, which transformers makes without any file."""
+    added = {token.content for token in tokenizer.added_tokens_decoder.values()}
+    ordinary = tokenizer.get_vocab().keys() - added
+    if not any(re.search(r"\w", token) for token in ordinary):
+        raise UserError(
+            f"{folder} has no vocabulary, so that transformers makes a {type(tokenizer).__name__} "
+            "of special tokens alone; expected tokenizer.json, vocab.txt or the like. Add the "
+            "files of the tokenizer that the model was trained with."
+        )
 
 
 def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:
