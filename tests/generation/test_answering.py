@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
-from transformers import CONFIG_MAPPING, AutoModelForCausalLM
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, PromptRequest, pin_date
@@ -20,14 +20,15 @@ from blimpworks.generation.engine import (
     load_generation_engine,
 )
 from blimpworks.generation.engines import ENTRIES as VLLM_ENTRIES
-from blimpworks.generation.engines import TransformersGenerator
+from blimpworks.generation.engines import TransformersGenerator, read_row
 from blimpworks.generation.reasoning import END, START, strip_reasoning
 from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.records.digest import number_digest
 from blimpworks.scoring.progress import Watch
 from blimpworks.scoring.run import Shards
 from support import answers_kit, tiny
-from support.answers_kit import OPTIONS, QUESTIONS, RECIPE, SYSTEM
+from support.answers_kit import OPTIONS, QUESTIONS, RECIPE, SYSTEM, TEMPLATES
+from support.hostile import edit
 
 
 @pytest.fixture(scope="session")
@@ -350,6 +351,43 @@ def test_the_tokens_that_end_an_answer_are_also_those_of_the_generation_config(c
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [5, 7]}))
     own = Conversation(chat.parent).stops
     assert set(Conversation(folder).stops) == {*own, 5, 7}
+
+
+def test_tokens_that_end_an_answer_are_in_the_text_model_and_minus_one_is_none(chat, tmp_path):
+    folder = tiny.copied(chat, tmp_path / "sees").parent
+    edit(folder / "config.json", eos_token_id=-1, text_config={"eos_token_id": [5, 7]})
+    assert {*Conversation(folder).stops} == {*Conversation(chat.parent).stops, 5, 7}
+
+
+def test_the_template_of_a_processor_is_that_of_the_tokenizer(raw, tmp_path):
+    folder = tiny.copied(raw, tmp_path / "sees").parent
+    (folder / "chat_template.json").write_text(json.dumps({"chat_template": TEMPLATES["system"]}))
+    assert Conversation(folder).text(PromptRequest("who?")) == "[user] who?\n[assistant]"
+    (folder / "chat_template.jinja").write_text(TEMPLATES["reasons"])
+    assert Conversation(folder).text(PromptRequest("who?")).endswith("[assistant]<think>\n")
+
+
+def test_templates_without_a_default_are_refused_where_prompts_are_not_raw(raw, tmp_path):
+    folder = tiny.copied(raw, tmp_path / "tools").parent
+    named = [{"name": "tool_use", "template": TEMPLATES["system"]}]
+    edit(folder / "tokenizer_config.json", chat_template=named)
+    assert not Conversation(folder, "raw").chat
+    with pytest.raises(UserError, match="its chat templates are for tool_use, and none is the def"):
+        Conversation(folder)
+
+
+def test_marks_of_reasoning_that_are_special_tokens_stay_in_an_answer(raw, tmp_path):
+    folder = tiny.copied(raw, tmp_path / "special").parent
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    plain = Conversation(folder)
+    tokenizer.add_special_tokens({"additional_special_tokens": [START, END, "<odd>"]})
+    tokenizer.save_pretrained(folder)
+    special = Conversation(folder)
+    ids = tokenizer("<think>the cat</think>the<odd> dog", add_special_tokens=False)["input_ids"]
+    response = read_row(special, [*ids, *special.stops])
+    assert response == ("<think>the cat</think>the dog", "stop", len(ids) + 1)
+    assert strip_reasoning(response.text) == "the dog"
+    assert special.name() != plain.name()
 
 
 def test_other_settings_of_the_generation_config_change_no_answer(templated, run):

@@ -12,22 +12,25 @@ import pytest
 import safetensors.torch
 import torch
 from safetensors.numpy import load_file, save_file
+from transformers import GPT2Config, GPT2LMHeadModel
 
 from blimpworks.campaign.addresses import model_address, short_address
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.generation.conversation import Conversation
 from blimpworks.models import converted
-from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
+from blimpworks.models.checkpoint import FILE_NAME, Description, read_checkpoint
 from blimpworks.models.converted import convert_gguf, packaged_model
 from blimpworks.models.facts import facts_of
-from blimpworks.models.retrieve import HubModel, retrieve_model
+from blimpworks.models.hub import HubAddress
+from blimpworks.models.retrieve import retrieve_model
 from blimpworks.scoring.engine import load_engine
 
 gguf = pytest.importorskip("gguf", reason="reads and writes GGUF files by the package gguf")
 pytest.importorskip("accelerate", reason="transformers reads GGUF files by it")
 
 from support import tiny  # noqa: E402
-from support.gguf_kit import MEMBER, write_gguf, write_wheel  # noqa: E402
+from support.gguf_kit import MEMBER, write_gguf, write_gpt2_gguf, write_wheel  # noqa: E402
 
 TEXTS = ["the dog sees the cat.", "the Pferd hears the कुत्ता that 1234 likes!"]
 
@@ -44,8 +47,9 @@ def original(trained):
 
 def taken(address, output, revision="", dtype="float32"):
     """A checkpoint of an address, as retrieve-model makes it."""
-    model = HubModel(str(address), revision, "tiny", "multi", "causal", dtype, "bos")
-    retrieve_model(model, output / FILE_NAME)
+    facts = {"architecture": "causal", "dtype": dtype, "first_token": "bos"}
+    description = Description(name="tiny", scope="multi", **facts)
+    retrieve_model(HubAddress(str(address), revision), description, output / FILE_NAME)
     return output / FILE_NAME
 
 
@@ -70,6 +74,21 @@ def test_a_gguf_file_scores_as_the_model_that_it_was_made_of(original, tmp_path)
     with pytest.MonkeyPatch.context() as patch:  # it is not converted again
         patch.setattr(converted, "_check_tensors", None)
         assert facts_of(tmp_path / "again.gguf") == facts
+
+
+def test_answers_of_a_gguf_file_end_where_a_turn_ends(original, tmp_path):
+    path = write_gguf(original.parent, tmp_path / "mine.gguf", eot_token_id=7, eom_token_id=9)
+    assert Conversation(convert_gguf(path)).stops == (1, 7, 9)
+
+
+def test_a_gguf_file_of_gpt2_has_the_weights_of_the_model(original, tmp_path):
+    size = json.loads((original.parent / "config.json").read_text())["vocab_size"]
+    settings = GPT2Config(vocab_size=size, n_embd=32, n_layer=1, n_head=2)
+    model = GPT2LMHeadModel(settings).eval()
+    path = write_gpt2_gguf(model, original.parent, tmp_path / "mine.gguf")
+    made = GPT2LMHeadModel.from_pretrained(convert_gguf(path))
+    ids = torch.tensor([[5, 9, 3]])
+    torch.testing.assert_close(made(ids).logits, model(ids).logits)
 
 
 @pytest.mark.parametrize(("kind", "dtype"), [("Q8_0", "float32"), ("BF16", "bfloat16")])
@@ -201,6 +220,17 @@ def test_an_adapter_is_added_to_its_base(original, tmp_path):
     assert not np.array_equal(scores(checkpoint), scores(original))
     source = read_checkpoint(checkpoint).source
     assert source.note == f"LoRA adapter of rank 4, merged into {original.parent.name}"
+
+
+def test_the_tokenizer_and_template_of_an_adapter_replace_those_of_its_base(original, tmp_path):
+    write_adapter(tmp_path / "mine", original.parent)
+    assert not facts_of(tmp_path / "mine").chat
+    template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"
+    (tmp_path / "mine" / "chat_template.jinja").write_text(template)
+    assert facts_of(tmp_path / "mine").chat
+    checkpoint = taken(tmp_path / "mine", tmp_path / "taken")
+    assert checkpoint.with_name("chat_template.jinja").read_text() == template
+    assert "adapter_config.json" not in read_checkpoint(checkpoint).files
 
 
 @pytest.mark.parametrize(

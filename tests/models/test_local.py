@@ -21,12 +21,14 @@ from blimpworks.models.checkpoint import (
     FILE_NAME,
     Checkpoint,
     Copied,
+    Description,
     read_checkpoint,
     refuse_own_code,
     seal,
 )
-from blimpworks.models.converted import convert_weights
 from blimpworks.models.facts import architecture_of, described_facts, facts_of, format_of
+from blimpworks.models.hub_tokenizers import load_tokenizer
+from blimpworks.models.pickled import convert_weights
 from blimpworks.models.retrieve import take_local
 from blimpworks.scoring.engine import load_engine
 from support import tiny
@@ -234,6 +236,24 @@ def test_what_is_no_model_is_one_sentence(folder, damage, says):
         facts_of(folder)
 
 
+@pytest.mark.parametrize("model_type", ["gpt2", "opt", "qwen2", "gemma", "bert", "roberta"])
+def test_a_model_without_files_of_a_tokenizer_is_refused(folder, model_type):
+    """As a training program leaves its checkpoints; transformers makes a tokenizer all the same."""
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    edit(folder / "config.json", model_type=model_type)
+    with pytest.raises(UserError, match=r"has no vocabulary, .*Add the files of the tokenizer"):
+        facts_of(folder)
+    with pytest.raises(UserError, match="has no vocabulary"):  # also where facts need no tokenizer
+        load_tokenizer(folder)
+
+
+def test_a_tokenizer_of_bytes_needs_no_files(folder):
+    (folder / "tokenizer.json").unlink()
+    edit(folder / "tokenizer_config.json", tokenizer_class="ByT5Tokenizer")
+    assert facts_of(folder).first_token == "bos"
+
+
 SEES = {"architectures": ["SomeForConditionalGeneration"]}
 
 
@@ -241,6 +261,7 @@ SEES = {"architectures": ["SomeForConditionalGeneration"]}
     ("config", "given", "expected"),
     [
         (SEES | {"text_config": {}}, None, "causal"),
+        (SEES | {"vision_config": {}}, None, "causal"),  # Qwen2-VL has the text model's fields flat
         (SEES | {"text_config": {}, "is_encoder_decoder": True}, None, "encoder-decoder"),
         (SEES | {"is_encoder_decoder": True}, None, "encoder-decoder"),
         ({"architectures": ["SomeModel"]}, "masked", "masked"),
@@ -265,6 +286,19 @@ def test_the_number_format_is_that_of_most_numbers(counts, config, expected):
     assert format_of(counts, config) == expected
 
 
+@pytest.mark.parametrize("named", [None, [{"name": "default", "template": "x"}]])
+def test_a_chat_template_counts_only_if_it_has_a_text(folder, named):
+    edit(folder / "tokenizer_config.json", chat_template=named)
+    assert facts_of(folder).chat == bool(named)
+
+
+def test_a_model_is_not_sealed_over_itself(folder):
+    before = state_of(folder)
+    done = take(folder, folder / FILE_NAME)
+    assert "mine has the files of" in str(done.exception)
+    assert state_of(folder) == before
+
+
 def test_another_architecture_than_the_row_says_is_refused(folder, tmp_path):
     done = take(folder, tmp_path / "sealed" / FILE_NAME, "masked")
     assert "is a causal model (multi); expected masked (multi)" in str(done.exception)
@@ -285,6 +319,55 @@ def test_converted_weights_give_the_same_log_probabilities(folder, tmp_path):
     tokens = torch.tensor([[1, 5, 9, 3]])
     assert torch.equal(model(tokens).logits, again(tokens).logits)
     assert facts_of(tmp_path / "safe").architecture == "causal"
+
+
+def save_pickled(folder, **files):
+    """Replace a model's weights by pickled files; returns the weights."""
+    weights = load_file(folder / WHOLE)
+    (folder / WHOLE).unlink()
+    for name, change in files.items():
+        torch.save(change(weights), folder / name.replace("__", "."))
+    return weights
+
+
+STATE = {"state": {}, "param_groups": []}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pytorch_model__bin": dict, "pytorch_model__fp16__bin": lambda weights: {}},
+        {"pytorch_model__bin": dict, "optimizer__pt": lambda weights: STATE},
+        {"model__pt": dict},
+    ],
+)
+def test_pickled_weights_are_taken_once_as_transformers_does(folder, tmp_path, files):
+    weights = save_pickled(folder, **files)
+    assert convert_weights(folder, tmp_path / "safe") == len(weights)
+    converted = load_file(tmp_path / "safe" / WHOLE)
+    assert all(torch.equal(converted[name], weights[name]) for name in weights)
+
+
+def test_of_pickled_files_those_of_the_index_are_taken(folder, tmp_path):
+    weights = save_pickled(folder, a__bin=dict, optimizer__pt=lambda weights: STATE)
+    index = json.dumps({"weight_map": dict.fromkeys(weights, "a.bin")})
+    (folder / "pytorch_model.bin.index.json").write_text(index)
+    assert convert_weights(folder, tmp_path / "safe") == len(weights)
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"a__bin": dict, "b__bin": dict}, "b.bin has the weight .*, and so has an earlier file"),
+        ({"a__bin": lambda weights: [*weights.values()]}, "holds more than tensors by name"),
+        ({"a__bin": dict, "b__bin": lambda weights: STATE}, "Move it away if it has none"),
+    ],
+)
+def test_ambiguous_pickled_files_are_refused_and_leave_no_output(folder, tmp_path, files, says):
+    save_pickled(folder, **files)
+    with pytest.raises(UserError, match=says):
+        convert_weights(folder, tmp_path / "safe")
+    assert not (tmp_path / "safe").exists()
 
 
 class Evil:
@@ -363,17 +446,20 @@ def hide(folder, way):
     return says
 
 
+PLAIN = {"name": "mine", "scope": "multi", "architecture": "causal", "dtype": "float32"}
+PLAIN |= {"first_token": "bos"}
+
+
 def plain():
-    return Checkpoint(
-        name="mine", scope="multi", architecture="causal", dtype="float32", first_token="bos",
-        source=Copied(directory="mine"),
-    )  # fmt: skip
+    return Checkpoint(source=Copied(directory="mine"), **PLAIN)
 
 
 USES = {
     "facts": facts_of,
     "facts of a sealed one": lambda folder: facts_of(unsafely_sealed(folder)),
-    "a copy": lambda folder: take_local(folder, plain(), folder.parent / "copy" / FILE_NAME),
+    "a copy": lambda folder: take_local(
+        folder, Description(**PLAIN), folder.parent / "copy" / FILE_NAME
+    ),
     "a seal": lambda folder: seal(folder / FILE_NAME, plain()),
     "safetensors of pickled weights": lambda folder: convert_weights(folder, folder / "new"),
 }

@@ -16,8 +16,8 @@ from blimpworks.evaluation.machine import Machine
 from blimpworks.evaluation.session import Evaluation
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import load_generation_engine
-from blimpworks.models.checkpoint import FILE_NAME, Checkpoint, Copied
-from blimpworks.models.facts import facts_of
+from blimpworks.models.checkpoint import FILE_NAME, Description
+from blimpworks.models.facts import UserChoice, facts_of
 from blimpworks.models.own_code import FILE, read_code
 from blimpworks.models.retrieve import take_local
 from blimpworks.scoring.engine import load_engine
@@ -46,10 +46,8 @@ def digest_of(folder):
 
 
 def sealed(folder, *trusted, architecture="causal"):
-    described = Checkpoint(
-        name="own", scope="multi", architecture=architecture, dtype="float32", first_token="bos",
-        source=Copied(directory="own"),
-    )  # fmt: skip
+    facts = {"architecture": architecture, "dtype": "float32", "first_token": "bos"}
+    described = Description(name="own", scope="multi", **facts)
     checkpoint = folder.with_name(f"sealed-{folder.name}") / FILE_NAME
     take_local(folder, described, checkpoint, trusted=trusted)
     return checkpoint
@@ -101,7 +99,10 @@ def test_a_checkpoint_has_the_code_as_data_and_the_model_keeps_its_files(own, ra
     assert sha256((folder / FILE).read_bytes()).hexdigest() == digest == digest_of(folder)
     assert {path: path.read_bytes() for path in own.rglob("*") if path.is_file()} == before
     facts = facts_of(folder)
-    assert (facts.code, facts.parameters) == (digest, facts_of(own, trusted=[digest]).parameters)
+    assert (facts.code, facts.parameters) == (
+        digest,
+        facts_of(own, UserChoice(trusted=[digest])).parameters,
+    )
     # Taken again, as by somebody who was given the checkpoint.
     with pytest.raises(UserError, match="nobody consented to it, so nothing of it is run"):
         sealed(folder)

@@ -53,6 +53,14 @@ def test_sentences_of_items_never_come_in(tmp_path, treebank):
     assert counts == {"kept": 3, "available": 3, "held_out": 4, "repeated": 1}
 
 
+def test_a_mark_at_the_start_of_a_file_hides_no_sentence_of_an_item(tmp_path, treebank):
+    plain = tmp_path / "plain.txt"
+    plain.write_text("Dámelo hoy.\r\nQueda esto.\r\n", encoding="utf-8-sig", newline="")
+    items = tiny.write_items(tmp_path / "items.parquet", [("Dámelo hoy.", "Dámela hoy.")])
+    result, counts = build(tmp_path, treebank, [plain], [items], treebank_text=False)
+    assert (result, counts["held_out"]) == (["Queda esto."], 1)
+
+
 def test_origins_are_held_out_of_other_text_too(tmp_path, treebank):
     plain = tmp_path / "plain.txt"
     plain.write_text("Dámelo ya.\nSí.\nQueda esto.\n")

@@ -152,6 +152,15 @@ def test_a_file_of_ones_own_is_pinned_from_its_directory(tmp_path, compressed):
     assert pinning._pins(path)[0].sha256 == sha256(DATA).hexdigest()
 
 
+def test_a_compressed_file_is_pinned_as_it_is_retrieved(tmp_path):
+    path, packed = tmp_path / "sources.tsv", lzma.compress(DATA)
+    path.write_text("\n".join([HEADER, row("a.xz", "").removesuffix("a.xz")]) + "\n", "utf-8")
+    (tmp_path / "a.xz").write_bytes(packed)
+    filled = pinning.pin_row(path, "a.xz", mirror=tmp_path)
+    assert filled.sha256 == sha256(packed).hexdigest()
+    assert retrieve(filled, tmp_path / "copy", tmp_path) == "a.xz"
+
+
 CONTENTS = {
     f"UD_A-B/{part}.conllu": f"# {part}\n".encode() * 500 for part in ("train", "dev", "test")
 }

@@ -27,8 +27,8 @@ from tokenizers import Tokenizer
 
 from blimpworks.campaign.settings.scoring import ScoringOptions, Seq2seqOptions
 from blimpworks.errors import UserError
-from blimpworks.models.checkpoint import Checkpoint, Copied
-from blimpworks.models.facts import facts_of
+from blimpworks.models.checkpoint import Description
+from blimpworks.models.facts import UserChoice, facts_of
 from blimpworks.models.retrieve import take_local
 from blimpworks.scoring.run import score_items
 from support import tiny
@@ -159,9 +159,9 @@ def product_scores(directory, architecture, dtype="float32", options=None, pairs
     ``architecture`` is the one that a user names. Raises UserError where a sentence has no score.
     """
     work = directory.parent
-    facts = facts_of(directory, architecture)
+    facts = facts_of(directory, UserChoice(architecture))
     own = {"architecture": facts.architecture, "dtype": dtype, "first_token": facts.first_token}
-    described = Checkpoint(name="tiny", scope="multi", source=Copied(directory="tiny"), **own)
+    described = Description(name="tiny", scope="multi", **own)
     checkpoint = work / "model" / "checkpoint.json"
     take_local(directory, described, checkpoint)
     items = tiny.write_items(work / "eng.parquet", pairs)

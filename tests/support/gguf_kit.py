@@ -15,7 +15,6 @@ def write_gguf(
 ):
     """Write a small Llama in Hugging Face's layout as llama.cpp's converter would."""
     config = json.loads((folder / "config.json").read_text())
-    pieces = json.loads((folder / "tokenizer.json").read_text())["model"]
     writer = gguf.GGUFWriter(path, architecture)
     heads, layers = config["num_attention_heads"], config["num_hidden_layers"]
     writer.add_name("tiny")
@@ -30,13 +29,7 @@ def write_gguf(
     writer.add_file_type(getattr(gguf.LlamaFileType, f"MOSTLY_{quantise}", 0))
     for name, setting in more.items():
         getattr(writer, f"add_{name}")(setting)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(pre)
-    writer.add_token_list(sorted(pieces["vocab"], key=pieces["vocab"].get))
-    writer.add_token_types([3, 3] + [1] * (config["vocab_size"] - 2))
-    writer.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in pieces["merges"]])
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(1)
+    _add_tokenizer(writer, folder, pre)
     writer.add_chat_template("{{ messages[0]['content'] }}")
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, layers)
     for name, weights in load_file(folder / "model.safetensors").items():
@@ -49,11 +42,46 @@ def write_gguf(
             writer.add_tensor(stored, gguf.quantize(tensor, kind), raw_dtype=kind)
     for name in extra:
         writer.add_tensor(name, np.ones(8, dtype=np.float32))
+    return _written(writer, path)
+
+
+def _add_tokenizer(writer, folder, pre):
+    pieces = json.loads((folder / "tokenizer.json").read_text())["model"]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list(sorted(pieces["vocab"], key=pieces["vocab"].get))
+    writer.add_token_types([3, 3] + [1] * (len(pieces["vocab"]) - 2))
+    writer.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in pieces["merges"]])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+
+
+def _written(writer, path):
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
     return path
+
+
+def write_gpt2_gguf(model, folder, path):
+    """Write a GPT-2 as llama.cpp's converter would, with the tokenizer in a folder."""
+    config, writer = model.config, gguf.GGUFWriter(path, "gpt2")
+    writer.add_block_count(config.n_layer)
+    writer.add_context_length(config.n_positions)
+    writer.add_embedding_length(config.n_embd)
+    writer.add_feed_forward_length(4 * config.n_embd)
+    writer.add_head_count(config.n_head)
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    writer.add_vocab_size(config.vocab_size)
+    _add_tokenizer(writer, folder, "gpt-2")
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.GPT2, config.n_layer)
+    for name, weights in model.named_parameters():
+        stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        numbers = weights.detach().numpy()
+        is_transposed = name.endswith(("c_attn.weight", "c_proj.weight", "c_fc.weight"))
+        writer.add_tensor(stored, np.ascontiguousarray(numbers.T) if is_transposed else numbers)
+    return _written(writer, path)
 
 
 def write_wheel(folder, name, content, member=MEMBER):

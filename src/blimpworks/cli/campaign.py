@@ -138,12 +138,15 @@ def retrieve_model(
 ) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
     from blimpworks.models import retrieve as library
+    from blimpworks.models.checkpoint import Description
+    from blimpworks.models.hub import HubAddress
 
-    model = library.HubModel(
-        hf_id, revision, name, scope, architecture, dtype, first_token, run_model_code
+    description = Description(
+        name=name, scope=scope, architecture=architecture, dtype=dtype, first_token=first_token
     )
     catalogues = [Path(table) for table in tables.split(os.pathsep) if table]
-    sealed = library.retrieve_model(model, output, Path(shared) if shared else None, catalogues)
+    model, cache = HubAddress(hf_id, revision), Path(shared) if shared else None
+    sealed = library.retrieve_model(model, description, output, cache, catalogues, run_model_code)
     return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
 
 
@@ -153,7 +156,7 @@ def convert_weights(
     output: Path = argument("Directory to write, a new one."),
 ) -> None:
     """Write a model with safetensors in place of pickled weights."""
-    from blimpworks.models.converted import convert_weights as convert
+    from blimpworks.models.pickled import convert_weights as convert
 
     typer.echo(f"{output}: {convert(folder, output)} tensors")
 

@@ -23,7 +23,7 @@ from blimpworks.campaign.engines import FORMATS, default_engine, file_suffixes
 from blimpworks.campaign.table_files import is_commit
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME
-from blimpworks.models.facts import BYTES, ModelFacts, facts_of, policy_of
+from blimpworks.models.facts import BYTES, ModelFacts, UserChoice, facts_of, policy_of
 from blimpworks.models.ngram import read_vocabulary
 from blimpworks.models.own_code import SHOW, ModelCode, read_code, require_consent
 from blimpworks.models.text import split_words
@@ -193,13 +193,13 @@ def _model_folders(path: Path) -> list[Path]:
 def _facts_of_languages(
     directory: Path,
     folders: Sequence[Path],
-    settings: tuple[str | None, str | None, Collection[str]],
+    choice: UserChoice,
 ) -> ModelFacts:
     """Return the facts of a model with a checkpoint for each language: those of the largest one.
 
-    ``settings`` are further arguments of ``facts_of``. Raises UserError when checkpoints differ.
+    Raises UserError when checkpoints differ.
     """
-    facts_by_lang = {folder.name: facts_of(folder, *settings) for folder in folders}
+    facts_by_lang = {folder.name: facts_of(folder, choice) for folder in folders}
     first = folders[0].name
     run_as = {}
     for lang, facts in facts_by_lang.items():
@@ -261,25 +261,25 @@ def _resolve_path(
             "checkpoint of ours, a GGUF file or an n-gram file (.arpa, KenLM's binary). Correct "
             "the path."
         )
-    settings = (overrides.get("architecture"), overrides.get("first_token"), trusted)
+    choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)
     components, suffix = path.parts[1:], ""
     notes: tuple[str, ...] = ()
     columns: dict[str, str] = {}
     folders = _model_folders(path)
     if path.is_file():
-        facts = facts_of(path, *settings)
+        facts = facts_of(path, choice)
         notes = _notes_on_words(path) if facts.architecture == "ngram" else ()
         name = path.name
         while name.lower().endswith(file_suffixes()):
             name = name.rpartition(".")[0]
         components = (*components[:-1], name or path.name)
     elif folders and folders[0] not in (path, path / "multi"):
-        facts, suffix = _facts_of_languages(path, folders, settings), PER_LANGUAGE
+        facts, suffix = _facts_of_languages(path, folders, choice), PER_LANGUAGE
         languages = ",".join(folder.name for folder in folders)
         columns = {"scope": "monolingual", "languages": languages}
     else:
         folder = folders[0] if folders else path
-        facts = facts_of(folder, *settings)
+        facts = facts_of(folder, choice)
         if (folder / FILE_NAME).exists() and path.name == facts.scope:
             components = (*components[:-2], f"{path.parent.name}-{path.name}")
         path = folder
@@ -342,14 +342,10 @@ def _resolve_hub_id(
     from blimpworks.models.hub import hub_facts
 
     shared = os.environ.get("BLIMPWORKS_CACHE")
+    choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)
     try:
         facts, commit, gated = hub_facts(
-            hf_id,
-            revision or "main",
-            shared=Path(shared) if shared else None,
-            architecture=overrides.get("architecture"),
-            start=overrides.get("first_token"),
-            trusted=trusted,
+            hf_id, revision or "main", choice, Path(shared) if shared else None
         )
     except UserError as error:
         addresses = {row.hf_id for row in catalogue.values() if row.hf_id}

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from jinja2 import TemplateError
 
 from blimpworks.errors import UserError
-from blimpworks.generation.reasoning import opens_reasoning
+from blimpworks.generation.reasoning import END, START, opens_reasoning
 from blimpworks.models.hub_tokenizers import load_tokenizer
 
 log = logging.getLogger(__name__)
@@ -85,9 +85,12 @@ def stop_ids(directory: Path, end_of_text: int | None) -> tuple[int, ...]:
     values: list[Any] = [end_of_text]
     for path in (directory / "config.json", directory / "generation_config.json"):
         if path.is_file():
-            values.append(json.loads(path.read_text(encoding="utf-8")).get("eos_token_id"))
+            settings = json.loads(path.read_text(encoding="utf-8"))
+            nested = settings.get("text_config") or {}  # of models that see or hear
+            values += [settings.get("eos_token_id"), nested.get("eos_token_id")]
     stops = (stop for value in values for stop in (value if isinstance(value, list) else [value]))
-    return tuple(sorted({int(token_id) for token_id in stops if token_id is not None}))
+    # Some files have -1 for no token.
+    return tuple(sorted({int(token) for token in stops if token is not None and int(token) >= 0}))
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
@@ -119,9 +122,19 @@ class Conversation:
         self._variant = loaded.variant
         template = self.tokenizer.chat_template if mode == "template" else None
         if isinstance(template, dict):  # templates for several purposes
-            template = template.get("default")
+            if "default" not in template:
+                raise UserError(
+                    f"{directory}: its chat templates are for {', '.join(template)}, and none is "
+                    "the default; name the one to use 'default', or set answers.chat: raw in the "
+                    "benchmark's settings to send prompts as they are."
+                )
+            template = template["default"]
         self.template: str | None = pin_date(template) if template else None
         self.stops = stop_ids(directory, self.tokenizer.eos_token_id)
+        added = self.tokenizer.added_tokens_decoder.items()
+        special = {token_id: token.content for token_id, token in added if token.special}
+        self._has_special_marks = not {START, END}.isdisjoint(special.values())
+        self._left_out = {number for number, text in special.items() if text not in (START, END)}
 
     @property
     def chat(self) -> bool:
@@ -223,9 +236,19 @@ class Conversation:
             ready.append(Ready(request, tuple(ids), room, opened, unfit))
         return ready
 
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of an answer without special tokens, but with marks of reasoning."""
+        skips = not self._has_special_marks
+        kept = [*ids] if skips else [token for token in ids if token not in self._left_out]
+        text: str = self.tokenizer.decode(
+            kept, skip_special_tokens=skips, clean_up_tokenization_spaces=False
+        )
+        return text
+
     def name(self) -> str:
-        """Return a text that tells apart models' inputs and stops, for an engine's key."""
+        """Return a text that tells apart models' inputs, stops and texts, for an engine's key."""
         template = (self.template or "").encode()
         mode = f"chat {sha256(template).hexdigest()[:16]}" if self.chat else "raw"
         stops = ",".join(map(str, self.stops))
-        return f"{mode} system {self.system_place} stops {stops}{self._variant}"
+        marks = " special marks" if self._has_special_marks else ""
+        return f"{mode} system {self.system_place} stops {stops}{marks}{self._variant}"

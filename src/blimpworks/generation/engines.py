@@ -54,12 +54,12 @@ COMPANY = {
 }
 
 
-def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Response:
+def read_row(conversation: Conversation, row: Sequence[int]) -> Response:
     """Decode the answer in generated ids, up to the first id that ends it."""
+    stops = conversation.stops
     end = next((position for position, token in enumerate(row) if token in stops), None)
     kept = list(row if end is None else row[: end + 1])
-    text: str = tokenizer.decode(kept, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    return Response(text, "length" if end is None else "stop", len(kept))
+    return Response(conversation.decode(kept), "length" if end is None else "stop", len(kept))
 
 
 class TransformersGenerator(GenerationEngine):
@@ -209,8 +209,7 @@ class TransformersGenerator(GenerationEngine):
         pads = torch.full((width,), self._pad)
         ids = [row.ids for row in rows]
         generated = self._run(ids, pads, rows[0].room, eos_token_id=stops or None).sequences
-        tokenizer = self.conversation.tokenizer
-        return [read_row(tokenizer, row, stops) for row in generated[:, width:].tolist()]
+        return [read_row(self.conversation, row) for row in generated[:, width:].tolist()]
 
 
 SEED = 1407
@@ -276,13 +275,13 @@ class VllmGenerator(GenerationEngine):
         self.key = generation_key(
             setup.name(), checkpoint, described, self.conversation, options, ENTRIES
         )
-        tokenizer, stops = self.conversation.tokenizer, self.conversation.stops
+        conversation, stops = self.conversation, self.conversation.stops
 
         def generate(model: Any, batch: Sequence[Ready]) -> list[Response]:
             inputs = [{"prompt_token_ids": list(prompt.ids)} for prompt in batch]
             parameters = [sampling(prompt, stops) for prompt in batch]
             outputs = model.generate(inputs, parameters, use_tqdm=False)
-            return [read_row(tokenizer, out.outputs[0].token_ids, stops) for out in outputs]
+            return [read_row(conversation, out.outputs[0].token_ids) for out in outputs]
 
         self._model: Served[Ready, Response] | Loaded[Ready, Response] = (
             Loaded(setup, generate)
@@ -290,7 +289,7 @@ class VllmGenerator(GenerationEngine):
             else Served(
                 setup,
                 lambda batch: write_request(batch[0], stops),
-                lambda body, _: [read_row(tokenizer, read_response(body), stops)],
+                lambda body, _: [read_row(conversation, read_response(body))],
                 1,
                 options.in_flight,
             )

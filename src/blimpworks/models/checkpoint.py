@@ -14,6 +14,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatch
+from hashlib import sha256
 from itertools import chain
 from math import prod
 from pathlib import Path
@@ -193,15 +194,6 @@ def weight_files(folder: Path) -> list[Path]:
     )
 
 
-def numbers_in_head(head: Mapping[str, Any]) -> Counter[str]:
-    """Count the numbers of each format, such as ``{"BF16": 12}``, in a safetensors file's head."""
-    counts: Counter[str] = Counter()
-    for name, tensor in head.items():
-        if name != "__metadata__":
-            counts[tensor["dtype"]] += prod(tensor["shape"])
-    return counts
-
-
 def count_numbers(files: Iterable[Path]) -> Counter[str]:
     """Count the numbers of each format in safetensors files. Raises UserError for a bad file."""
     counts: Counter[str] = Counter()
@@ -211,7 +203,9 @@ def count_numbers(files: Iterable[Path]) -> Counter[str]:
             size = int.from_bytes(handle.read(8), "little")
             if not 0 < size <= path.stat().st_size - 8:
                 raise ValueError("its head does not fit into it")
-            counts += numbers_in_head(json.loads(handle.read(size)))
+            for name, tensor in json.loads(handle.read(size)).items():
+                if name != "__metadata__":
+                    counts[tensor["dtype"]] += prod(tensor["shape"])
     return counts
 
 
@@ -297,8 +291,8 @@ class Converted(Strict):
         return f"Converted from {self.file} ({self.note}), SHA-256 {self.sha256}."
 
 
-class Checkpoint(Strict):
-    """Content of ``checkpoint.json``."""
+class Description(Strict):
+    """Name of a model, and all that decides how it is scored beside its files."""
 
     name: str
     scope: str
@@ -309,6 +303,11 @@ class Checkpoint(Strict):
     """Number format in which the model is scored."""
     first_token: FirstToken
     """Policy for the tokens before a sentence's first token; see ``models.facts``."""
+
+
+class Checkpoint(Description):
+    """Content of ``checkpoint.json``."""
+
     source: Annotated[Trained | Retrieved | Copied | Converted, Field(discriminator="kind")]
     files: dict[Within, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file in the directory, by relative path."""
@@ -350,14 +349,19 @@ def clear(directory: Path) -> None:
 def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
     """Write ``checkpoint``, the ``checkpoint.json`` of a directory with all other files.
 
-    Returns ``description`` with ``files`` replaced by the directory's files, without hidden files
-    and earlier provenance records. Raises UserError for a model with Python code.
+    Returns ``description`` with the directory's files, without hidden files and earlier provenance
+    records. The digest of a ``Copied`` source is that of these files. Raises UserError for a model
+    with Python code.
     """
     directory = checkpoint.parent
     refuse_own_code(directory)
     inside = [p for p in expand([directory]) if p.name.partition(".prov.")[0] != FILE_NAME]
     files = {p.relative_to(directory).as_posix(): sha256_of(p) for p in inside}
-    sealed = description.model_copy(update={"files": files})
+    source = description.source
+    if isinstance(source, Copied):
+        lines = "\n".join(f"{name} {digest}" for name, digest in files.items())
+        source = Copied(directory=source.directory, sha256=sha256(lines.encode()).hexdigest())
+    sealed = description.model_copy(update={"files": files, "source": source})
     text = json.dumps(sealed.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
     write_text(checkpoint, text + "\n")
     return sealed

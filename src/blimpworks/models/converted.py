@@ -1,14 +1,12 @@
-"""Convert GGUF files, LoRA adapters and pickled weights to safetensors in Hugging Face's layout.
+"""Convert GGUF files and LoRA adapters to safetensors in Hugging Face's layout.
 
 ``as_folder`` converts a file or adapter that a user names as a model, and keeps the result in the
-user's cache. The command ``blimpworks convert-weights`` calls ``convert_weights`` for pickled ones.
+user's cache.
 """
 
-import json
 import logging
 import math
 import os
-import pickle
 import re
 import shutil
 import sys
@@ -20,7 +18,7 @@ from io import StringIO
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
@@ -29,9 +27,6 @@ from blimpworks.campaign.addresses import HUB_ID, PACKAGES, offline_variable, st
 from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import sha256_of, whole_directory, write_text
 from blimpworks.models import checkpoint
-
-if TYPE_CHECKING:
-    import torch
 
 log = logging.getLogger(__name__)
 
@@ -53,9 +48,6 @@ BYTE_LEVEL = ("gpt-2", "jais", "mpt", "olmo", "phi-2", "trillion")
 """Values of ``tokenizer.ggml.pre`` in GGUF files that mean GPT-2's pre-tokenizer."""
 DIGITS = ("codeshell", "command-r", "exaone", "minerva-7b", "refact", "smollm", "starcoder")
 """Values that mean GPT-2's pre-tokenizer, applied after each digit is split off."""
-PICKLED_INDEX = "pytorch_model.bin.index.json"
-NO_WEIGHTS = ("training_args.bin", checkpoint.REPEATED)
-"""Patterns of .bin files that contain no weights, or only copies of them."""
 ORIGINAL = "name the model that it was made of, in Hugging Face's layout."
 OTHER_MODEL = f"N{ORIGINAL[1:]}"
 
@@ -63,9 +55,10 @@ OTHER_MODEL = f"N{ORIGINAL[1:]}"
 def cached_folder(key: str) -> Path:
     """Return the cache folder for the model with digests ``key``, by transformers' version."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    # Not "converted", which has models of earlier versions that vLLM cannot read.
+    # Not "converted" or "converted_models", which have models of earlier versions that lack ends
+    # of turns, or that vLLM cannot read.
     name = f"{key}-transformers-{version('transformers')}"
-    return caches / "blimpworks" / "converted_models" / name
+    return caches / "blimpworks" / "models_converted" / name
 
 
 def as_folder(path: Path) -> Path:
@@ -185,7 +178,7 @@ def convert_gguf(path: Path) -> Path:
             raise ValueError(f"{type(error).__name__}: {error}") from error
     fields = {name: field.contents() for name, field in file.fields.items() if len(field.data) == 1}
     _set_splits(tokenizer, fields, path)
-    _check_settings(model.config.to_dict(), fields, path)
+    _check_settings(model.config, fields, path)
     _check_tensors(file, fields, model, {*info["missing_keys"]}, path)
     # The format that the file states, such as Q4_K_M, else that of most numbers.
     format_counts = Counter[str]()
@@ -198,6 +191,10 @@ def convert_gguf(path: Path) -> Path:
 
     model.config.architectures = [type(model).__name__]
     model.config._name_or_path = ""
+    # transformers takes the end of a text alone; turns of dialogues may end with another token.
+    ends = {fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("eos", "eot", "eom")} - {None}
+    if len(ends) > 1:
+        model.config.eos_token_id = sorted(ends)
     with whole_directory(folder) as made:
         model.config.save_pretrained(made)
         tokenizer.save_pretrained(made)
@@ -231,26 +228,26 @@ def _set_splits(tokenizer: Any, fields: dict[str, Any], path: Path) -> None:
         tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, plain])
 
 
-def _check_settings(config: dict[str, Any], fields: dict[str, Any], path: Path) -> None:
+def _check_settings(config: Any, fields: dict[str, Any], path: Path) -> None:
     """Raise UserError if transformers ignores settings of attention that the file has."""
     architecture = fields["general.architecture"]
     names = ("rope.freq_base", "rope.scaling.type", "rope.dimension_count")
     base, scaling, rotated = (fields.get(f"{architecture}.{name}") for name in names)
     values = {
-        key: [*filter(None, checkpoint.values_of(config, key))]
+        key: [*filter(None, checkpoint.values_of(config.to_dict(), key))]
         for key in ("rope_theta", "rope_type", "partial_rotary_factor")
     }
-    width = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
-    share = (values["partial_rotary_factor"] or [1])[0]
     ignored = []
     if base and not any(math.isclose(base, theta) for theta in values["rope_theta"]):
         ignored.append(f"{names[0]} {base}")
     if scaling not in (None, "none") and {*values["rope_type"]} == {"default"}:
         ignored.append(f"{names[1]} {scaling}")
-    if rotated and rotated != int(width * share):
-        ignored.append(f"{names[2]} {rotated}")
+    if rotated:
+        width = getattr(config, "head_dim", 0) or config.hidden_size // config.num_attention_heads
+        if rotated != int(width * (values["partial_rotary_factor"] or [1])[0]):
+            ignored.append(f"{names[2]} {rotated}")
     # These models scale their attention by other numbers, which the files do not state.
-    if architecture in ("gemma2", "gemma3") and config["num_hidden_layers"] in (46, 62):
+    if architecture in ("gemma2", "gemma3") and config.num_hidden_layers in (46, 62):
         ignored.append("27 billion parameters")
     if ignored:
         raise UserError(
@@ -345,8 +342,9 @@ def merge_adapter(folder: Path) -> Path:
     """Add a LoRA adapter to its base (W + scaling · B · A) and return the new folder.
 
     The base is a directory, or a model of the hub at the adapter's ``revision`` (default: main).
-    As in PEFT, weights are added in float32 and stored in the base's format. Raises UserError if
-    the adapter is no plain LoRA, or the base is missing or lacks a weight that the adapter changes.
+    As in PEFT, weights are added in float32 and stored in the base's format. Other files of the
+    adapter, such as its tokenizer, replace the base's. Raises UserError if the adapter is no plain
+    LoRA, or the base is missing or lacks a weight that the adapter changes.
     """
     from safetensors.torch import load_file, save_file
 
@@ -360,7 +358,7 @@ def merge_adapter(folder: Path) -> Path:
     base, label = _base_of(name, settings.revision or "main", folder)
     checkpoint.refuse_quantised(checkpoint.quantisation_of(base), f"the base of {folder}, {label},")
     digest = sha256_of(folder / WEIGHTS)
-    merged = cached_folder(f"{digest}-{sha256_of(folder / ADAPTER)[:16]}-{state_of(base)}")
+    merged = cached_folder(f"{digest}-{state_of(folder)}-{state_of(base)}")
     if (merged / ORIGIN).exists():
         return merged
     # Names such as base_model.model.layers.0.q_proj.lora_A.weight, two for each changed weight.
@@ -401,9 +399,13 @@ def merge_adapter(folder: Path) -> Path:
                 f"{folder / WEIGHTS} changes {min(pending)}, which {label} lacks; name the "
                 f"adapter's own base in {ADAPTER}."
             )
-        for path in checkpoint.model_files((p for p in base.iterdir() if p.is_file()), str(base)):
-            if not checkpoint.is_weights(path) and path.name != checkpoint.FILE_NAME:
-                shutil.copyfile(path, made / path.name)
+        # The adapter may have a tokenizer and a chat template, with which it was trained.
+        for source in (base, folder):
+            files = (path for path in source.iterdir() if path.is_file())
+            for path in checkpoint.model_files(files, str(source)):
+                is_copied = not checkpoint.is_weights(path)
+                if is_copied and path.name not in (checkpoint.FILE_NAME, ADAPTER):
+                    shutil.copyfile(path, made / path.name)
         note = f"LoRA adapter of rank {rank}, merged into {label}"
         name = folder.name
         origin = checkpoint.Converted(address=name, file=name, sha256=digest, note=note)
@@ -428,61 +430,3 @@ def _base_of(name: str, revision: str, folder: Path) -> tuple[Path, str]:
         snapshot = hub.snapshot_of(model, hub.commit_of(name, revision))
     hub.complete_files(snapshot, model)
     return snapshot, f"{name} at {snapshot.name}"
-
-
-def _read_pickled(path: Path) -> "dict[str, torch.Tensor]":
-    """Read a pickled file's tensors without running code. Raises UserError for other content."""
-    import torch
-
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise UserError(
-            f"{path} holds more than tensors, or is damaged, so it is not read; expected a model's "
-            "weights. Get the model as safetensors from whoever made it."
-        ) from error
-    tensors = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
-    if len(tensors) < len(state):
-        raise UserError(f"{path} holds more than tensors; expected a model's weights alone.")
-    # save_file refuses tensors that share memory, such as tied embeddings.
-    return {name: value.contiguous().clone() for name, value in tensors.items()}
-
-
-def convert_weights(folder: Path, output: Path) -> int:
-    """Copy a model with pickled weights to ``output``, as safetensors; return how many tensors.
-
-    Raises UserError for missing or incomplete weights, other content, or an existing ``output``.
-    """
-    from safetensors.torch import save_file
-
-    checkpoint.refuse_own_code(folder)
-    checkpoint.refuse_adapter((path.name for path in folder.iterdir()), str(folder))
-    files = sorted(path for path in folder.glob("*") if path.suffix in checkpoint.PICKLED)
-    weights = [path for path in files if not any(map(path.match, NO_WEIGHTS))]
-    if (folder / PICKLED_INDEX).exists():
-        names = {path.name for path in weights}
-        checkpoint.check_shards(folder / PICKLED_INDEX, names, str(folder))
-    if not weights:
-        raise UserError(
-            f"{folder} has no pickled weights ({', '.join(checkpoint.PICKLED)}) to convert."
-        )
-    if output.exists():
-        raise UserError(f"{output} exists; expected a new directory. Name another one.")
-    output.mkdir(parents=True)
-    file_of_tensor: dict[str, str] = {}
-    for number, path in enumerate(weights, start=1):
-        name = "model.safetensors"
-        if len(weights) > 1:
-            name = f"model-{number:05}-of-{len(weights):05}.safetensors"
-        tensors = _read_pickled(path)
-        save_file(tensors, output / name, metadata={"format": "pt"})
-        file_of_tensor |= dict.fromkeys(tensors, name)
-    if len(weights) > 1:
-        index = json.dumps({"metadata": {}, "weight_map": file_of_tensor})
-        (output / checkpoint.INDEX).write_text(index)
-
-    for path in folder.iterdir():
-        is_index = path.name.endswith(".index.json")
-        if path.is_file() and checkpoint.is_transformers_file(path) and not is_index:
-            shutil.copyfile(path, output / path.name)
-    return len(file_of_tensor)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.campaign.engines import POLICIES, default_engine
 from blimpworks.campaign.settings.scoring import FirstToken
@@ -229,6 +229,20 @@ class ModelFacts:
         return default_engine(self.architecture).name
 
 
+class UserChoice(NamedTuple):
+    """Facts of a model that a user states, where its files leave a choice."""
+
+    architecture: str | None = None
+    """Architecture if the configuration names none."""
+    first_token: FirstToken | None = None
+    """Policy in place of the tokenizer's."""
+    trusted: Collection[str] = ()
+    """Digests of models' own code that may run."""
+
+
+ALL_FROM_FILES = UserChoice()
+
+
 def architecture_of(config: Mapping[str, Any], where: str, default: str | None = None) -> str:
     """Return the architecture of the class that a configuration names, else ``default``.
 
@@ -236,7 +250,9 @@ def architecture_of(config: Mapping[str, Any], where: str, default: str | None =
     """
     classes = config.get("architectures") or []
     # Models of images and text are called ForConditionalGeneration, but contain a causal model.
-    has_images = "text_config" in config and not config.get("is_encoder_decoder")
+    has_images = not config.get("is_encoder_decoder") and (
+        "text_config" in config or "vision_config" in config
+    )
     for name in classes:
         if name.endswith("WithLMHeadModel"):  # XLM and FlauBERT, which are masked by default
             return "causal" if config.get("causal") else "masked"
@@ -283,7 +299,9 @@ def first_token_of(
 
     try:
         tokenizer = load_tokenizer(folder).tokenizer
-    except (OSError, ValueError, ImportError, KeyError) as error:
+    except UserError:
+        raise
+    except Exception as error:  # transformers' classes may raise any error
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise UserError(
             f"{where} has no tokenizer that transformers can load ({reason}); expected "
@@ -303,10 +321,11 @@ def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
 
 
 def _has_chat_template(folder: Path) -> bool:
-    path = folder / "tokenizer_config.json"
-    if (folder / "chat_template.jinja").exists():
+    if any((folder / f"chat_template.{suffix}").exists() for suffix in ("jinja", "json")):
         return True
-    return path.exists() and "chat_template" in checkpoint.read_json(path, "a tokenizer's settings")
+    path = folder / "tokenizer_config.json"
+    settings = checkpoint.read_json(path, "a tokenizer's settings") if path.exists() else {}
+    return bool(settings.get("chat_template"))
 
 
 def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | None:
@@ -345,24 +364,20 @@ def described_facts(
     folder: Path,
     counts: Mapping[str, int],
     where: str,
-    default: str | None = None,
     file_gb: float = 0.0,
-    start: FirstToken | None = None,
-    trusted: Collection[str] = (),
+    choice: UserChoice = ALL_FROM_FILES,
 ) -> ModelFacts:
     """Return the facts of a model from its configuration and tokenizer in Hugging Face's layout.
 
     ``counts`` has how many numbers the weights have in each format (``{"BF16": 124000000}``), and
     ``file_gb`` is their size [GB]; their files need not be in ``folder``. Messages call the model
-    ``where``. ``default`` is the architecture if the configuration names none, and ``start`` a
-    policy that replaces the tokenizer's. ``trusted`` are digests of models' own code that may run.
-    Raises UserError as ``architecture_of``, ``check_code`` and ``first_token_of`` do.
+    ``where``. Raises UserError as ``architecture_of``, ``check_code`` and ``first_token_of`` do.
     """
-    code = own_code.check_code(folder, where, trusted)
+    code = own_code.check_code(folder, where, choice.trusted)
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
-    architecture = architecture_of(config, f"{where}: config.json", default)
+    architecture = architecture_of(config, f"{where}: config.json", choice.architecture)
     quantisation = checkpoint.quantisation_of(folder)
-    first_token, start_note = first_token_of(folder, architecture, where, start)
+    first_token, start_note = first_token_of(folder, architecture, where, choice.first_token)
     return ModelFacts(
         architecture=architecture,
         dtype=format_of(counts, config),
@@ -376,19 +391,12 @@ def described_facts(
     )
 
 
-def facts_of(
-    model: Path,
-    architecture: str | None = None,
-    start: FirstToken | None = None,
-    trusted: Collection[str] = (),
-) -> ModelFacts:
+def facts_of(model: Path, choice: UserChoice = ALL_FROM_FILES) -> ModelFacts:
     """Return the facts of a local model: a directory, a GGUF file, an adapter or an n-gram file.
 
-    ``architecture`` is used if the configuration names none; ``start`` replaces the tokenizer's
-    policy. A GGUF file is converted first, and an adapter is merged into its base. ``trusted`` are
-    digests of models' own code that may run (the code in a checkpoint is checked when it is run).
-    Raises UserError for pickled weights, an incomplete model, a model with other code, and anything
-    that is no language model.
+    A GGUF file is converted first, and an adapter is merged into its base. The code in a checkpoint
+    is checked when it is run. Raises UserError for pickled weights, an incomplete model, code that
+    is not trusted, and anything that is no language model.
     """
     path = as_folder(model)
     if path.is_file():
@@ -398,12 +406,11 @@ def facts_of(
         raise UserError(f"{path} is no directory; expected a model in Hugging Face's layout.")
     checkpoint.refuse_adapter((file.name for file in path.iterdir()), str(path))
     if (path / checkpoint.FILE_NAME).exists():
-        return _facts_of_checkpoint(path, start)
+        return _facts_of_checkpoint(path, choice.first_token)
     # The configuration is read first, since a directory without one is no model.
     config = checkpoint.read_json(path / "config.json", "a model's configuration")
-    if own_code.check_code(path, str(path), trusted) is None:
+    if not config.get("auto_map"):
         checkpoint.refuse_own_code(path)
-    architecture_of(config, f"{path / 'config.json'}", architecture)
     files = checkpoint.weight_files(path)
     counts, size = checkpoint.count_numbers(files), checkpoint.gigabytes(files)
-    return described_facts(path, counts, str(path), architecture, size, start, trusted)
+    return described_facts(path, counts, str(path), size, choice)

@@ -5,30 +5,36 @@
 files that form the model. ``with explained_errors(…)`` around them gives users a message.
 """
 
-import json
 import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
-import requests
-from huggingface_hub import HfApi, constants, errors, get_token, hf_hub_url, snapshot_download
+from huggingface_hub import HfApi, constants, errors, get_token, snapshot_download
 from huggingface_hub.hf_api import ModelInfo
 
 from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
-from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.campaign.table_files import is_commit, locked_models
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.models import checkpoint
-from blimpworks.models.facts import BYTES, FORMATS, ModelFacts, described_facts, facts_of, format_of
+from blimpworks.models.facts import (
+    ALL_FROM_FILES,
+    BYTES,
+    FORMATS,
+    ModelFacts,
+    UserChoice,
+    described_facts,
+    facts_of,
+    format_of,
+)
 from blimpworks.retrieval.download import limit_waits, slot
 from blimpworks.retrieval.sources import disk_errors
 
@@ -43,6 +49,7 @@ _ERRORS = cast(
     tuple[type[Exception], ...],
     (errors.HFValidationError, OSError, *errors.HfHubHTTPError.__bases__),
 )
+_UNREADABLE: tuple[type[Exception], ...] = (*_ERRORS, errors.SafetensorsParsingError)
 _TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 _BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
 
@@ -313,32 +320,24 @@ WEIGHTS = "*.safetensors"
 MOST_HEADS = 8
 """Largest number of weight files from which heads are read; with more, the numbers are estimated. A
 head is the JSON text at the start of a safetensors file, with the shape of each tensor."""
-LARGEST_HEAD = 50_000_000
-"""Size above which a head cannot be right [bytes]."""
-TIMEOUT = 20.0
-"""Longest wait for a head [s]."""
 
 
 def hub_facts(
     hf_id: str,
     revision: str,
-    *,
+    choice: UserChoice = ALL_FROM_FILES,
     shared: Path | None = None,
-    architecture: str | None = None,
-    start: FirstToken | None = None,
-    trusted: Collection[str] = (),
 ) -> tuple[ModelFacts, str, bool]:
     """Return the facts of a hub model at a revision, its commit, and whether it is gated.
 
     Only small files and the heads of weights are downloaded. Offline the facts come from a complete
-    copy in the cache, or in the ``shared`` cache. ``architecture``, ``start`` and ``trusted`` are
-    as in ``facts_of``. Raises UserError for a model that is missing, gated, incomplete, an adapter,
-    without safetensors or no language model; for other code of its own; and for a hub that cannot
-    be reached.
+    copy in the cache, or in the ``shared`` cache. Raises UserError for a model that is missing,
+    gated, incomplete, an adapter, without safetensors or no language model; for code of its own
+    that is not trusted; and for a hub that cannot be reached.
     """
     model = HubAddress(hf_id, revision)
     if offline_variable() is not None:
-        return _cached_facts(model, shared, architecture, start, trusted)
+        return _cached_facts(model, choice, shared)
     with explained_errors(model.hf_id, model.revision):
         ask = partial(HfApi().model_info, model.repository, revision=revision, files_metadata=True)
         info = with_retries(ask)
@@ -346,13 +345,13 @@ def hub_facts(
         commit = info.sha or revision
         if model.file:
             (file,) = complete_files(snapshot_of(model, commit), model)
-            return facts_of(file, architecture, start), commit, bool(info.gated)
+            return facts_of(file, choice), commit, bool(info.gated)
         _check_weights(size_of_file, hf_id)
         small = [pattern for pattern in checkpoint.TRANSFORMERS_FILES if pattern != WEIGHTS]
         patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
         download = partial(snapshot_download, hf_id, revision=commit, **patterns)
         folder = Path(with_retries(download))
-        if trusted:
+        if choice.trusted:
             code_folder(hf_id, commit)
 
     top_level = (folder / name for name in size_of_file if "/" not in name)
@@ -361,27 +360,22 @@ def hub_facts(
     size = sum(size_of_file[name] for name in weights)
     counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
     counts = counts or _estimate_counts(size, folder)
-    facts = described_facts(folder, counts, hf_id, architecture, size / 1e9, start, trusted)
+    facts = described_facts(folder, counts, hf_id, size / 1e9, choice)
     return facts, commit, bool(info.gated)
 
 
 def _cached_facts(
-    model: HubAddress,
-    shared: Path | None,
-    architecture: str | None,
-    start: FirstToken | None,
-    trusted: Collection[str],
+    model: HubAddress, choice: UserChoice, shared: Path | None
 ) -> tuple[ModelFacts, str, bool]:
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
         folder = folder or snapshot_of(model, model.revision)
     if model.file:
         (file,) = complete_files(folder, model)
-        return facts_of(file, architecture, start), folder.name, False
+        return facts_of(file, choice), folder.name, False
     weights = [path for path in complete_files(folder, model) if checkpoint.is_weights(path)]
     counts, size = checkpoint.count_numbers(weights), checkpoint.gigabytes(weights)
-    facts = described_facts(folder, counts, model.hf_id, architecture, size, start, trusted)
-    return facts, folder.name, False
+    return described_facts(folder, counts, model.hf_id, size, choice), folder.name, False
 
 
 def _check_weights(files: Iterable[str], hf_id: str) -> None:
@@ -427,29 +421,11 @@ def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
         return counts
     try:
         for name in names:
-            url = hf_hub_url(hf_id, name, revision=commit)
-            size = int.from_bytes(_read_range(url, 0, 8), "little")
-            if not 0 < size <= LARGEST_HEAD:
-                raise ValueError(f"{url} has no head of a safetensors file")
-            head: dict[str, Any] = json.loads(_read_range(url, 8, size))
-            counts += checkpoint.numbers_in_head(head)
-    except (requests.RequestException, ValueError):
+            head = HfApi().parse_safetensors_file_metadata(hf_id, name, revision=commit)
+            counts.update(head.parameter_count)
+    except _UNREADABLE:
         return Counter()
     return counts
-
-
-def _read_range(url: str, start: int, size: int) -> bytes:
-    """Read ``size`` bytes of a file on the hub. Raises ValueError if it sends anything else."""
-    headers = {"Range": f"bytes={start}-{start + size - 1}"}
-    if token := get_token():
-        headers["Authorization"] = f"Bearer {token}"
-    with requests.get(url, headers=headers, timeout=TIMEOUT, stream=True) as answer:
-        if answer.status_code != requests.codes.partial_content:
-            raise ValueError(f"{url} is not handed out in parts (HTTP {answer.status_code})")
-        content = answer.content
-    if len(content) != size:
-        raise ValueError(f"{url}: {len(content)} bytes came where {size} were requested")
-    return content
 
 
 def _estimate_counts(size: int, folder: Path) -> Counter[str]:

@@ -6,6 +6,7 @@ than the model was trained with. ``load_tokenizer`` compares the two on ``sample
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ from transformers import (
 from blimpworks.errors import UserError
 
 FILE = "tokenizer.json"
+PROCESSOR_TEMPLATE = "chat_template.json"
+"""File with the chat template of a model that sees or hears, which its tokenizer does not read."""
 SENTENCEPIECE = ("spiece.model", "tokenizer.model", "sentencepiece.bpe.model", "spm.model")
 LETTERS = (
     "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "äöüßéèêñçåøœæıŁž", "0123456789",
@@ -105,16 +108,26 @@ def _load(folder: Path) -> Any:
 
 
 def load_tokenizer(folder: Path) -> LoadedTokenizer:
-    """Load the tokenizer beside a model.
+    """Load the tokenizer beside a model, with the chat template of its files.
 
     transformers makes many tokenizers only from vocabulary and merges. If another component of
     ``tokenizer.json`` is lost in this way, the file itself is loaded. Raises UserError if the
-    tokenizer's ids differ from those of its files.
+    tokenizer's ids differ from those of its files, or it has no vocabulary.
     """
+    loaded = _load_with_ids(folder)
+    template = folder / PROCESSOR_TEMPLATE
+    if loaded.tokenizer.chat_template is None and template.exists():
+        fields = json.loads(template.read_text(encoding="utf-8"))
+        loaded.tokenizer.chat_template = fields["chat_template"]
+    return loaded
+
+
+def _load_with_ids(folder: Path) -> LoadedTokenizer:
     path = folder / FILE
     if not path.exists():
-        slow = _load(folder)
-        return LoadedTokenizer(slow, _checked_by_sentencepiece(slow, folder))
+        made = _load(folder)
+        _require_vocabulary(made, folder)
+        return LoadedTokenizer(made, _checked_by_sentencepiece(made, folder))
     try:
         original = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no other class
@@ -155,6 +168,18 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
                 "settings from tokenizer_config.json that contradict tokenizer.json."
             )
     return LoadedTokenizer(tokenizer, note, f" {FILE}" if lost else "")
+
+
+def _require_vocabulary(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    """Raise UserError for special tokens alone, which transformers makes without any file."""
+    added = {token.content for token in tokenizer.added_tokens_decoder.values()}
+    ordinary = tokenizer.get_vocab().keys() - added
+    if not any(re.search(r"\w", token) for token in ordinary):
+        raise UserError(
+            f"{folder} has no vocabulary, so that transformers makes a {type(tokenizer).__name__} "
+            "of special tokens alone; expected tokenizer.json, vocab.txt or the like. Add the "
+            "files of the tokenizer that the model was trained with."
+        )
 
 
 def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:

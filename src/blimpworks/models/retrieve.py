@@ -5,19 +5,16 @@ their SHA-256. A *lock* beside a table of models says which commit a branch was 
 retrieved: ``gpt2 at main -> 607a30d7…``.
 """
 
-import hashlib
 import logging
 import os
 import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from blimpworks.campaign import table_files
 from blimpworks.campaign.addresses import is_local, is_on_hub
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.campaign.table_files import named_row, read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of, write_text
@@ -27,6 +24,7 @@ from blimpworks.models.checkpoint import (
     NGRAM_FILES,
     Checkpoint,
     Copied,
+    Description,
     Retrieved,
     clear,
     model_files,
@@ -34,7 +32,7 @@ from blimpworks.models.checkpoint import (
     seal,
 )
 from blimpworks.models.converted import as_folder, origin_of, packaged_model
-from blimpworks.models.facts import facts_of
+from blimpworks.models.facts import UserChoice, facts_of
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
 from blimpworks.models.own_code import check_code
 from blimpworks.retrieval.sources import disk_errors, git_blob_of
@@ -42,41 +40,36 @@ from blimpworks.retrieval.sources import disk_errors, git_blob_of
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class HubModel(hub.HubAddress):
-    """Model to retrieve, with the fields of its checkpoint (``checkpoint.Checkpoint``)."""
-
-    name: str
-    scope: str
-    architecture: str
-    dtype: str
-    first_token: FirstToken
-    trusted: Collection[str] = ()
-
-
 def retrieve_model(
-    model: HubModel, checkpoint: Path, shared: Path | None = None, tables: Sequence[Path] = ()
+    model: hub.HubAddress,
+    description: Description,
+    checkpoint: Path,
+    shared: Path | None = None,
+    tables: Sequence[Path] = (),
+    trusted: Collection[str] = (),
 ) -> Checkpoint:
     """Put a model's files beside ``checkpoint``, the checkpoint.json, and write it.
 
     The model comes from the hub, from packages or from this machine. A lock beside the first of
     ``tables`` records the commit of a branch or tag; later retrievals must find the same commit.
     Files are linked from the cache ``shared`` if it has all of them, else from the user's own
-    cache. Offline, only caches are read. Raises UserError for a model that is missing, gated,
-    damaged, without safetensors or with code that is not trusted. The same for a revision that
-    moved, a hub that cannot be reached, and a directory with other files.
+    cache. Offline, only caches are read. ``trusted`` are digests of models' own code that may run.
+    Raises UserError for a model that is missing, gated, damaged, without safetensors or with code
+    that is not trusted. The same for a revision that moved, a hub that cannot be reached, and a
+    directory with other files.
     """
     if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):
             if is_local(model.hf_id):
-                return _take(model, Path(model.hf_id), checkpoint)
+                return take_local(Path(model.hf_id), description, checkpoint, "", trusted)
             folder = packaged_model(model.hf_id, model.revision)
-            return _take(model, folder, checkpoint, model.hf_id)
-    with hub.explained_errors(model.hf_id, model.revision, model.name):
-        commit = hub.commit_of(model.hf_id, model.revision, tables, model.name)
+            return take_local(folder, description, checkpoint, model.hf_id, trusted)
+    name = description.name
+    with hub.explained_errors(model.hf_id, model.revision, name):
+        commit = hub.commit_of(model.hf_id, model.revision, tables, name)
         cached = hub.shared_snapshot(model, shared, commit) if shared else None
         snapshot = cached or hub.snapshot_of(model, commit)
-        needs_code = model.trusted and not cached
+        needs_code = trusted and not cached
         with_code = hub.code_folder(model.hf_id, commit) if needs_code else snapshot
 
     files = hub.complete_files(snapshot, model)
@@ -84,45 +77,30 @@ def retrieve_model(
         # The cache names large files after the SHA-256 that the hub announces, and small ones after
         # git's id.
         blob = path.resolve()
-        name, digest = "", blob.name
+        algorithm, digest = "", blob.name
         if re.fullmatch(r"[0-9a-f]{64}", blob.name):
-            name, digest = "SHA-256", sha256_of(blob)
+            algorithm, digest = "SHA-256", sha256_of(blob)
         elif re.fullmatch(r"[0-9a-f]{40}", blob.name):
-            name, digest = "git id", git_blob_of(blob)
+            algorithm, digest = "git id", git_blob_of(blob)
         if digest != blob.name:
             raise UserError(
-                f"{model.hf_id}: {path.name} in the cache is damaged: its {name} is not "
+                f"{model.hf_id}: {path.name} in the cache is damaged: its {algorithm} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    code = None if model.file else check_code(with_code, model.hf_id, model.trusted, files)
-    lock(model.hf_id, model.revision, snapshot.name, tables, model.name)
+    code = None if model.file else check_code(with_code, model.hf_id, trusted, files)
+    lock(model.hf_id, model.revision, snapshot.name, tables, name)
 
     with disk_errors(checkpoint):
         if model.file:
-            return _take(model, files[0], checkpoint, f"{model.hf_id}@{snapshot.name}")
+            origin = f"{model.hf_id}@{snapshot.name}"
+            return take_local(files[0], description, checkpoint, origin, trusted)
         clear(checkpoint.parent)
         for path in files:
             place_file(path, checkpoint.parent / path.name, linked=cached is not None)
         if code:
             code.place(checkpoint.parent)
         source = Retrieved(hf_id=model.hf_id, revision=snapshot.name)
-        return seal(checkpoint, _describe(model, source))
-
-
-def _take(model: HubModel, path: Path, checkpoint: Path, origin: str = "") -> Checkpoint:
-    described = _describe(model, Copied(directory=path.name))
-    return take_local(path, described, checkpoint, origin, model.trusted)
-
-
-def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
-    return Checkpoint(
-        name=model.name,
-        scope=model.scope,
-        architecture=model.architecture,
-        dtype=model.dtype,
-        first_token=model.first_token,
-        source=source,
-    )
+        return seal(checkpoint, Checkpoint(**(dict(description) | {"source": source})))
 
 
 def place_file(source: Path, target: Path, *, linked: bool = False) -> None:
@@ -154,34 +132,40 @@ def _take_ngram(path: Path, directory: Path) -> None:
 
 def take_local(
     address: Path,
-    described: Checkpoint,
+    description: Description,
     checkpoint: Path,
     origin: str = "",
     trusted: Collection[str] = (),
 ) -> Checkpoint:
     """Put the files of a local model beside ``checkpoint``, the checkpoint.json, and write it.
 
-    ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed.
-    ``described`` is written, with another source: the name of ``address`` and a digest of the
-    files, or the file that the model was converted from, under the address ``origin``. ``trusted``
-    are digests of models' own code that may run. A monolingual model may run on any language
-    (``multi``), with a warning. Raises UserError if ``address`` is no such model, has other code of
-    its own, or is a model of another language.
+    ``address`` is a directory, GGUF file, adapter or n-gram file, which is not changed. The source
+    in ``checkpoint`` is its name with a digest of the files. For a converted model it is the
+    original file, under the address ``origin``. ``trusted`` are digests of models' own code that
+    may run. A monolingual model may run on any language (``multi``), with a warning. Raises
+    UserError if ``address`` is no such model, has other code, or is a model of another language.
+    The same if it lies where ``checkpoint`` is to be written.
     """
-    path, scope = address.expanduser(), described.scope
+    path, scope = address.expanduser(), description.scope
     folder = as_folder(path)
-    facts = facts_of(folder, described.architecture, trusted=trusted)
+    if checkpoint.parent.resolve() in (folder.resolve(), folder.resolve().parent):
+        raise UserError(
+            f"{checkpoint.parent} has the files of {path} itself, which would be removed; expected "
+            "a directory of its own for the checkpoint. Choose another output, or move the model."
+        )
+    facts = facts_of(folder, UserChoice(description.architecture, trusted=trusted))
     code = check_code(folder, str(folder), trusted)
     if scope == "multi" and facts.scope != "multi":
         log.warning(
             "%s: %s was trained for %s, and is run on any language.",
-            *(described.name, folder, facts.scope),
+            *(description.name, folder, facts.scope),
         )
     suits = scope == "multi" or facts.scope in ("multi", scope)
-    if facts.architecture != described.architecture or not suits:
+    if facts.architecture != description.architecture or not suits:
         raise UserError(
-            f"model {described.name!r}: {folder} is a {facts.architecture} model ({facts.scope}); "
-            f"expected {described.architecture} ({scope}). Correct its row in the table of models."
+            f"model {description.name!r}: {folder} is a {facts.architecture} model "
+            f"({facts.scope}); expected {description.architecture} ({scope}). Correct its row in "
+            "the table of models."
         )
 
     clear(checkpoint.parent)
@@ -197,13 +181,8 @@ def take_local(
         if code:
             code.place(checkpoint.parent)
 
-    if converted := origin_of(folder, origin or path.name):
-        return seal(checkpoint, described.model_copy(update={"source": converted}))
-    sealed = seal(checkpoint, described)
-    names = "\n".join(f"{name} {digest}" for name, digest in sealed.files.items())
-    digest = hashlib.sha256(names.encode()).hexdigest()
-    source = Copied(directory=folder.resolve().name, sha256=digest)
-    return seal(checkpoint, described.model_copy(update={"source": source}))
+    source = origin_of(folder, origin or path.name) or Copied(directory=folder.resolve().name)
+    return seal(checkpoint, Checkpoint(**(dict(description) | {"source": source})))
 
 
 def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: str = "") -> None:

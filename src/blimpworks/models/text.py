@@ -69,7 +69,8 @@ Sentence = TypeVar("Sentence")
 def read_sentences(text: Path) -> list[str]:
     """Read the sentences of a training text. Raises UserError if it is missing or not UTF-8."""
     with reading(text, "UTF-8 text", "Build it, or convert the file."):
-        return [line for line in text.read_text(encoding="utf-8").split("\n") if line]
+        # Files of Windows begin with a mark, which would be a letter of the first sentence.
+        return [line for line in text.read_text(encoding="utf-8-sig").split("\n") if line]
 
 
 def training_sentences(text: Path) -> list[str]:

@@ -301,12 +301,12 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "0d569bf3c3d9e57c": "301aa942822323ee",  # kenlm ngram
     "778afa0b13f81bb1": "0e2ba6cd296f855a",  # lstm lstm
-    "806d77f13e53854f": "e8532865d0f0cd72",  # transformers causal
-    "3f11f6f6ca44f542": "937def9329af31bc",  # transformers encoder-decoder
-    "5fd3999aac8cfffd": "99c66cf510640024",  # transformers masked
-    "984c34b181c0f946": "cf22ff34dc257724",  # vllm causal
-    "447c838decb2e418": "1657f03a30de3586",  # transformers, answers
-    "3d20ac76413397a3": "26cd7f834c988002",  # vllm, answers
+    "94c4d24d0b3c7877": "e8532865d0f0cd72",  # transformers causal
+    "74cdf13ecc4eb51e": "937def9329af31bc",  # transformers encoder-decoder
+    "2327a579b1f9de5e": "99c66cf510640024",  # transformers masked
+    "a1d7daeab13fa850": "cf22ff34dc257724",  # vllm causal
+    "d24b80411016559a": "1657f03a30de3586",  # transformers, answers
+    "ce80627e8f16495e": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.
 

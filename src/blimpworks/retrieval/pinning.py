@@ -5,7 +5,6 @@ A file is pinned by a row with its address and SHA-256; a mirror is a directory 
 
 import csv
 import io
-import lzma
 import re
 import shutil
 import tarfile
@@ -74,10 +73,12 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> source
     with scratch("blimpworks-pin") as directory:
         file = directory / "file"
         if mirrored:
-            packed = mirrored.suffix == ".xz" and not pin.mirror.endswith(".xz")
             explained = reading(mirrored, "a file of the mirror, perhaps as .xz", "Replace it.")
-            opened = lzma.open if packed else open
-            with explained, opened(mirrored, "rb") as source, file.open("wb") as target:
+            with (
+                explained,
+                sources.open_mirrored(pin, mirrored) as source,
+                file.open("wb") as target,
+            ):
                 shutil.copyfileobj(source, target)
         elif not is_fixed(pin.url):
             raise UserError(

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import IO, TYPE_CHECKING, Annotated, ClassVar
 from urllib.parse import quote, unquote
 
 from pydantic import Field
@@ -305,12 +305,11 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
     proof = Proof.of(pin)
     if mirror is None or mirrored is None:
         return without_secrets(_download(proof, output, addresses))
-    compressed = mirrored.name == f"{Path(pin.mirror_path).name}.xz"
     remedy = "replace it or remove it from the mirror."
     with disk_errors(output), atomic(output) as temporary:
         try:
             with (
-                lzma.open(mirrored) if compressed else mirrored.open("rb") as source,
+                open_mirrored(pin, mirrored) as source,
                 temporary.open("wb") as handle,
             ):
                 # Stop after the expected bytes: a larger file is another one.
@@ -396,6 +395,12 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
     names = (pin.mirror_path, f"{pin.mirror_path}.xz")
     candidates = [below(mirror, name, f"{pin.where}: mirror") for name in names]
     return next((path for path in candidates if path.is_file()), None)
+
+
+def open_mirrored(pin: Pin, path: Path) -> IO[bytes]:
+    """Open the file that ``in_mirror`` found, without the compression that the mirror added."""
+    is_packed = path.name == f"{Path(pin.mirror_path).name}.xz"
+    return lzma.open(path) if is_packed else path.open("rb")
 
 
 def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
