@@ -46,6 +46,15 @@ def test_every_campaign_of_the_repository_loads_with_its_catalogue(at_root, path
             "'multiblimp.decisions.finitness' is not a setting; did you mean 'finiteness'?",
         ),
         ({"qqqqq": 1}, "'qqqqq' is not a setting; remove it"),
+        (
+            {"scoring": {"max_sentences": 1}},
+            "'scoring.max_sentences' is not a setting; did you mean 'training.max_sentences'?",
+        ),
+        (
+            {"pathvars": {"results": "./results/mine/"}},
+            "'./results/mine/': write it as 'results/mine'",
+        ),
+        ({"pathvars": {"logs": "a{b}"}}, "'a{b}': expected a directory other than"),
         ({"campaign": "Two Words"}, "key 'campaign' is 'Two Words': string should match"),
         ({"benchmarks": ["blump"]}, "key 'benchmarks.0' is 'blump'"),
         ({"scoring": {"shard": 0}}, "key 'scoring.shard' is 0"),
@@ -144,6 +153,10 @@ def edit(path, line, old, new):
                 "training": {"recipes": {"ngram": {"kind": "ngram"}}},
             },
             r"'ngram-5': engine 'vllm' cannot run .*'engines' of",
+        ),
+        (
+            {"substitutes": {"glotcc/v1.0-language-totals.tsv": "unimorph/eng/eng"}},
+            r"totals.tsv' is of kind 'frequency'; only those of kind unimorph",
         ),
     ],
 )

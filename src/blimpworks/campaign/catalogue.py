@@ -233,7 +233,8 @@ def from_seeds(
 
     Seed 2 of ``lstm`` is named ``lstm-seed2``, or ``lstm-125k-seed2`` if the recipe has sample
     sizes. A model with 0 seeds is left out. Returns rows and seeds, both keyed by the new name.
-    Raises UserError for a name in ``taken``, and for a model with 0 seeds that the campaign names.
+    Raises UserError for a name in ``taken`` or of two trainings, and for a model with 0 seeds that
+    the campaign names.
     """
     rows: dict[str, ModelRow] = {}
     seeds: dict[str, Seed] = {}
@@ -255,7 +256,7 @@ def from_seeds(
                 training, label = f"{name}-{size_name(tokens)}", f"{label}, {tokens:,} tokens"
             if count > 1:
                 training, label = f"{training}-seed{number}", f"{label}, seed {number}"
-            if training in taken:
+            if training in {*taken, *rows}:
                 sampled = f" of {tokens:,} tokens" if tokens else ""
                 raise UserError(
                     f"{campaign.catalogue.models}: model {training!r} is called like seed "
@@ -418,6 +419,13 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
             raise UserError(
                 f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
                 f"{files.sources}. Correct it or add a row."
+            )
+    for name in campaign.substitutes:
+        if sources[name].kind not in UNIMORPH_KINDS:
+            raise UserError(
+                f"substitutes of campaign {campaign.campaign!r}: {name!r} is of kind "
+                f"{sources[name].kind!r}; only those of kind {' or '.join(UNIMORPH_KINDS)} have "
+                f"substitutes. Take it out, or change its row in {tables[name]}."
             )
     for model in models.values():
         _check_model(campaign, model)
