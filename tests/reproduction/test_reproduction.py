@@ -401,6 +401,10 @@ def test_a_number_that_our_copy_has_not_is_counted_and_not_compared(tmp_path):
     garbled = [number(row, "x", "?", fault="garbled") for row in "ab"]
     counts, _ = measured_beside(tmp_path, garbled, [cell(("a", "x"), 1.5)])
     assert counts == {NOT_COMPARABLE: 1, NOT_RUN: 1}
+    # Nor is a measured value that is no number, such as a correlation of two models.
+    counts, rows = measured_beside(tmp_path, PARTS, [cell(("a", "x"), float("nan"))])
+    assert counts == {NOT_COMPARABLE: 1, NOT_RUN: 1}
+    assert rows[0]["differs"] == comparisons.UNDEFINED
 
 
 PAPER = ["deu", "eng", "fra", "xyz"]

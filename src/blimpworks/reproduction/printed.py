@@ -57,7 +57,7 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     ``reach``. Empty: it does not agree.
     """
     assert row.value is not None
-    if math.isnan(value):
+    if not math.isfinite(value):
         return ""
     difference = abs(value - row.value)
     if row.bound:
