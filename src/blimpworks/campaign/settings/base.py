@@ -117,8 +117,8 @@ def _unknown(key: str, model: type[BaseModel]) -> str:
     """Return the message on an unknown key of a model, with a hint at a key of the same section."""
     *above, last = key.split(".")
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
-    if others := [".".join(path) for path in keys if path[-1] == last]:
-        return f"key {key!r} is not a setting; did you mean {others[0]!r}?"
+    if matching := [".".join(path) for path in keys if path[-1] == last]:
+        return f"key {key!r} is not a setting; did you mean {matching[0]!r}?"
     beside = [
         path[-1]
         for path in keys
