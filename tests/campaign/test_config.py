@@ -201,6 +201,8 @@ def test_a_trained_models_row_says_what_its_recipe_makes(campaign, tmp_path):
     [
         ("languages", 3, "aln", "ALN", "3: column 'lang' is 'ALN'"),
         ("models", 2, "vllm", "vlm", "2: column 'engine' is 'vlm'"),
+        ("models", 2, "bfloat16", "BF16", "2: column 'dtype' is 'BF16'"),
+        ("models", 2, "\t1.236\t", "\tnan\t", "2: column 'parameters' is 'nan'"),
         ("sources", 1, "name", "nmae", "1: unknown columns: nmae; missing columns: name"),
         ("treebanks", 1, "lang", "nmae", "1: unknown columns: nmae; missing columns: lang"),
     ],
@@ -238,6 +240,14 @@ def test_a_key_may_stand_in_one_row_only(campaign, tmp_path):
         campaign()
     table.write_text("\n".join([*lines, lines[1]]) + "\n", "utf-8")
     with pytest.raises(UserError, match=rf"tsv:{len(lines) + 1}: the row stands in line 2 too"):
+        campaign()
+    # Exhibits would have one row for two languages with one name, and one column for two models.
+    own = {name: {"path": f"./{name}", "label": "Mine"} for name in ("mine", "yours")}
+    table.write_text("\n".join(lines) + "\n", "utf-8-sig")
+    with pytest.raises(UserError, match=r"'mine' and 'yours' have the same label, 'Mine', so"):
+        campaign(own_models=own)
+    edit(table, 3, lines[2].split("\t")[1], lines[1].split("\t")[1])
+    with pytest.raises(UserError, match=r"languages.tsv: 'abk' and 'aln' have the same name"):
         campaign()
     table.unlink()
     with pytest.raises(UserError, match=r"languages.tsv does not exist"):
