@@ -9,6 +9,7 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.registry import refused
 from blimpworks.campaign.scoring_jobs import available, check_runs, every_job
 from blimpworks.cluster.needs import expected_items
 from blimpworks.errors import UserError
@@ -204,6 +205,22 @@ def test_a_file_without_a_checksum_is_left_out_only_where_the_campaign_says_so(u
     bare = row.model_copy(update={"sha256": "", "url": "https://example.org/totals.tsv"})
     catalogue = replace(catalogue, sources={row.name: bare})
     assert len(available(campaign, catalogue, "frequency")) == retrieved
+
+
+def test_exhibits_that_a_campaign_cannot_make_say_why():
+    def reasons(**settings):
+        campaign, _, _ = selected(**DEMO | settings)
+        return refused(campaign, campaign.benchmarks)
+
+    own = {name: {"path": f"./{name}", "parameters": n} for n, name in enumerate(("a", "b"), 1)}
+    assert "demo_suites/sizes" not in reasons(benchmarks=["demo_suites"], own_models=own)
+    own["b"]["parameters"] = 1
+    assert (
+        "of several sizes"
+        in reasons(benchmarks=["demo_suites"], own_models=own)["demo_suites/sizes"]
+    )
+    text = reasons(benchmarks=["urblimp"], languages=["urd"], catalogue={})["urblimp/table9"]
+    assert text.endswith("name their filled sheets in urblimp.annotations.")
 
 
 def test_exhibits_that_a_campaign_omits_are_not_made():
