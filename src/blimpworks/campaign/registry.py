@@ -157,6 +157,11 @@ def printed_folder(published: Path, paper: str) -> Path:
     return (package and package.printed) or published / paper
 
 
+def printed_tables(published: Path, paper: str, pattern: str = "*.csv") -> list[Path]:
+    """Return the tables of a paper's printed numbers; ``pattern``: other files beside them."""
+    return sorted(printed_folder(published, paper).glob(pattern))
+
+
 def load(address: str) -> object:
     """Import the object at ``address``, which is written ``module:name``."""
     module, _, name = address.partition(":")
