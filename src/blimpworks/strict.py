@@ -50,4 +50,4 @@ class Strict(BaseModel):
     """
 
     # Models are built when they are first used, because most commands use a few of them.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)

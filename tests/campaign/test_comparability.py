@@ -96,6 +96,9 @@ def test_another_model_of_a_printed_name_is_named(tmp_path):
     catalogue = own_table(tmp_path, "models", quantised)
     own = basis("blimp", models=["gpt2", "gpt2-xl"], benchmarks=["blimp"], catalogue=catalogue)
     assert "someone/gpt2-gptq" in own["models"]["gpt2"]
+    mine = {"granite-3.3": {"path": "./granite"}}
+    own = basis("urblimp", "config/urblimp.yaml", own_models=mine)
+    assert own["models"]["granite-3.3"] == "a model of this machine (./granite)"
     assert "gpt2-xl" not in own["models"]
 
 

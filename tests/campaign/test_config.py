@@ -46,6 +46,15 @@ def test_every_campaign_of_the_repository_loads_with_its_catalogue(at_root, path
             "'multiblimp.decisions.finitness' is not a setting; did you mean 'finiteness'?",
         ),
         ({"qqqqq": 1}, "'qqqqq' is not a setting; remove it"),
+        (
+            {"scoring": {"max_sentences": 1}},
+            "'scoring.max_sentences' is not a setting; did you mean 'training.max_sentences'?",
+        ),
+        (
+            {"pathvars": {"results": "./results/mine/"}},
+            "'./results/mine/': write it as 'results/mine'",
+        ),
+        ({"pathvars": {"logs": "a{b}"}}, "'a{b}': expected a directory other than"),
         ({"campaign": "Two Words"}, "key 'campaign' is 'Two Words': string should match"),
         ({"benchmarks": ["blump"]}, "key 'benchmarks.0' is 'blump'"),
         ({"scoring": {"shard": 0}}, "key 'scoring.shard' is 0"),
@@ -145,6 +154,10 @@ def edit(path, line, old, new):
             },
             r"'ngram-5': engine 'vllm' cannot run .*'engines' of",
         ),
+        (
+            {"substitutes": {"glotcc/v1.0-language-totals.tsv": "unimorph/eng/eng"}},
+            r"totals.tsv' is of kind 'frequency'; only those of kind unimorph",
+        ),
     ],
 )
 def test_what_the_catalogue_lacks_is_named(campaign, settings, message):
@@ -188,6 +201,8 @@ def test_a_trained_models_row_says_what_its_recipe_makes(campaign, tmp_path):
     [
         ("languages", 3, "aln", "ALN", "3: column 'lang' is 'ALN'"),
         ("models", 2, "vllm", "vlm", "2: column 'engine' is 'vlm'"),
+        ("models", 2, "bfloat16", "BF16", "2: column 'dtype' is 'BF16'"),
+        ("models", 2, "\t1.236\t", "\tnan\t", "2: column 'parameters' is 'nan'"),
         ("sources", 1, "name", "nmae", "1: unknown columns: nmae; missing columns: name"),
         ("treebanks", 1, "lang", "nmae", "1: unknown columns: nmae; missing columns: lang"),
     ],
@@ -225,6 +240,14 @@ def test_a_key_may_stand_in_one_row_only(campaign, tmp_path):
         campaign()
     table.write_text("\n".join([*lines, lines[1]]) + "\n", "utf-8")
     with pytest.raises(UserError, match=rf"tsv:{len(lines) + 1}: the row stands in line 2 too"):
+        campaign()
+    # Exhibits would have one row for two languages with one name, and one column for two models.
+    own = {name: {"path": f"./{name}", "label": "Mine"} for name in ("mine", "yours")}
+    table.write_text("\n".join(lines) + "\n", "utf-8-sig")
+    with pytest.raises(UserError, match=r"'mine' and 'yours' have the same label, 'Mine', so"):
+        campaign(own_models=own)
+    edit(table, 3, lines[2].split("\t")[1], lines[1].split("\t")[1])
+    with pytest.raises(UserError, match=r"languages.tsv: 'abk' and 'aln' have the same name"):
         campaign()
     table.unlink()
     with pytest.raises(UserError, match=r"languages.tsv does not exist"):

@@ -1,6 +1,7 @@
 """What a campaign selects: its models, their languages, a sample of items, and what is run."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,8 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.scoring_jobs import check_runs, every_job
+from blimpworks.campaign.registry import refused
+from blimpworks.campaign.scoring_jobs import available, check_runs, every_job
 from blimpworks.cluster.needs import expected_items
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
@@ -45,6 +47,7 @@ def test_a_path_is_a_model_of_the_campaigns_name_beside_those_of_the_table():
     ("own", "message"),
     [
         ({"mine": {"path": "gpt2"}}, r"expected a path \(beginning with"),
+        ({"mine": {"path": "./mine{1}"}}, r"no braces but those of \{lang\} and \{script\}"),
         ({"gpt2": {"path": "./mine"}}, "has a model of this name too; choose another"),
         ({"My model": {"path": "./mine"}}, "'My model'.*name"),
         ({"mine": {"path": "./mine", "engine": "llama.cpp"}}, "own_models.mine.engine"),
@@ -193,6 +196,31 @@ def test_what_cannot_be_run_is_one_sentence_with_the_reason(benchmarks, lang, mo
 )
 def test_what_can_be_run_is_let_through(benchmarks, models):
     assert checked(benchmarks=benchmarks.split(), languages=["deu"], models=models) == ""
+
+
+@pytest.mark.parametrize(("unpinned", "retrieved"), [("error", 1), ("skip", 0)])
+def test_a_file_without_a_checksum_is_left_out_only_where_the_campaign_says_so(unpinned, retrieved):
+    campaign, catalogue, _ = selected(**DEMO, unpinned=unpinned)
+    [row] = available(campaign, catalogue, "frequency")
+    bare = row.model_copy(update={"sha256": "", "url": "https://example.org/totals.tsv"})
+    catalogue = replace(catalogue, sources={row.name: bare})
+    assert len(available(campaign, catalogue, "frequency")) == retrieved
+
+
+def test_exhibits_that_a_campaign_cannot_make_say_why():
+    def reasons(**settings):
+        campaign, _, _ = selected(**DEMO | settings)
+        return refused(campaign, campaign.benchmarks)
+
+    own = {name: {"path": f"./{name}", "parameters": n} for n, name in enumerate(("a", "b"), 1)}
+    assert "demo_suites/sizes" not in reasons(benchmarks=["demo_suites"], own_models=own)
+    own["b"]["parameters"] = 1
+    assert (
+        "of several sizes"
+        in reasons(benchmarks=["demo_suites"], own_models=own)["demo_suites/sizes"]
+    )
+    text = reasons(benchmarks=["urblimp"], languages=["urd"], catalogue={})["urblimp/table9"]
+    assert text.endswith("name their filled sheets in urblimp.annotations.")
 
 
 def test_exhibits_that_a_campaign_omits_are_not_made():

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.records.job import relative_texts
+from blimpworks.files import sha256_of, write_text
+from blimpworks.records.job import Command, Job, relative_texts
+from blimpworks.records.reading import output_hash, record_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,14 @@ def test_paths_are_relative_and_the_rest_stays(tmp_path, monkeypatch, text, expe
     results = Path("results/x") if expected == "results/x/items" else scratch / "results"
     relative = relative_texts({"results": results, "resources": Path("resources")})
     assert relative(text.replace("{tmp}", str(tmp_path))) == expected
+
+
+def test_a_record_is_found_by_any_path_of_its_product(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = Command("write", ("blimpworks.files:write_text",))
+    with Job(command, inputs=[], outputs=[Path("results/a.txt")], params={}):
+        write_text(Path("results/a.txt"), "a")
+    for path in (Path("results/a.txt"), tmp_path / "results/a.txt", Path("b/../results/a.txt")):
+        record = record_of(path)
+        assert record is not None
+        assert output_hash(record, path) == sha256_of(Path("results/a.txt"))

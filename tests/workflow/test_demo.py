@@ -90,14 +90,6 @@ def test_a_second_run_from_scratch_gives_the_same_bytes(built, tmp_path):
         assert twin.read_bytes() == file.read_bytes(), file
 
 
-def test_a_misspelt_key_stops_the_run_with_one_sentence(bare):
-    (bare.path / "config/typo.yaml").write_text("campaign: typo\nlangauges: [eng]\n")
-    done = bare.snakemake("-n", campaign="config/typo.yaml")
-    assert done.returncode == 1
-    sentence = "config/typo.yaml: key 'langauges' is not a setting; did you mean 'languages'?"
-    assert sentence in output_of(done)
-
-
 def test_the_papers_printed_numbers_make_exhibits_without_any_model(printed):
     names = {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.csv")}
     names |= {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.pdf")}

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from support.checkout import copy_of, output_of
-from support.tiny import contents
 
 sync_api = pytest.importorskip("playwright.sync_api")
 expect = sync_api.expect  # waits: panels and lists are filled by scripts that load in their time
@@ -442,15 +441,3 @@ def test_the_site_is_small_and_built_again_it_has_the_same_bytes(checkout, site)
     done = checkout.snakemake("report", "--force")
     assert done.returncode == 0, output_of(done)
     assert {path: path.read_bytes() for path in site.rglob("*") if path.is_file()} == before
-
-
-def test_the_site_of_before_stays_where_a_new_one_cannot_be_built(checkout, site):
-    before = contents(site)
-    corrected = checkout.path / "results/corrected"
-    page = next(corrected.rglob("table1.json"))
-    text = page.read_bytes()
-    page.write_bytes(b"\xff")
-    done = checkout.snakemake("report", "--force")
-    page.write_bytes(text)
-    assert done.returncode == 1
-    assert contents(site) == before

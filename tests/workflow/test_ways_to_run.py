@@ -9,12 +9,13 @@ import pytest
 from support.checkout import output_of
 
 DEMO = "config/demo/config.yaml"
+pytestmark = pytest.mark.xdist_group("untouched")  # so that `usual` is planned once
 MODULE = """configfile: "{root}/config/demo/config.yaml"
 
 
 module blimpworks:
     snakefile:
-        "{root}/workflow/Snakefile"
+        gitfile("{clone}", path="workflow/Snakefile", tag="v1")
     config:
         config
 
@@ -50,12 +51,6 @@ def test_without_benchmarks_there_is_nothing_but_print(untouched):
 
 
 def test_as_a_module_of_another_workflow(untouched, usual, tmp_path):
-    (tmp_path / "Snakefile").write_text(MODULE.format(root=untouched.path))
-    arguments = ("-n", "--directory", str(tmp_path), "-s", str(tmp_path / "Snakefile"))
-    assert jobs(untouched.snakemake(*arguments, campaign="")) == usual
-
-
-def test_as_a_module_by_its_address(untouched, usual, tmp_path):
     """What snakedeploy writes, with a clone here in place of a host's."""
     clone = tmp_path / "clone"
     left_out = shutil.ignore_patterns(".git", ".snakemake", ".venv", ".vllm", ".tools")
@@ -63,8 +58,6 @@ def test_as_a_module_by_its_address(untouched, usual, tmp_path):
     git = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", str(clone))
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "all"), ("tag", "v1")):
         subprocess.run([*git, *words], check=True)
-    address = f'gitfile("{clone}", path="workflow/Snakefile", tag="v1")'
-    text = MODULE.replace('"{root}/workflow/Snakefile"', address)
-    (tmp_path / "Snakefile").write_text(text.format(root=untouched.path))
+    (tmp_path / "Snakefile").write_text(MODULE.format(root=untouched.path, clone=clone))
     arguments = ("-n", "--cores=2", "--directory", str(tmp_path), "-s", str(tmp_path / "Snakefile"))
     assert jobs(untouched.run("snakemake", *arguments)) == usual

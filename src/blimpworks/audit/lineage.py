@@ -16,7 +16,10 @@ from blimpworks.items import SAMPLED
 from blimpworks.records.reading import Record, Records, output_hash, root_hash
 from blimpworks.tables import made_by
 
-UNRECORDED = "{} carries no record of what made it. Rebuild it."
+UNRECORDED = (
+    "{} carries no record of what made it, as seen from this directory. Go to the one in which the "
+    "workflow ran, or rebuild it."
+)
 
 
 def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:

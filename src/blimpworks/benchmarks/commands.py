@@ -6,8 +6,6 @@ the function in its decorator with the arguments of the same names.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +23,7 @@ from blimpworks.commands.declare import (
     command,
     dumped,
 )
-from blimpworks.commands.options import argument, option, pairs_of, settings, written
-from blimpworks.records.job import Planned
+from blimpworks.commands.options import argument, option, settings, written
 
 PACKAGE = "blimpworks.benchmarks"
 
@@ -106,35 +103,18 @@ def _declare_judge(name: str, text: str, packages: tuple[str, ...]) -> Declared:
 
     def judge(
         items: list[Path] = shared.EACH,
-        scores: list[Path] = option("Scores table; one for each items table."),
-        method: list[str] = option("Method, or name=expression; repeatable."),
-        ties: list[str] = option("What ties count as; one, or one a method."),
-        near_tie: float = option("Margins below this, in nats, are near ties."),
+        scores: list[Path] = shared.EACH_SCORES,
+        method: list[str] = shared.METHODS,
+        ties: list[str] = shared.TIES,
+        near_tie: float = shared.NEAR_TIE,
         output: list[Path] = shared.OUTPUTS,
-        unknown: str | None = option(
-            "Leave out items with unknown words: any, or critical.", default=None
-        ),
+        unknown: str | None = shared.UNKNOWN,
     ) -> None:
         from blimpworks.benchmarks import verdicts
-        from blimpworks.campaign.methods import find_method
         from blimpworks.judging.judge import Rules
 
-        judge_items = getattr(verdicts, name)
         rules = Rules(method, ties, near_tie, unknown)
-        methods = {chosen.name: asdict(chosen) for chosen in map(find_method, method)}
-        params = {"methods": methods, "ties": ties, "near_tie": near_tie}
-        if unknown:
-            params["unknown"] = unknown
-        targets = pairs_of(items, output)
-        for (table, score_table), (_, target) in zip(
-            pairs_of(items, scores, "--scores"), targets, strict=True
-        ):
-            # Where jobs are only planned, each ends with Planned before its work.
-            with (
-                suppress(Planned),
-                declared.job(inputs=[table, score_table], outputs=[target], params=params) as job,
-            ):
-                job.note(unjudged=judge_items(table, score_table, target, rules))
+        shared.judge_each(declared, getattr(verdicts, name), rules, items, scores, output)
 
     judge.__name__, judge.__doc__ = name, text
     declared = command(f"{PACKAGE}.verdicts:{name}", packages=packages, cheap=True)(judge)

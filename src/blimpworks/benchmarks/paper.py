@@ -53,6 +53,11 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     "item": ("critical_region",),
 }
 LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
+ONE_MODEL = "compares models, and the campaign has one; name more in models."
+ONE_SIZE = (
+    "compares models of several sizes; fill in the number of parameters of at least two in the "
+    "table of models."
+)
 PRINTED_EXHIBITS = ("phenomena", "paradigms")
 """Exhibits with printed accuracies."""
 EMPTY_FACTS = dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), "")
@@ -241,24 +246,21 @@ class Declared(Declaration):
         accuracies = "{results}/accuracies/{paper}.parquet"
         return {
             "several_models": TableKind(
-                template=accuracies,
+                paths=accuracies,
                 evaluated=True,
-                absent=lambda campaign: len(campaign.models) < 2,
-                why_absent="compares models, and the campaign has one; name more in models.",
+                absent=lambda campaign: ONE_MODEL if len(campaign.models) < 2 else "",
             ),
             "sized_models": TableKind(
-                template=accuracies,
+                paths=accuracies,
                 evaluated=True,
-                absent=lambda campaign: len({*named_sizes(campaign)}) < 2,
-                why_absent="compares models of several sizes; fill in the number of parameters of "
-                "at least two in the table of models.",
+                absent=lambda campaign: ONE_SIZE if len({*named_sizes(campaign)}) < 2 else "",
             ),
             "people": TableKind(
-                template="{results}/accuracies/people/{paper}.parquet",
+                paths="{results}/accuracies/people/{paper}.parquet",
                 sources=lambda _campaign, _catalogue: self.rows_of(self.people),
             ),
             "model_perplexities": TableKind(
-                template="{results}/perplexities/released/{paper}.parquet",
+                paths="{results}/perplexities/released/{paper}.parquet",
                 sources=lambda _campaign, _catalogue: self.rows_of(self.perplexities),
             ),
         }
@@ -366,7 +368,9 @@ def named_sizes(campaign: Campaign) -> list[float]:
     """List the known numbers of parameters of a campaign's models [billions]."""
     rows = read_rows(ModelRow, campaign.catalogue.models)
     chosen = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
-    return [size for row in chosen if (size := row.billions(campaign))]
+    sizes = [row.billions(campaign) for row in chosen]
+    sizes += [model.parameters for model in campaign.own_models.values()]
+    return [size for size in sizes if size]
 
 
 def _folders() -> Iterable[Path]:

@@ -193,9 +193,11 @@ def short_address(address: str) -> str:
 
 def local_path(text: str) -> str:
     """Check that ``text`` is a path of this machine and return it. Raises ValueError if not."""
-    if is_local(text):
-        return text
-    raise ValueError("expected a path (beginning with /, ./, ../ or ~)")
+    if not is_local(text):
+        raise ValueError("expected a path (beginning with /, ./, ../ or ~)")
+    if re.search(r"[{}]", re.sub(r"\{(\{|lang\}|script\})|\}\}", "", text)):
+        raise ValueError("expected no braces but those of {lang} and {script}; double others: {{")
+    return text
 
 
 def model_address(text: str) -> str:
@@ -207,7 +209,9 @@ def model_address(text: str) -> str:
     """
     example = text.replace("{lang}", "deu").replace("{script}", "latn")
     hub_id = None if text.startswith(PACKAGES) else HUB_ID.fullmatch(example)
-    if not text or is_local(text) or hub_id or _PACKAGED.fullmatch(text):
+    if is_local(text):
+        return local_path(text)
+    if not text or hub_id or _PACKAGED.fullmatch(text):
         return text
     raise ValueError(
         "expected an id of the hub (OWNER/NAME, or OWNER/NAME:FILE.gguf), a file in a package "

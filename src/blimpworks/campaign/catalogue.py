@@ -21,7 +21,7 @@ from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.registry import papers, papers_of
 from blimpworks.campaign.settings.base import validated
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.scoring import Architecture, EngineName, FirstToken
+from blimpworks.campaign.settings.scoring import Architecture, Dtype, EngineName, FirstToken
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
@@ -43,7 +43,9 @@ ENDING = re.compile(r"(-\d+[km]?)?(-seed\d+)?")
 
 
 def _split(value: Any) -> Any:
-    return tuple(filter(None, value.split(","))) if isinstance(value, str) else value
+    return (
+        tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+    )
 
 
 def _blank(value: Any) -> Any:
@@ -62,6 +64,7 @@ Treatments = Annotated[
 ]
 OptionalInt = Annotated[int | None, BeforeValidator(_blank)]
 OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
+OptionalAmount = Annotated[Annotated[float, Field(gt=0)] | None, BeforeValidator(_blank)]
 
 
 class LanguageRow(Strict):
@@ -158,7 +161,7 @@ class ModelRow(Strict):
     """A language model."""
 
     name: Slug
-    label: DrawnLabel
+    label: Annotated[DrawnLabel, Field(min_length=1)]
     """Printed name in tables and figures."""
     family: DrawnLabel
     papers: Names
@@ -182,14 +185,14 @@ class ModelRow(Strict):
     scope: Literal["multilingual", "monolingual"]
     """One checkpoint for all languages, or one for each."""
     tuning: Literal["base", "chat"]
-    parameters: OptionalFloat
+    parameters: OptionalAmount
     """Billions."""
-    dtype: str
+    dtype: Dtype
     first_token: FirstToken
     """Condition of the first token."""
-    gpus: OptionalInt
+    gpus: Annotated[Annotated[int, Field(ge=0)] | None, BeforeValidator(_blank)]
     """Number of GPUs; empty: derived from the size (docs/cluster_estimates.md), 0: none."""
-    gpu_memory_gb: OptionalFloat
+    gpu_memory_gb: OptionalAmount
     """Memory on all its GPUs together, in GB; empty: derived from parameters and dtype."""
     gated: Literal["yes", "no"]
     """Whether the licence must be accepted on the hub first."""
@@ -233,7 +236,8 @@ def from_seeds(
 
     Seed 2 of ``lstm`` is named ``lstm-seed2``, or ``lstm-125k-seed2`` if the recipe has sample
     sizes. A model with 0 seeds is left out. Returns rows and seeds, both keyed by the new name.
-    Raises UserError for a name in ``taken``, and for a model with 0 seeds that the campaign names.
+    Raises UserError for a name in ``taken`` or of two trainings, and for a model with 0 seeds that
+    the campaign names.
     """
     rows: dict[str, ModelRow] = {}
     seeds: dict[str, Seed] = {}
@@ -255,7 +259,7 @@ def from_seeds(
                 training, label = f"{name}-{size_name(tokens)}", f"{label}, {tokens:,} tokens"
             if count > 1:
                 training, label = f"{training}-seed{number}", f"{label}, seed {number}"
-            if training in taken:
+            if training in {*taken, *rows}:
                 sampled = f" of {tokens:,} tokens" if tokens else ""
                 raise UserError(
                     f"{campaign.catalogue.models}: model {training!r} is called like seed "
@@ -347,6 +351,18 @@ def _read_models(campaign: Campaign) -> dict[str, ModelRow]:
     return rows
 
 
+def _check_printed_names(rows: Mapping[str, Any], column: str, path: Path) -> None:
+    """Check that no two rows have one printed name, by which exhibits tell them apart."""
+    keys: dict[str, str] = {}
+    for key, row in rows.items():
+        name = getattr(row, column)
+        if (first := keys.setdefault(name, key)) != key:
+            raise UserError(
+                f"{path}: {first!r} and {key!r} have the same {column}, {name!r}, so that exhibits "
+                "would show one of them; rename one, or take it out of the campaign."
+            )
+
+
 def select_rows(
     names: Sequence[str] | Literal["all"], rows: dict[str, Row], noun: str, path: Path
 ) -> dict[str, Row]:
@@ -419,9 +435,18 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
                 f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
                 f"{files.sources}. Correct it or add a row."
             )
+    for name in campaign.substitutes:
+        if sources[name].kind not in UNIMORPH_KINDS:
+            raise UserError(
+                f"substitutes of campaign {campaign.campaign!r}: {name!r} is of kind "
+                f"{sources[name].kind!r}; only those of kind {' or '.join(UNIMORPH_KINDS)} have "
+                f"substitutes. Take it out, or change its row in {tables[name]}."
+            )
     for model in models.values():
         _check_model(campaign, model)
     trainings, seeds = from_seeds(campaign, models, all_models)
+    _check_printed_names(languages, "name", files.languages)
+    _check_printed_names(trainings, "label", files.models)
     catalogue = Catalogue(languages, trainings, treebanks, sources, seeds, tables)
     _check_treebanks(campaign, catalogue, {row.recipe for row in models.values() if row.recipe})
     return catalogue

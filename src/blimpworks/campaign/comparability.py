@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
+from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.catalogue import (
     Catalogue,
     ModelRow,
@@ -153,6 +154,8 @@ def _compare_models(
     for name, row in catalogue.models.items():
         if row.recipe and not row.hf_id:
             reasons[name] = "a model trained here"
+        elif is_local(row.hf_id):
+            reasons[name] = f"a model of this machine ({row.hf_id})"
         elif identity(row) != identity(printed.get(name, row)):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
         elif are_scored and (changed := _changed_settings(campaign, row, printed.get(name, row))):

@@ -67,9 +67,8 @@ class Layout:
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
-        """Return the tables of a paper's printed numbers; ``pattern``: other files beside them."""
-        folder = registry.printed_folder(self.campaign.catalogue.published, paper)
-        return sorted(map(str, folder.glob(pattern)))
+        published = self.campaign.catalogue.published
+        return [*map(str, registry.printed_tables(published, paper, pattern))]
 
     def licences_of(self, paper: str) -> str:
         """Return the licences of a declared benchmark and its sources; "" for a real paper."""

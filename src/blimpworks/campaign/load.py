@@ -13,18 +13,18 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.settings.base import DeclaredOptions, read_settings, validated
+from blimpworks.campaign.settings.base import DeclaredOptions, read_settings, sections, validated
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles, once_each
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
@@ -213,21 +213,11 @@ def _describe(schema: dict[str, Any], model: type) -> None:
                 schema["properties"][name].setdefault("description", text)
 
 
-def _nested(annotation: object) -> Iterator[type[BaseModel]]:
-    """Yield the models of a type and of its fields' types."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-        for field in annotation.model_fields.values():
-            yield from _nested(field.annotation)
-    for argument in get_args(annotation):
-        yield from _nested(argument)
-
-
 def render_schema(model: type[BaseModel]) -> str:
     """Return the JSON Schema of a model as text, with docstrings of fields as descriptions."""
     schema = model.model_json_schema()
     _describe(schema, model)
-    nested = {inner.__name__: inner for inner in _nested(model)}
+    nested = {inner.__name__: inner for _, inner in sections(model)}
     for name, inner in schema.get("$defs", {}).items():
         if "properties" in inner:
             _describe(inner, nested[name])

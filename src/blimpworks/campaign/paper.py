@@ -129,6 +129,11 @@ ANY = "any"
 """Key, in policies for ties, of all methods without an entry."""
 
 
+Paths = str | Callable[["Layout", str], Sequence[str]]
+"""Path such as ``{results}/bins/{paper}.parquet``, in which ``{lang}`` gives one per language; or a
+function that returns the paths for a paper."""
+
+
 def _nothing(*_: Any) -> tuple[()]:
     return ()
 
@@ -200,22 +205,17 @@ class Benchmark:
 class TableKind:
     """An input table, which exhibits are made from, such as a paper's accuracies."""
 
-    template: str = ""
-    """Path such as ``{results}/bins/{paper}.parquet``; ``{lang}`` gives a path per language."""
-    paths: Callable[[Layout, str], Sequence[str]] | None = None
-    """Function that returns the paths for a paper, instead of the template."""
-    published: str | None = None
-    """Template for exhibits of printed numbers: "" if they need no table, None if the same one."""
-    published_paths: Callable[[Layout, str], Sequence[str]] | None = None
-    """Function that returns the paths for exhibits of printed numbers."""
+    paths: Paths
+    """Paths for exhibits of measured numbers."""
+    published: Paths | None = None
+    """Paths for exhibits of printed numbers: "" if they need no table, None if the same one."""
     evaluated: bool = False
     """Whether the table exists only if models have run."""
     of_all_benchmarks: bool = False
     """Whether the table needs judgements of all benchmarks of the paper."""
-    absent: Callable[[Campaign], bool] = lambda _: False
-    """Whether a campaign cannot make the table."""
-    why_absent: str = ""
-    """Reason and remedy, to follow "exhibit NAME" in a message."""
+    absent: Callable[[Campaign], str] = lambda _: ""
+    """Function that returns why a campaign cannot make the table, and what to do; "" if it can. The
+    text follows "exhibit NAME" in a message."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that the table is made from, besides those of the items."""
     retrieved: bool = False
@@ -227,12 +227,8 @@ class TableKind:
         """Return a paper's files of this table; ``printed``: for exhibits of printed numbers."""
         if self.retrieved and not self.sources(layout.campaign, layout.catalogue):
             return []
-        paths, template = self.paths, self.template
-        if printed and self.published is not None:
-            paths, template = None, self.published
-        if printed and self.published_paths is not None:
-            paths = self.published_paths
-        return [*paths(layout, paper)] if paths else layout.expand(template, paper)
+        paths = self.published if printed and self.published is not None else self.paths
+        return layout.expand(paths, paper) if isinstance(paths, str) else [*paths(layout, paper)]
 
 
 @dataclass(frozen=True, kw_only=True)

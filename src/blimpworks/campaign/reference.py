@@ -8,7 +8,6 @@ A printed number is one that a paper prints in an exhibit (a table or figure)::
 
 import math
 import re
-from collections import Counter
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -176,16 +175,10 @@ class ReasonRow(Strict):
 
 
 def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
-    """Return ``{group: sorted language codes}``. Raises UserError for a wrong or repeated row."""
-    path = campaign.catalogue.groups
-    rows = read_rows(GroupRow, path)
-    counts = Counter((row.group, row.lang) for row in rows)
-    for (group, lang), count in counts.items():
-        if count > 1:
-            raise UserError(f"{path}: '{group} {lang}' stands in several rows; keep one.")
-    groups: dict[str, list[str]] = {}
-    for row in rows:
-        groups.setdefault(row.group, []).append(row.lang)
+    """Return ``{group: sorted language codes}``. Raises UserError for a wrong row."""
+    groups: dict[str, set[str]] = {}
+    for row in read_rows(GroupRow, campaign.catalogue.groups):
+        groups.setdefault(row.group, set()).add(row.lang)
     return {group: tuple(sorted(languages)) for group, languages in groups.items()}
 
 

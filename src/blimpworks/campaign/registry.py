@@ -157,6 +157,11 @@ def printed_folder(published: Path, paper: str) -> Path:
     return (package and package.printed) or published / paper
 
 
+def printed_tables(published: Path, paper: str, pattern: str = "*.csv") -> list[Path]:
+    """Return the tables of a paper's printed numbers; ``pattern``: other files beside them."""
+    return sorted(printed_folder(published, paper).glob(pattern))
+
+
 def load(address: str) -> object:
     """Import the object at ``address``, which is written ``module:name``."""
     module, _, name = address.partition(":")
@@ -178,11 +183,11 @@ def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
 
 CORE_TABLES = {
     "accuracies": TableKind(
-        template="{results}/accuracies/{paper}.parquet",
+        paths="{results}/accuracies/{paper}.parquet",
         published="{results}/accuracies/printed/{paper}.parquet",
         evaluated=True,
     ),
-    "comparisons": TableKind(template="{results}/comparisons/{paper}.parquet", evaluated=True),
+    "comparisons": TableKind(paths="{results}/comparisons/{paper}.parquet", evaluated=True),
     "judgements": TableKind(
         paths=lambda layout, paper: layout.evaluated_tables("judgements", paper), evaluated=True
     ),
@@ -237,8 +242,8 @@ def is_evaluated(spec: ExhibitSpec) -> bool:
     return any(table.evaluated for table in _needed_tables(spec))
 
 
-def _absent_tables(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
-    return [table for table in _needed_tables(spec) if table.absent(campaign)]
+def _obstacle(spec: ExhibitSpec, campaign: Campaign) -> str:
+    return next(filter(None, (table.absent(campaign) for table in _needed_tables(spec))), "")
 
 
 def of_benchmarks(
@@ -262,19 +267,18 @@ def of_benchmarks(
         and spec.paper in benchmarks
         and spec.needs
         and spec.alias not in campaign.omitted
-        and not _absent_tables(spec, campaign)
+        and not _obstacle(spec, campaign)
         and (spec.of_samples or _judged_benchmarks(spec) <= {*evaluated})
     ]
 
 
 def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
     """Return {exhibit key: reason} of the exhibits that the campaign cannot build."""
-    reasons = {}
-    for spec in exhibits().values():
-        absent = _absent_tables(spec, campaign) if spec.paper in benchmarks else []
-        if absent and absent[0].why_absent:
-            reasons[spec.key] = f"exhibit {spec.key} {absent[0].why_absent}"
-    return reasons
+    return {
+        spec.key: f"exhibit {spec.key} {reason}"
+        for spec in exhibits().values()
+        if spec.paper in benchmarks and (reason := _obstacle(spec, campaign))
+    }
 
 
 def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:

@@ -279,9 +279,8 @@ def released_corpus(
 
 def available(campaign: Campaign, catalogue: Catalogue, source_kind: str) -> list[SourceRow]:
     """Return the sources of a kind if the campaign can retrieve all of them, else none."""
-    rows = [row for row in catalogue.sources.values() if row.kind == source_kind]
-    are_pinned = all(row.is_pinned(campaign.checksums) for row in rows)
-    return rows if are_pinned and all(row.url or campaign.mirror for row in rows) else []
+    names = [row.name for row in catalogue.sources.values() if row.kind == source_kind]
+    return named_sources(campaign, catalogue, names)
 
 
 def named_sources(
@@ -290,7 +289,8 @@ def named_sources(
     """Return sources by their names if all can be retrieved, else none."""
     rows = [catalogue.sources.get(name) for name in names]
     usable = [row for row in rows if row is not None and is_usable(campaign, row)]
-    return usable if len(usable) == len(names) else []
+    retrievable = [row for row in usable if row.url or campaign.mirror]
+    return retrievable if len(retrievable) == len(names) else []
 
 
 def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[SourceRow]:

@@ -46,7 +46,7 @@ def dialect(table: Path) -> dict[str, Any]:
 
 def headings(table: Path) -> list[str]:
     """Return the headings of a table; an empty list where the file is missing or empty."""
-    text = table.read_text(encoding="utf-8", errors="replace") if table.is_file() else ""
+    text = table.read_text(encoding="utf-8-sig", errors="replace") if table.is_file() else ""
     return next(csv.reader(text.splitlines()[:1], **dialect(table)), [])
 
 
@@ -74,7 +74,7 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
     the first wrong cell, and for a row that stands there twice.
     """
     expected = reading(path, f"a table of {row_type.__name__}", "Write it so, in UTF-8.")
-    with expected, io.StringIO(text_of(path), newline="") as handle:
+    with expected, io.StringIO(text_of(path, "utf-8-sig"), newline="") as handle:
         reader = csv.DictReader(handle, **dialect(path))
         _check_header(reader.fieldnames or [], row_type, path)
         first_lines: dict[str, int] = {}

@@ -11,7 +11,6 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,30 +123,18 @@ def collect_scores(
 @command("blimpworks.judging.judge:judge", packages=shared.ARROW, pandas=False, cheap=True)
 def judge(
     items: list[Path] = shared.EACH,
-    scores: list[Path] = option("Scores table; one for each items table."),
-    method: list[str] = option("Method, or name=expression; repeatable."),
-    ties: list[str] = option("What ties count as; one, or one a method."),
-    near_tie: float = option("Margins below this, in nats, are near ties."),
+    scores: list[Path] = shared.EACH_SCORES,
+    method: list[str] = shared.METHODS,
+    ties: list[str] = shared.TIES,
+    near_tie: float = shared.NEAR_TIE,
     output: list[Path] = shared.OUTPUTS,
-    unknown: str | None = option(
-        "Leave out pairs with unknown words: any, or critical.", default=None
-    ),
+    unknown: str | None = shared.UNKNOWN,
 ) -> None:
     """Judge for each item whether the model prefers the good sentence."""
-    from blimpworks.campaign.methods import find_method
     from blimpworks.judging import judge as library
 
-    methods = {m.name: asdict(m) for m in map(find_method, method)}
-    params = {"methods": methods, "ties": ties, "near_tie": near_tie}
-    params |= {"unknown": unknown} if unknown else {}
     rules = library.Rules(method, ties, near_tie, unknown)
-    targets = pairs_of(items, output)
-    for (table, scores_table), (_, target) in zip(
-        pairs_of(items, scores, "--scores"), targets, strict=True
-    ):
-        inputs = [table, scores_table]
-        with suppress(Planned), judge.job(inputs=inputs, outputs=[target], params=params) as job:
-            job.note(unjudged=library.judge(table, scores_table, target, rules))
+    shared.judge_each(judge, library.judge, rules, items, scores, output)
 
 
 @command(

@@ -1,10 +1,15 @@
 """Define options that several commands share, and the packages that decide their products."""
 
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from blimpworks.commands.declare import UNRECORDED, Arguments, Use
-from blimpworks.commands.options import argument, each_once, option, tables_below, written
+from blimpworks.campaign.methods import find_method
+from blimpworks.commands.declare import UNRECORDED, Arguments, Declared, Use
+from blimpworks.commands.options import argument, each_once, option, pairs_of, tables_below, written
+from blimpworks.records.job import Planned
 
 if TYPE_CHECKING:
     from blimpworks.tables import Evaluation
@@ -50,6 +55,11 @@ TABLE = option("Table to read.")
 SEED = option("Decides all random choices.", default=0)
 EACH = option("Items table; repeatable.")
 OUTPUTS = option("Table to write; one for each items table.")
+EACH_SCORES = option("Scores table; one for each items table.")
+METHODS = option("Method, or name=expression; repeatable.")
+TIES = option("What ties count as; one, or one a method.")
+NEAR_TIE = option("Margins below this, in nats, are near ties.")
+UNKNOWN = option("Leave out items with unknown words: any, or critical.", default=None)
 
 # A campaign has thousands of these tables, more than an argument of 128 KiB can name.
 EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
@@ -67,3 +77,22 @@ SAMPLED = option(
     use=UNRECORDED,
 )
 RESULTS = argument("Directory of items, scores and judgements.", use=of_evaluations("scores"))
+
+
+def judge_each(
+    command: Declared,
+    judge: Callable[[Path, Path, Path, Any], int],
+    rules: Any,
+    items: list[Path],
+    scores: list[Path],
+    outputs: list[Path],
+) -> None:
+    """Judge each items table by its scores in a job of ``command``; ``rules`` are for ``judge``."""
+    methods = {method.name: asdict(method) for method in map(find_method, rules.methods)}
+    params = {"methods": methods, "ties": rules.ties, "near_tie": rules.near_tie}
+    params |= {"unknown": rules.unknown} if rules.unknown else {}
+    targets = [target for _, target in pairs_of(items, outputs)]
+    for inputs, target in zip(pairs_of(items, scores, "--scores"), targets, strict=True):
+        # Where jobs are only planned, each ends with Planned before its work.
+        with suppress(Planned), command.job(inputs=inputs, outputs=[target], params=params) as job:
+            job.note(unjudged=judge(*inputs, target, rules))

@@ -124,6 +124,13 @@ def results_hash(results: Path) -> str:
     return root_hash(records_below(results).values())
 
 
+def _spellings(path: str | Path, base: Path) -> set[str]:
+    """Return a path as given, absolute, and relative to ``base``; records have any of these."""
+    root = os.path.abspath(base)  # noqa: PTH100  (links stay)
+    absolute = os.path.normpath(os.path.join(root, path))  # noqa: PTH118
+    return {os.path.normpath(path), absolute, absolute.removeprefix(f"{root}/")}
+
+
 class Records:
     """Finds the record of a product; each sidecar is read once.
 
@@ -146,13 +153,14 @@ class Records:
     def of(self, product: str | Path) -> Record | None:
         """Return the record of the job that made a product, None for a file that no job made."""
         path = os.path.normpath(product)
+        paths = _spellings(product, self._base)
         sidecar = sidecar_path(self._base / path)
         # The record is beside the job's first output, which may be in a directory above.
         folders = list(sidecar.parents)[:SEARCHED_FOLDERS]
         beside = [sidecar] if sidecar.is_file() else []
         for candidate in chain(beside, chain.from_iterable(map(self._sidecars, folders))):
             record, outputs = self._read_sidecar(candidate)
-            if path in outputs:
+            if paths & outputs:
                 return record
         return None
 
@@ -164,5 +172,5 @@ def record_of(product: Path) -> Record | None:
 
 def output_hash(record: Record, product: str | Path) -> str:
     """Return the SHA-256 of one of a record's outputs."""
-    path = os.path.normpath(product)
-    return str(next(o["sha256"] for o in record["outputs"] if os.path.normpath(o["path"]) == path))
+    paths = _spellings(product, WORKING_DIRECTORY)
+    return str(next(o["sha256"] for o in record["outputs"] if os.path.normpath(o["path"]) in paths))

@@ -22,14 +22,14 @@ import pandas as pd
 
 from blimpworks.campaign.paper import ExhibitSpec
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.campaign.registry import exhibits, find_paper, load
+from blimpworks.campaign.registry import exhibits, find_paper, load, printed_tables
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.exhibit import Document, read_document
 from blimpworks.items import ALL
 from blimpworks.records.reading import results_hash
 from blimpworks.reproduction.comparisons import Paper, origins_of
-from blimpworks.reproduction.printed import KEY_COLUMNS, NumberKey, printed_tables
+from blimpworks.reproduction.printed import KEY_COLUMNS, NumberKey
 from blimpworks.tables import CELLS, read_table
 from blimpworks.yaml_files import read_yaml
 

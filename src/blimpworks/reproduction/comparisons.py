@@ -263,6 +263,7 @@ MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "ve
 """measured, low, high, n: the cell's number, its 95 % interval, and the number of items; reading:
 the cell's text; differs: why the printed and the measured number are not comparable."""
 ILLEGIBLE = "our copy of the paper cannot be read there"
+UNDEFINED = "the campaign's rows give no number there"
 MODEL_COLUMNS = ("model", "model_a", "model_b")
 """Columns of a cell's filter that name models."""
 EVALUATED = (*MODEL_COLUMNS, "method")
@@ -376,8 +377,8 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
         differs = ""
         if cell is not None:
             differs = differences(cell, published.get(cell_key), files.basis, legible)
-            if row.value is None and not row.textual:
-                differs = differs or ILLEGIBLE
+            if not row.textual and (row.value is None or math.isnan(cell["value"])):
+                differs = differs or (ILLEGIBLE if row.value is None else UNDEFINED)
         numbers = dict.fromkeys(("measured", "low", "high", "n"))
         if cell is not None and not row.textual:
             numbers = {"measured": float(f"{cell['value']:.6g}")}

@@ -7,7 +7,6 @@ makes printed accuracies a table like that of the campaign.
 
 import math
 import operator
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,8 +18,8 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.campaign.registry import find_paper, load, printed_folder
-from blimpworks.campaign.table_files import read_rows
+from blimpworks.campaign.registry import find_paper, load, printed_folder, printed_tables
+from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
 from blimpworks.items import ALL
 from blimpworks.tables import ACCURACIES, write_rows
@@ -57,7 +56,7 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     ``reach``. Empty: it does not agree.
     """
     assert row.value is not None
-    if math.isnan(value):
+    if not math.isfinite(value):
         return ""
     difference = abs(value - row.value)
     if row.bound:
@@ -153,11 +152,6 @@ def printed_accuracy(
     return PrintedAccuracy(accuracy=row.value / most, rounding=rounding, origin=row.place, **names)
 
 
-def printed_tables(folder: Path, paper: str) -> list[Path]:
-    """Return the CSV files with a paper's printed numbers below ``folder``; empty without any."""
-    return sorted(printed_folder(folder, paper).glob("*.csv"))
-
-
 def printed_files(folder: Path, paper: str) -> list[Path]:
     """Return the CSV files as ``printed_tables`` does. Raises UserError if there are none."""
     paths = printed_tables(folder, paper)
@@ -173,14 +167,7 @@ def printed_files(folder: Path, paper: str) -> list[Path]:
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
     """Read a paper's printed numbers. Raises UserError if two have the same key."""
     rows = [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
-    counts = Counter((row.exhibit, row.row, row.column) for row in rows)
-    for (exhibit, row, column), n in counts.items():
-        if n > 1:
-            raise UserError(
-                f"{paths[0].parent}: {exhibit}, row {row!r}, column {column!r} stands in {n} "
-                "rows; keep one."
-            )
-    return rows
+    return [*keyed(rows, "place", Path(*paths[:1]).parent).values()]
 
 
 IN_PRINT = "printed"

@@ -107,6 +107,16 @@ def test_a_row_that_is_called_like_a_seed_of_another_is_refused():
     row = catalogue.models["masked-small-eng"].model_copy(update={"recipe": "lstm-small"})
     with pytest.raises(UserError, match=r"'x-seed5' is called like seed 5 of 'x', whose recipe"):
         from_seeds(campaign, {"x": row}, {"x", "x-seed5"})
+    # Two rows whose trainings have one name.
+    lstm = campaign.training.recipes["lstm-small"]
+    sampled = campaign.training.model_copy(
+        update={"recipes": {"a": lstm.model_copy(update={"tokens": (1000,)}), "b": lstm}}
+    )
+    campaign = campaign.model_copy(update={"training": sampled})
+    rows = {"x": row.model_copy(update={"recipe": "a"})}
+    rows |= {"x-1k": row.model_copy(update={"recipe": "b"})}
+    with pytest.raises(UserError, match=r"'x-1k-seed1' is called like seed 1 of 'x-1k', whose"):
+        from_seeds(campaign, rows, {*rows})
 
 
 def test_what_a_site_says_of_a_model_holds_for_its_seeds_unless_it_says_more(tmp_path):

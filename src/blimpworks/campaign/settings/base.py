@@ -5,9 +5,9 @@ Settings are pydantic models of YAML files: campaigns, sites, language packs.
 
 import difflib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -97,15 +97,36 @@ def _expected(error: ErrorDetails) -> str:
     return text.replace("value error, ", "").replace("valid tuple", "list")
 
 
-def _unknown(key: str, top_keys: Collection[str]) -> str:
-    """Return the message on an unknown key, with a hint; a hint to a top-level key comes first."""
+def sections(
+    annotation: object, keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
+    """Yield the models of a type and of its fields' types, each after the keys that lead to it.
+
+    ``NAME`` stands for a key that users choose.
+    """
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield keys, annotation
+        for name, field in annotation.model_fields.items():
+            yield from sections(field.annotation, (*keys, name))
+    inner = (*keys, "NAME") if get_origin(annotation) in (dict, Mapping) else keys
+    for argument in get_args(annotation):
+        yield from sections(argument, inner)
+
+
+def _unknown(key: str, model: type[BaseModel]) -> str:
+    """Return the message on an unknown key of a model, with a hint at a key of the same section."""
     *above, last = key.split(".")
-    all_keys = [key for model in Strict.__subclasses__() for key in model.model_fields]
-    near = difflib.get_close_matches(last, () if above else top_keys, n=1)
-    close = [k for k in (*near, *difflib.get_close_matches(last, all_keys, n=3)) if k not in above]
+    keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
+    if matching := [".".join(path) for path in keys if path[-1] == last]:
+        return f"key {key!r} is not a setting; did you mean {matching[0]!r}?"
+    beside = [
+        path[-1]
+        for path in keys
+        if len(path) == len(above) + 1 and {*path[:-1]} <= {*above, "NAME"}
+    ]
+    close = difflib.get_close_matches(last, beside, n=1)
+    close += difflib.get_close_matches(last, [path[-1] for path in keys], n=1)
     hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
-    if last in all_keys:
-        hint = "it is one of another section: move it there, see workflow/schemas."
     return f"key {key!r} is not a setting; {hint}"
 
 
@@ -118,9 +139,9 @@ def _shown(key: str, value: Any) -> str:
 
 
 def complaints(
-    errors: Sequence[ErrorDetails], settings: Any, source: str, top_keys: Collection[str] = ()
+    errors: Sequence[ErrorDetails], settings: Any, source: str, model: type[BaseModel]
 ) -> str:
-    """Return a line "source: key, value, expectation" per wrong key; hints prefer ``top_keys``."""
+    """Return a line "source: key, value, expectation" for each wrong key of a ``model``."""
     by_key: dict[str, list[ErrorDetails]] = {}
     for error in errors:
         by_key.setdefault(_key(error, settings), []).append(error)
@@ -131,7 +152,7 @@ def complaints(
         first = errors_of_key[0]
         expected = ", or ".join(dict.fromkeys(map(_expected, errors_of_key)))
         if first["type"] == "extra_forbidden":
-            lines.append(f"{source}: {_unknown(key, top_keys)}")
+            lines.append(f"{source}: {_unknown(key, model)}")
         elif first["type"] == "union_tag_not_found":
             lines.append(f"{source}: key {key!r} is missing; add it, see workflow/schemas.")
         elif first["type"] == "union_tag_invalid":
@@ -162,8 +183,7 @@ def validated(model: type[Options], settings: Any, source: str, context: object 
     try:
         return model.model_validate(settings, context=context)
     except ValidationError as error:
-        fields = model.model_fields
-        raise UserError(complaints(error.errors(), settings, source, fields)) from error
+        raise UserError(complaints(error.errors(), settings, source, model)) from error
 
 
 def parse_yaml(model: type[Options], path: Path, noun: str, context: object = None) -> Options:

@@ -4,6 +4,7 @@ Unknown keys are errors, so that a typing mistake has no silent effect. The JSON
 ``workflow/schemas`` are generated from these models (``blimpworks schemas``).
 """
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -31,19 +32,35 @@ def once_each(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+def normal_folder(folder: str) -> str:
+    """Check that ``folder`` is written as Snakemake compares paths, and return it.
+
+    Raises ValueError for ``./results`` or ``results/``, or a path that its rules cannot have.
+    """
+    path = str(Path(folder).expanduser())
+    if path == "." or re.search(r"[\x00-\x1f\x7f{}<>]", path):
+        raise ValueError(
+            "expected a directory other than the working directory, without braces, '<' and '>'"
+        )
+    if path != folder:
+        raise ValueError(f"write it as {path!r}: Snakemake compares paths as texts")
+    return path
+
+
+Folder = Annotated[str, AfterValidator(normal_folder)]
 Section = TypeVar("Section", bound=BaseModel)
 
 
 class PathVars(Strict):
     """Directories of the campaign's files (Snakemake's path variables of the same names)."""
 
-    results: str = "results"
+    results: Folder = "results"
     """Products of the campaign: items, trained models, scores, judgements, exhibits."""
-    resources: str = "resources"
+    resources: Folder = "resources"
     """Retrieved files: treebanks, lexicons, models. Campaigns may share this directory."""
-    logs: str = "logs"
+    logs: Folder = "logs"
     """One log per job."""
-    benchmarks: str = "logs/benchmarks"
+    benchmarks: Folder = "logs/benchmarks"
     """Wall time and memory of each job, measured by Snakemake."""
 
 
@@ -143,7 +160,7 @@ class Campaign(Strict):
     unpinned: Literal["error", "skip"] = "error"
     """Stop when a needed file has no such checksum, or continue without the file."""
     substitutes: dict[str, str] = Field(default={})
-    """Sources used in place of others, by name: {original: used}."""
+    """UniMorph tables used in place of others, by name: {original: used}."""
     declared: tuple[Path, ...] = ()
     """Folders of declared benchmarks, each with the name of its benchmark. They replace those of
     the same names in ``config/benchmarks``."""

@@ -160,20 +160,20 @@ PAPER = Paper(
             evaluated=True,
             of_all_benchmarks=True,
         ),
-        "bins": TableKind(template="{results}/bins/{paper}.parquet", evaluated=True),
+        "bins": TableKind(paths="{results}/bins/{paper}.parquet", evaluated=True),
         # Extrapolated to people's accuracies, if these are available.
         "curves": TableKind(
-            template="{results}/regressions/{paper}/curves.parquet",
+            paths="{results}/regressions/{paper}/curves.parquet",
             evaluated=True,
             sources=released_results,
         ),
         "released": TableKind(
-            template="{results}/accuracies/released/{paper}.parquet",
+            paths="{results}/accuracies/released/{paper}.parquet",
             sources=released_results,
             retrieved=True,
         ),
         "ratings": TableKind(
-            template="{results}/ratings/{paper}.parquet",
+            paths="{results}/ratings/{paper}.parquet",
             sources=lambda campaign, catalogue: named_sources(campaign, catalogue, RESPONSES),
             retrieved=True,
         ),

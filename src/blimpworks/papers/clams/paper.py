@@ -101,12 +101,12 @@ PAPER = Paper(
     facts=FACTS,
     tables={
         "evaluation_sets": TableKind(
-            template="{results}/evaluation_sets/clams.parquet",
+            paths="{results}/evaluation_sets/clams.parquet",
             sources=lambda campaign, catalogue: available(campaign, catalogue, SET),
             retrieved=True,
         ),
         "morphology": TableKind(
-            template="{results}/morphology/languages.parquet",
+            paths="{results}/morphology/languages.parquet",
             sources=lambda campaign, catalogue: available(campaign, catalogue, "wals"),
             retrieved=True,
         ),

@@ -57,6 +57,7 @@ def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[
     return files
 
 
+UNANNOTATED = "shows judgements of people; name their filled sheets in lmentry.annotations."
 PROMPTS = 106_000
 """Prompts of a language: the paper's mean (Table 2: 956,244 in nine)."""
 TEMPLATES = 118
@@ -200,21 +201,21 @@ PAPER = Paper(
         "lmentry_variant": lambda campaign, _: _options(campaign).variant,
     },
     tables={
-        "verdicts": TableKind(template="{results}/verdicts/{paper}.parquet", evaluated=True),
+        "verdicts": TableKind(paths="{results}/verdicts/{paper}.parquet", evaluated=True),
         "annotation_agreement": TableKind(
-            template="{results}/annotation_agreement/{paper}.parquet",
+            paths="{results}/annotation_agreement/{paper}.parquet",
             evaluated=True,
-            absent=lambda campaign: not _options(campaign).annotations,
+            absent=lambda campaign: "" if _options(campaign).annotations else UNANNOTATED,
         ),
         # The published form takes the packs of the paper's languages, whatever the campaign runs.
         "packs": TableKind(
             paths=lambda layout, paper: answer_packs(layout.campaign, layout.item_languages(paper)),
-            published_paths=lambda layout, _: answer_packs(layout.campaign, LANGUAGES),
+            published=lambda layout, _: answer_packs(layout.campaign, LANGUAGES),
             reader="blimpworks.papers.lmentry.items.packs:read_texts",
         ),
         # Numbers by the release's settings, whatever the campaign runs.
         "prompt_counts": TableKind(
-            template="{results}/prompt_counts/{paper}.parquet", sources=counted_resources
+            paths="{results}/prompt_counts/{paper}.parquet", sources=counted_resources
         ),
     },
     formulas=("blimpworks.papers.lmentry.exhibits.formulas",),

@@ -171,17 +171,15 @@ def caption(campaign: Campaign, catalogue: Catalogue, tables: Collection[str]) -
     return f"released (jumelet/multiblimp at {', '.join(versions)})"
 
 
-_OF_TREEBANKS = partial(
-    TableKind,
-    absent=is_released,
-    why_absent="is made from treebanks and their statistics, which a campaign with "
-    "multiblimp.items: released does not read; build it in one with items: regenerated, such as "
-    "config/regeneration.yaml.",
+_UNREAD = (
+    "is made from treebanks and their statistics, which a campaign with multiblimp.items: released "
+    "does not read; build it in one with items: regenerated, such as config/regeneration.yaml."
 )
+_OF_TREEBANKS = partial(TableKind, absent=lambda c: _UNREAD if is_released(c) else "")
 TABLES = {
-    "agreement": _OF_TREEBANKS(template="{results}/agreement/{paper}/{lang}.parquet"),
-    "agreement_counts": _OF_TREEBANKS(template="{results}/agreement_counts/{paper}/{lang}.parquet"),
-    "sentences": _OF_TREEBANKS(template="{results}/sentences/{lang}.parquet"),
+    "agreement": _OF_TREEBANKS(paths="{results}/agreement/{paper}/{lang}.parquet"),
+    "agreement_counts": _OF_TREEBANKS(paths="{results}/agreement_counts/{paper}/{lang}.parquet"),
+    "sentences": _OF_TREEBANKS(paths="{results}/sentences/{lang}.parquet"),
     "funnel": _OF_TREEBANKS(
         paths=lambda layout, paper: [
             path
@@ -189,24 +187,24 @@ TABLES = {
             for path in layout.expand(f"{{results}}/funnel/{paper}/{stage}/{{lang}}.parquet", paper)
         ]
     ),
-    "tokens": TableKind(template="{results}/tokens/{lang}.parquet"),
-    "candidates": TableKind(template="{results}/candidates/{paper}/{lang}.parquet"),
-    "lexicon": TableKind(template="{results}/lexicon/{lang}.parquet"),
+    "tokens": TableKind(paths="{results}/tokens/{lang}.parquet"),
+    "candidates": TableKind(paths="{results}/candidates/{paper}/{lang}.parquet"),
+    "lexicon": TableKind(paths="{results}/lexicon/{lang}.parquet"),
     # The pairs that items are drawn from.
-    "all_items": TableKind(template="{results}/items/{paper}/all/{lang}.parquet"),
-    "margins": TableKind(template="{results}/regressions/{paper}/margins.parquet", evaluated=True),
+    "all_items": TableKind(paths="{results}/items/{paper}/all/{lang}.parquet"),
+    "margins": TableKind(paths="{results}/regressions/{paper}/margins.parquet", evaluated=True),
     "regressions": TableKind(
-        template="{results}/regressions/{paper}/measured.parquet",
+        paths="{results}/regressions/{paper}/measured.parquet",
         published="{results}/regressions/{paper}/printed.parquet",
         evaluated=True,
     ),
     "residuals": TableKind(
-        template="{results}/residuals/{paper}/measured.parquet",
+        paths="{results}/residuals/{paper}/measured.parquet",
         published="{results}/residuals/{paper}/printed.parquet",
         evaluated=True,
     ),
     "frequencies": TableKind(
-        template="{results}/frequencies/languages.parquet",
+        paths="{results}/frequencies/languages.parquet",
         retrieved=True,
         sources=lambda campaign, catalogue: available(campaign, catalogue, FREQUENCIES),
     ),

@@ -97,9 +97,11 @@ def spelling_pack(campaign: Campaign, lang: str) -> Path | None:
 
 
 def _of_people(template: str) -> TableKind:
-    # Only a campaign with filled validation sheets has such a table.
+    reason = "shows judgements of people; name their filled sheets in urblimp.annotations."
     return TableKind(
-        template=template, published="", absent=lambda campaign: not _options(campaign).annotations
+        paths=template,
+        published="",
+        absent=lambda campaign: "" if _options(campaign).annotations else reason,
     )
 
 
@@ -172,9 +174,9 @@ PAPER = Paper(
         "urblimp_left_to_right": left_to_right,
     },
     tables={
-        "rules": TableKind(template="{results}/rules/{paper}/{lang}.counts.parquet"),
-        "lengths": TableKind(template="{results}/lengths/{paper}.parquet", evaluated=True),
-        "surprisals": TableKind(template="{results}/surprisals/{paper}.parquet", evaluated=True),
+        "rules": TableKind(paths="{results}/rules/{paper}/{lang}.counts.parquet"),
+        "lengths": TableKind(paths="{results}/lengths/{paper}.parquet", evaluated=True),
+        "surprisals": TableKind(paths="{results}/surprisals/{paper}.parquet", evaluated=True),
         "people": _of_people("{results}/accuracies/people/{paper}.parquet"),
         "validation_ratings": _of_people("{results}/validation_ratings/{paper}.parquet"),
         "validation_participants": _of_people("{results}/validation_participants/{paper}.parquet"),

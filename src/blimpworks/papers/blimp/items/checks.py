@@ -53,7 +53,7 @@ def read_declaration(path: Path) -> draws.Paradigm:
         for problem in errors:
             if "one_of" not in settings and problem["loc"][:2] == ("one_of", 0):
                 problem["loc"] = problem["loc"][2:]
-        raise UserError(complaints(errors, settings, str(path))) from error
+        raise UserError(complaints(errors, settings, str(path), draws.Paradigm)) from error
     _refuse(declaration, path, partial(_complaints, method=declaration.method))
     return declaration
 

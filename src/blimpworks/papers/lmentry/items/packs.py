@@ -317,4 +317,4 @@ def declaration_of(
         return Sampling.model_validate(merged)
     except ValidationError as error:
         where = f"{path}: {name}" + (f" ({lang})" if lang else "")
-        raise UserError(complaints(error.errors(), merged, where)) from error
+        raise UserError(complaints(error.errors(), merged, where, Sampling)) from error
