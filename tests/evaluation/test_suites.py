@@ -269,6 +269,13 @@ def test_words_that_children_never_learn_between_the_ages_have_no_age(shares):
     assert age_of_acquisition(np.array(AGES, float), np.array(shares)) is None
 
 
+def test_the_order_of_ages_is_irrelevant():
+    ages, shares = np.arange(16.0, 28, 2), np.array([0.1, 0.2, 0.4, 0.6, 0.8, 0.9])
+    age = age_of_acquisition(ages, shares)
+    assert age == pytest.approx(21, abs=0.1)
+    assert age_of_acquisition(ages[::-1], shares[::-1]) == pytest.approx(age, abs=1e-3)
+
+
 def test_a_benchmark_without_effects_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"parquet has no effects, which the suite measures"):
         table(write_evaluation(tmp_path), measure="variance", regression=REGRESSION)
