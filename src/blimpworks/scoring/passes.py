@@ -173,7 +173,8 @@ def packed_passes(trie: Trie, plan: RowPlan, most: int) -> Iterator[Pass]:
     rows, width = plan.node.shape
     rows_per_pass = max(1, most // max(1, width))
     for row in range(0, rows, rows_per_pass):
-        node, read = (table[row : row + rows_per_pass] for table in plan)
+        rows_of_pass = slice(row, row + rows_per_pass)
+        node, read = plan.node[rows_of_pass], plan.read[rows_of_pass]
         read_nodes = node[read]
         # Rows have consecutive inner nodes, and so consecutive edges.
         followed = slice(*np.searchsorted(parents, (read_nodes[0], read_nodes[-1] + 1)))
