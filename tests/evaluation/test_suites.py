@@ -293,6 +293,20 @@ def test_times_that_are_all_equal_have_no_number(tmp_path):
     assert "or all values are equal" in str(text.suite_notes(shown))
 
 
+@pytest.mark.parametrize(("groups", "n"), [("treebank", 0), ("sentence", 9)])
+def test_words_without_a_group_are_left_out_and_not_counted(tmp_path, groups, n):
+    """The interval is of draws of groups, which would have these words in the last group."""
+    root = write_evaluation(tmp_path)
+    write_words(root)
+    path = root / f"items/pairs/{min(MARGINS)}.parquet"
+    items = pd.read_parquet(path)
+    items.loc[1, "sentence"] = ""
+    items["treebank"] = None
+    write_table(pa.Table.from_pandas(items, preserve_index=False), ITEMS, path)
+    shown, _ = table(root, measure="variance", regression=REGRESSION | {"groups": groups})
+    assert shown["rows"][0]["models"]["small"]["n"] == n
+
+
 def test_a_benchmark_without_ratings_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"eng.parquet has no people's ratings"):
         table(write_evaluation(tmp_path), measure="correlation")
