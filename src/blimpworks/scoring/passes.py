@@ -3,11 +3,11 @@
 Engines give the ids of sequences and get ``Pass`` objects: tables of ids for the model, and the
 cells of these tables at which log-probabilities are read. ``padded_passes`` has a row for each
 sequence. ``packed_passes`` has the rows of a prefix tree (see ``trie``), which ``plan_rows`` makes.
-In such a row, each token attends to itself and its ancestors, and its position is its depth. The
-tree of ``a b c``, ``a b d``, ``a e f`` and ``a e g`` takes one row, ``a b e``, or two short ones::
+In such a row, each token attends to itself and its ancestors, and its position is its depth. Here
+``b`` and ``e`` both follow ``a``, so that two short rows for ``a b e`` have ``a`` twice::
 
-    a b       predicts b, e (at a), c, d (at b)
-    a e       repeats a, and predicts f, g (at e)
+    a b    read at a and b
+    a e    read at e
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,9 @@
 """Join token sequences in a prefix tree, so that a model computes common prefixes once.
 
+An *edge* is a node with its parent, and so one log-probability to read. Transformers compute the
+tree in rows (see ``passes``), LSTMs level by level, by ``runs``. ``flat`` [tokens] has the ids of
+all sequences one after the other; ``lengths`` [sequences] has their numbers of tokens.
+
 The tree below is that of ``a b c``, ``a b d`` and ``a e``. Nodes are numbered in depth-first order;
 ``end`` is the first node after a node's subtree. A model predicts ``c`` and ``d`` from its state at
 ``b``. So only *inner* nodes, those with children, are computed: two tokens in place of eight::
@@ -7,10 +11,6 @@ The tree below is that of ``a b c``, ``a b d`` and ``a e``. Nodes are numbered i
     node   0 a   1 b   2 c   3 d   4 e
     parent -1    0     1     1     0
     end    5     4     3     4     5
-
-An *edge* is a node with its parent, and so one log-probability to read. Transformers compute the
-tree in rows (see ``passes``), LSTMs level by level, by ``runs``. ``flat`` [tokens] has the ids of
-all sequences one after the other; ``lengths`` [sequences] has their numbers of tokens.
 """
 
 from collections.abc import Iterator
@@ -73,14 +73,12 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
 
     No id is negative; sequences may be equal or empty. The nodes do not depend on the order of
     sequences. Without ``merge``, only equal sequences have a common path.
-
-    Sequences become rows of a table, in the order of their ids. So each row has its longest common
-    prefix with the row before it. The cells after this prefix are new: each is a node::
-
-        rows  a b c    is_new  1 1 1    node  0 1 2
-              a b d            0 0 1          0 1 3
-              a e              0 1            0 4
     """
+    # Sequences become rows of a table, in the order of their ids. So each row has its longest
+    # common prefix with the row before it. Each cell after this prefix is a new node:
+    #   rows  a b c    is_new  1 1 1    node  0 1 2
+    #         a b d            0 0 1          0 1 3
+    #         a e              0 1            0 4
     order = sorted_numbers(flat, lengths)
     unsorted_rows, is_unsorted_token = rectangle(flat, lengths)
     rows, is_token = unsorted_rows[order], is_unsorted_token[order]
