@@ -18,10 +18,11 @@ import scoring_kit as kit
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring import run
 from blimpworks.scoring.engine import Encoded
+from blimpworks.scoring.passes import packed_passes, padded_passes, plan_rows
 from blimpworks.scoring.progress import UNWATCHED
 from blimpworks.scoring.selftest import Findings
 from blimpworks.scoring.store import Request, Store, in_order, requests_of, scored
-from blimpworks.scoring.trie import build_trie, packed_passes, padded_passes, plan_rows
+from blimpworks.scoring.trie import build_trie
 from support import tiny
 
 

@@ -29,8 +29,9 @@ from blimpworks.models.fitting import single_thread
 from blimpworks.models.lstm import END_ID, LstmModel, LstmSettings, load_lstm
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.hub_loading import target_logprobs
+from blimpworks.scoring.passes import make_batches, plan_rows
 from blimpworks.scoring.transformers_engine import ROW_TOKENS
-from blimpworks.scoring.trie import build_trie, make_batches, plan_rows
+from blimpworks.scoring.trie import build_trie
 from support import tiny
 
 SETS = ("fr_evalset/subj_rel", "en_evalset/obj_rel_across_anim", "en_evalset/prep_anim")
@@ -117,7 +118,7 @@ class Ways:
     def _computed(self, rows):
         trie = build_trie(np.concatenate(rows), np.array(list(map(len, rows))))
         plan = plan_rows(trie, ROW_TOKENS["cpu"])
-        return len(plan.token) if self.lstm else plan.cells.size
+        return int(plan.read.sum()) if self.lstm else plan.node.size
 
 
 def cut(sequence):

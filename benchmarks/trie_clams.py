@@ -20,9 +20,10 @@ import scoring_kit as kit
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.passes import plan_rows
 from blimpworks.scoring.store import shared_characters
 from blimpworks.scoring.transformers_engine import ROW_TOKENS
-from blimpworks.scoring.trie import build_trie, plan_rows
+from blimpworks.scoring.trie import build_trie
 from support import tiny
 
 
@@ -41,7 +42,7 @@ def cells(encoded):
         rows = [np.append(0, e.ids).astype(np.int32) for e in encoded[start : start + 1000]]
         lengths = np.array([len(row) for row in rows])
         trie = build_trie(np.concatenate(rows), lengths)
-        cells += plan_rows(trie, ROW_TOKENS["cpu"]).cells.size
+        cells += plan_rows(trie, ROW_TOKENS["cpu"]).node.size
     return cells
 
 

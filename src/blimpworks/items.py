@@ -53,18 +53,18 @@ def regions_of(good: str, bad: str) -> Regions:
     sides = good.split(" "), bad.split(" ")
     words_before = words_after = 0
     if good != bad:
-        words_before = min(_count_equal(*sides), min(map(len, sides)) - 1)
+        words_before = min(common_prefix_length(*sides), min(map(len, sides)) - 1)
         reversed_ends = (side[words_before + 1 :][::-1] for side in sides)
-        words_after = _count_equal(*reversed_ends)
+        words_after = common_prefix_length(*reversed_ends)
     start = _width(sides[0][:words_before])
     good_end, bad_end = (_width(side[: len(side) - words_after]) - 1 for side in sides)
     return Regions(start, good_end, start, bad_end)
 
 
-def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
-    """Count the words at the beginning that two sentences have in common."""
-    word_pairs = enumerate(zip(first, second, strict=False))
-    return next((i for i, (a, b) in word_pairs if a != b), min(len(first), len(second)))
+def common_prefix_length(first: Sequence[object], second: Sequence[object]) -> int:
+    """Count the elements at the beginning that two sequences have in common."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _width(segment: Sequence[str]) -> int:

@@ -42,8 +42,11 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Compose the next node, and check limits; an alias counts like the node it repeats."""
-        is_alias = self.check_event(yaml.AliasEvent)
-        mark: Any = self.peek_event().start_mark  # type: ignore[union-attr]
+        event: Any = self.peek_event()
+        is_alias, mark = isinstance(event, yaml.AliasEvent), event.start_mark
+        if getattr(event, "tag", None):
+            problem = f"the tag {event.tag!r}, expected a plain value without one"
+            raise ComposerError(None, None, problem, mark)
         self._level += 1
         self._bound(self._level, DEEPEST, "levels", mark)
         node = super().compose_node(parent, index)

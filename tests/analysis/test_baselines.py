@@ -60,3 +60,15 @@ def test_conditions_of_an_item_are_counted_once_where_they_are_options(more, exp
     rows = [{**PLACE, "good": "a", "bad": "a", "item": item, **more} for item in "iijj"]
     found = baseline_rows(one_row_per_item(pd.DataFrame(rows)))
     assert [(r.baseline, r.correct, r.n) for r in found.itertuples()] == expected
+
+
+def test_an_item_and_its_translation_are_two_items():
+    rows = [
+        {**PLACE, "lang": lang, "good": "a", "bad": "a", "item": "i", "alternatives": 2}
+        for lang in ("eng", "eng", "deu", "deu")
+    ]
+    found = baseline_rows(one_row_per_item(pd.DataFrame(rows)))
+    assert [(r.lang, r.correct, r.n) for r in found.itertuples()] == [
+        ("eng", 0.5, 1),
+        ("deu", 0.5, 1),
+    ]

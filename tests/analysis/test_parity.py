@@ -1,5 +1,6 @@
 import hashlib
 import math
+import re
 
 import pyarrow as pa
 import pytest
@@ -211,6 +212,12 @@ def test_number_format_and_first_token_are_measured_against_float32(trained, tmp
         "manifest.json.prov.json",
         "parity.parquet.prov.json",
     }
+
+
+def test_a_token_with_bars_stays_in_its_cell():
+    rows = parity._markdown([{"variant": "transformers:first_token=token:<|end|>", "n": "1"}], 1)
+    assert r"token:\<\|end\|>" in rows
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows.splitlines()} == {3}
 
 
 def rows_of(output):

@@ -94,6 +94,8 @@ FAULTS = [
     ("a.csv:3: column 'paradigm' is empty; expected a value in each row", PAIRS,
         "good,bad,paradigm\nHe runs.,He run.,sva\nShe runs.,She run.,\n"),
     ("a.csv:2: condition 'p' of item '1' has", LONG, "i,c,r,t\n1,p,v,He\n1,p,v,runs\n1,q,v,run\n"),
+    ("a.csv:2: the paradigm is 'all', which names the accuracy over all of them", PAIRS,
+        "good,bad,paradigm\nHe runs.,He run.,all\n"),
     ("key data.0: 'keep' names 'good', which is a column of all tables", pairs(keep=["good"])),
     ("key data.0: a.csv is read twice, from a.csv.gz the second time", pairs(files="a.csv*"),
         {"a.csv": CSV, "a.csv.gz": gzip.compress(CSV.encode())}),

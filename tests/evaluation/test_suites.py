@@ -269,6 +269,13 @@ def test_words_that_children_never_learn_between_the_ages_have_no_age(shares):
     assert age_of_acquisition(np.array(AGES, float), np.array(shares)) is None
 
 
+def test_the_order_of_ages_is_irrelevant():
+    ages, shares = np.arange(16.0, 28, 2), np.array([0.1, 0.2, 0.4, 0.6, 0.8, 0.9])
+    age = age_of_acquisition(ages, shares)
+    assert age == pytest.approx(21, abs=0.1)
+    assert age_of_acquisition(ages[::-1], shares[::-1]) == pytest.approx(age, abs=1e-3)
+
+
 def test_a_benchmark_without_effects_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"parquet has no effects, which the suite measures"):
         table(write_evaluation(tmp_path), measure="variance", regression=REGRESSION)
@@ -284,6 +291,20 @@ def test_times_that_are_all_equal_have_no_number(tmp_path):
     shown, text = table(root, measure="variance", regression=REGRESSION)
     assert shown["rows"][0]["models"]["small"]["value"] is None
     assert "or all values are equal" in str(text.suite_notes(shown))
+
+
+@pytest.mark.parametrize(("groups", "n"), [("treebank", 0), ("sentence", 9)])
+def test_words_without_a_group_are_left_out_and_not_counted(tmp_path, groups, n):
+    """The interval is of draws of groups, which would have these words in the last group."""
+    root = write_evaluation(tmp_path)
+    write_words(root)
+    path = root / f"items/pairs/{min(MARGINS)}.parquet"
+    items = pd.read_parquet(path)
+    items.loc[1, "sentence"] = ""
+    items["treebank"] = None
+    write_table(pa.Table.from_pandas(items, preserve_index=False), ITEMS, path)
+    shown, _ = table(root, measure="variance", regression=REGRESSION | {"groups": groups})
+    assert shown["rows"][0]["models"]["small"]["n"] == n
 
 
 def test_a_benchmark_without_ratings_is_one_sentence(tmp_path):

@@ -142,6 +142,19 @@ def test_tables_are_summarised_together_as_each_alone(tables, block):
         assert read_table(ACCURACIES, folder / "together").to_pylist() == alone
 
 
+@pytest.mark.parametrize(
+    ("column", "name"), [("phenomenon", "all"), ("paradigm", "all"), ("paradigm", None)]
+)
+def test_a_group_that_is_named_as_the_total_or_has_no_name_is_refused(tmp_path, column, name):
+    path = write_judgements(tmp_path / "m.parquet", [("n/PL", 1.0, False)] * 2)
+    first, second = read_table(JUDGEMENTS, path).to_pylist()
+    write_rows([{**first, column: name}, second], JUDGEMENTS, path)
+    with pytest.raises(
+        UserError, match=r"m\.parquet: a p\w+ is ('all'|None); expected a name other"
+    ):
+        compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
+
+
 @given(st.integers(1, 500), st.data())
 def test_interval_holds_the_proportion_and_is_scipys(n, data):
     correct = data.draw(st.integers(0, n))

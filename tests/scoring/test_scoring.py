@@ -189,7 +189,7 @@ def edit(tmp_path, monkeypatch):
         ("models/text.py", "|[^", "|[^-", True),
         ("scoring/store.py", "np.isnan(row).all()", "np.isnan(row).any()", True),
         ("scoring/kenlm_engine.py", "# The last id", "# The final id", False),
-        ("scoring/trie.py", "CACHED = 1024", "CACHED = 512", False),
+        ("scoring/passes.py", "CACHED = 1024", "CACHED = 512", False),
         ("campaign/engines.py", "working_gb=0.5", "working_gb=0.7", False),
     ],
 )

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.scoring.trie import build_trie, packed_passes, padded_passes, plan_rows, runs
+from blimpworks.scoring.passes import packed_passes, padded_passes, plan_rows
+from blimpworks.scoring.trie import build_trie, runs
 
 # Few ids, so that prefixes, repeats and empty sequences come about by themselves.
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=25)
@@ -47,10 +48,10 @@ def test_a_tree_does_not_depend_on_the_order_of_sequences(sequences, random):
 def test_rows_are_bounded_and_compute_each_inner_node_once(sequences, width):
     trie = build_trie(*flatten(sequences))
     plan = plan_rows(trie, width)
-    inner = [p for p in prefixes(sequences) if any(q[:-1] == p for q in prefixes(sequences))]
-    longest = max((len(path) for path in inner), default=0)
-    assert plan.cells.shape[1] <= max(width, longest)
-    assert plan.cells[plan.cells >= plan.first[:-1, None]].tolist() == list(range(len(inner)))
+    inner = sorted({*trie.parent.tolist()} - {-1})
+    longest = max((len(path_to(trie, node)) for node in inner), default=0)
+    assert plan.node.shape[1] <= max(width, longest)
+    assert plan.node[plan.read].tolist() == inner
 
 
 @given(SEQUENCES)

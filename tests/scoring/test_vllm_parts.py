@@ -26,13 +26,14 @@ from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_server, vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.hub_loading import WHOLE, check_names
-from blimpworks.scoring.vllm_engine import ENTRIES, run_batches, score_encoded, trouble
+from blimpworks.scoring.vllm_engine import ENTRIES, run_batches, score_encoded
 from blimpworks.scoring.vllm_server import (
     VllmBuild,
     command_line,
     make_directory,
     make_setup,
     telling_line,
+    trouble,
 )
 from support import vllm_kit
 

@@ -128,6 +128,13 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
 def _read(path: Path) -> pa.Table:
     # Only judgements of answers have the column NOMINAL.
     table = read_table(JUDGEMENTS, path, ["item_id", *JUDGEMENT_COLUMNS, NOMINAL])
+    for column in ("phenomenon", "paradigm"):
+        if wrong := {None, ALL} & {*table[column].unique().to_pylist()}:
+            raise UserError(
+                f"{path}: a {column} is {min(wrong, key=str)!r}; expected a name other than "
+                f"{ALL!r}, which names the accuracy over all of them. Correct the items, and judge "
+                "them again."
+            )
     # Repeated judgements of a pair must agree, and each counts.
     keys = ["item_id", "phenomenon", "paradigm", "method"]
     repeated = count_repeats(table, keys, JUDGEMENT_COLUMNS[3:], path, "verdicts")

@@ -36,20 +36,20 @@ def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
     """Return the age [months] at which half of the children know a word.
 
     ``shares`` [ages] are those of children who know it, NaN where unknown. None if a curve cannot
-    be fitted, or does not reach one half between the first and the last age.
+    be fitted, or does not reach one half between the lowest and the highest age.
     """
     ages, shares = ages[~np.isnan(shares)], shares[~np.isnan(shares)]
     if len(ages) < FEWEST:
         return None
     # Values of the height, steepness, middle and lowest value.
     start = [1.0, 0.1, ages.mean(), 0.0]
-    bounds = [0.0, 0.0, ages[0], -0.5], [2.0, 1.0, ages[-1], 0.5]
+    bounds = [0.0, 0.0, ages.min(), -0.5], [2.0, 1.0, ages.max(), 0.5]
     try:
         parameters, _ = curve_fit(_sigmoid, ages, shares, p0=start, bounds=bounds, maxfev=1000)
     except (RuntimeError, ValueError):
         return None
     age = _crossing(parameters, KNOWN_BY)
-    return age if age is not None and ages[0] <= age <= ages[-1] else None
+    return age if age is not None and ages.min() <= age <= ages.max() else None
 
 
 def training_of_acquisition(training: Floats, surprisals: Floats, chance: float) -> float | None:

@@ -86,7 +86,8 @@ def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
         return items
     if "alternatives" not in items:
         return items[:0]
-    return items[items["item"].isna() | ~items.duplicated("item")]
+    # The rows of a language are apart, because the id of an item can be that of its translation.
+    return items[items["item"].isna() | ~items.duplicated(["lang", "item"])]
 
 
 def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:

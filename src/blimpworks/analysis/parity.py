@@ -288,9 +288,13 @@ def _interval(row: Row, rate: str, low: str, high: str) -> str:
     return f"{100 * row[rate]:.2f} % [{100 * row[low]:.2f}, {100 * row[high]:.2f}]"
 
 
+def _escaped(text: str) -> str:
+    return re.sub(r"([*<|])", r"\\\1", text)  # as in the token <|endoftext|>
+
+
 def _markdown(rows: Sequence[Mapping[str, str]], texts: int) -> str:
     """Return a Markdown table, with the first ``texts`` columns aligned left, others right."""
-    frame = pd.DataFrame(rows).fillna(MISSING_NUMBER)
+    frame = pd.DataFrame(rows).fillna(MISSING_NUMBER).map(_escaped)
     align = ["left"] * texts + ["right"] * (frame.shape[1] - texts)
     text: str = frame.to_markdown(index=False, colalign=align, disable_numparse=True)
     return text
@@ -307,8 +311,8 @@ def markdown_page(
     for row in next(iter(methods.values())):
         if row.get("impossible"):
             scores.append({"variant": row["variant"], "format": "not possible"})
-            reason = re.sub(r"([*<])", r"\\\1", " ".join(row["impossible"].split()).rstrip("."))
-            reasons.append(f"- {row['variant']} is not possible: {reason}.")
+            reason = " ".join(row["impossible"].split()).rstrip(".")
+            reasons.append(_escaped(f"- {row['variant']} is not possible: {reason}."))
             continue
         took = seconds.get(row["variant"])
         scores.append(
@@ -328,7 +332,7 @@ def markdown_page(
     sections = [
         f"# Parity of {described.name} ({described.scope})",
         f"Checkpoint {sha256_of(checkpoint)[:12]}…, {pairs:,} pairs (sample {digest[:12]}…), "
-        f"reference {table[0]['variant']}.",
+        f"reference {_escaped(table[0]['variant'])}.",
         "## Scores",
         _markdown(scores, 3),
         *(["\n".join(reasons)] if reasons else []),

@@ -34,7 +34,7 @@ from blimpworks.benchmarks.templates import (
     word_span,
 )
 from blimpworks.errors import UserError
-from blimpworks.items import Regions
+from blimpworks.items import ALL, Regions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +139,12 @@ def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> d
             "add the language to 'languages'."
         )
     labels = {"lang": lang, "paradigm": paradigm, "phenomenon": phenomenon or paradigm}
+    if reserved := next((key for key, label in labels.items() if label == ALL), None):
+        raise UserError(
+            f"{row.location}: the {reserved} is {ALL!r}, which names the accuracy over all of "
+            f"them; expected another name. Name a column as {reserved!r}, 'rename' the value, or "
+            "rename the file, after which a paradigm without a column is named."
+        )
     name = as_text(cell(row, data.id)) if data.id else str(row.line)
     more = {column: as_text(cell(row, column)) for column in data.keep} | _rating_in(row, data)
     return {**labels, "file": row.file, "line": row.line, "id": name, "more": more}

@@ -124,11 +124,13 @@ def _numbers(table: pd.DataFrame, names: Sequence[str], label: str, tables: Tabl
 def _explained(tables: Tables, model: str, regression: Regression) -> Record:
     """Return the share of the variance of people's times that a model's surprisals explain.
 
-    The items of all languages are taken together; ``n`` counts those with all values.
+    The items of all languages are taken together; ``n`` counts those with all values and a group.
     """
     table = _all_items(tables, model)
     names = [*regression.outcomes, *regression.controls, regression.predictor]
-    complete = _numbers(table, names, regression.groups, tables).dropna()
+    numbers = _numbers(table, names, regression.groups, tables)
+    groups = table[regression.groups].replace("", None)
+    complete = numbers[groups.notna()].dropna()
     without_value: Record = {**NO_VALUE, "n": len(complete)}
     # Coefficients: controls, their products of two, surprisal and intercept. More rows are needed.
     controls = len(regression.controls)
@@ -138,7 +140,7 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
         complete[[*regression.outcomes]],
         complete[[*regression.controls]],
         complete[regression.predictor],
-        table.loc[complete.index, regression.groups],
+        groups[complete.index],
     )
     return without_value if any(map(math.isnan, share.values())) else without_value | share
 

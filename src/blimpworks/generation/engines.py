@@ -34,9 +34,9 @@ from blimpworks.scoring.hub_loading import (
     versions,
 )
 from blimpworks.scoring.hub_model import halving
-from blimpworks.scoring.trie import Workers
 from blimpworks.scoring.vllm_engine import Loaded, Served
 from blimpworks.scoring.vllm_server import MODEL, Setup, make_setup
+from blimpworks.scoring.workers import Workers
 
 log = logging.getLogger(__name__)
 

@@ -26,9 +26,10 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
 from blimpworks.scoring.hub_loading import Head, positions, split_model, target_logprobs
 from blimpworks.scoring.hub_model import FramedTokenizer, HubEngine, T, V, halving
+from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.selftest import gap_behind
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.trie import make_batches, once
+from blimpworks.scoring.workers import once
 
 
 class Prediction(NamedTuple):

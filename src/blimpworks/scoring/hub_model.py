@@ -35,6 +35,7 @@ from blimpworks.scoring.hub_loading import (
     tensors_of,
     versions,
 )
+from blimpworks.scoring.passes import Rows, pass_size
 from blimpworks.scoring.selftest import (
     Findings,
     encoded,
@@ -43,7 +44,7 @@ from blimpworks.scoring.selftest import (
     marked_key,
     probe_rows,
 )
-from blimpworks.scoring.trie import Rows, Workers, once, pass_size
+from blimpworks.scoring.workers import Workers, once
 
 SMALL = 3e7
 """Number of parameters and buffers below which the self-test reads longer sequences."""

@@ -29,7 +29,8 @@ from blimpworks.scoring.engine import (
 from blimpworks.scoring.hub_loading import target_logprobs
 from blimpworks.scoring.selftest import Findings, gap_behind, gap_of_batches, probe_rows
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.trie import PathRun, Trie, Workers, build_trie, once, runs
+from blimpworks.scoring.trie import PathRun, Trie, build_trie, runs
+from blimpworks.scoring.workers import Workers, once
 
 FIRST = ("eos", "skip")
 """First-token policies: ``<eos>`` before each text, or nothing (the first word is not scored)."""

@@ -97,7 +97,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
     """Return the policy with the smallest ``nats``; of equal ones, the first in ``starts``.
 
     ``nats`` are those of ``measure``. Empty starts, and starts with a token that opens a role of a
-    dialogue, are left out; ``skip`` is returned if no other start was measured.
+    dialogue, are left out; ``skip`` is returned if no start remains.
     """
     openers = role_openers(hub)
     possible = {p: nats.get(p, np.inf) for p, ids in starts.items() if ids and not openers & {*ids}}

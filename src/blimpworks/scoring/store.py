@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import compress, pairwise
-from os.path import commonprefix
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -25,7 +24,7 @@ import pyarrow as pa
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.items import APART
+from blimpworks.items import APART, common_prefix_length
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.progress import Watch
 from blimpworks.scoring.shards import ShardStore
@@ -77,8 +76,7 @@ def shared_characters(texts: Iterable[str]) -> float:
     """Return the share of characters that each text has in common with the one before, sorted."""
     ordered = sorted(texts)
     total = sum(map(len, ordered))
-    # This counts characters, not parts of paths.
-    shared = sum(len(commonprefix(pair)) for pair in pairwise(ordered))  # noqa: RUF071
+    shared = sum(common_prefix_length(*pair) for pair in pairwise(ordered))
     return shared / total if total else 0.0
 
 

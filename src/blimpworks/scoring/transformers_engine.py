@@ -1,10 +1,10 @@
 """Score with causal models through transformers: token ids in, log-probabilities out.
 
 ``TransformersEngine`` gets one shard of sentences at a time. Sentences with the same beginning can
-share its computation: they form a prefix tree, and the model reads rows of this tree (see
-``trie``). Where that saves too little, or the model cannot do it, it reads one padded row for each
-sentence. The choice depends only on the shard's sentences and the options, so that a run that was
-interrupted makes the same choice again.
+share its computation: they form a prefix tree, and the model reads rows of this tree (``passes``).
+Where that saves too little, or the model cannot do it, it reads a padded row for each sentence. The
+choice depends only on the shard's sentences and the options, so that a run that was interrupted
+makes the same choice again.
 """
 
 import re
@@ -22,7 +22,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.fitting import single_thread
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.hub_loading import (
     FOREIGN,
     TOLERANCE,
@@ -31,20 +31,11 @@ from blimpworks.scoring.hub_loading import (
     target_logprobs,
 )
 from blimpworks.scoring.hub_model import HubEngine
+from blimpworks.scoring.passes import Pass, packed_passes, padded_passes, plan_rows
 from blimpworks.scoring.selftest import StartedEngine, gap_behind
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.trie import (
-    Ids,
-    Mask,
-    Numbers,
-    Pass,
-    Workers,
-    build_trie,
-    once,
-    packed_passes,
-    padded_passes,
-    plan_rows,
-)
+from blimpworks.scoring.trie import Numbers, build_trie
+from blimpworks.scoring.workers import Workers, once
 
 ROW_TOKENS = {"cpu": 64, "cuda": 256}
 """Tokens in a row of a tree, by device: longer rows repeat fewer ancestors, but attend longer."""
@@ -64,7 +55,7 @@ PassResult = tuple[np.ndarray, torch.Tensor | None]
 
 
 class Decoder:
-    """A causal model on one device, which computes the passes of ``trie``."""
+    """A causal model on one device, which computes ``passes``."""
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
         """Split ``model`` before its head if logits stay the same; nobody else may run it then."""
@@ -247,7 +238,7 @@ class TransformersEngine(StartedEngine, HubEngine):
         trie = build_trie(flat, lengths)
         plan = plan_rows(trie, min(ROW_TOKENS[self._device.type], self._longest_shared))
         padded_cells = np.maximum(lengths - 1, 0).sum()
-        if self._sharing == "auto" and plan.cells.size > WORTHWHILE_SHARE * padded_cells:
+        if self._sharing == "auto" and plan.node.size > WORTHWHILE_SHARE * padded_cells:
             return self._padded(flat, lengths)
         values, ran_out = self._decoder.run(packed_passes(trie, plan, self._most), len(trie.token))
         # Results are those of the tree's nodes; a path has the nodes of one sequence's tokens.

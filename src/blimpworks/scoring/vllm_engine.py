@@ -13,11 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 import torch
-import urllib3
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import TransientError, UserError
@@ -26,14 +25,18 @@ from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_loading import TOLERANCE, HubTokenizer, check_names, find_dtype
 from blimpworks.scoring.selftest import Findings, StartedEngine, encoded, gap_behind, marked_key
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.vllm_server import MODEL, Setup, VllmServer, is_full, make_setup
+from blimpworks.scoring.vllm_server import (
+    MODEL,
+    Setup,
+    Trouble,
+    VllmServer,
+    is_full,
+    make_setup,
+)
 
 Prompt = list[int]
 P = TypeVar("P")  # a request to vLLM, such as a prompt
 R = TypeVar("R")  # its result, such as log-probabilities
-Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
-"""Reasons why a batch has no results. ``lost``: the server is gone, perhaps because of another
-batch; ``deadly``: the batch killed the server; ``stray``: another server answered."""
 Outcome = list[R] | Trouble
 Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
 """Function that runs batches, and returns for each its results or the trouble that it had."""
@@ -72,33 +75,8 @@ def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> lis
 
 
 log = logging.getLogger(__name__)
-# Statuses of a server that is overloaded, or restarting behind a proxy. A retry after 500 cannot
-# succeed, because vLLM answers it when its engine has died.
-RETRIES = urllib3.Retry(
-    total=5,
-    connect=1,
-    read=2,
-    status_forcelist=(408, 429, 502, 503, 504),
-    allowed_methods=None,
-    backoff_factor=0.2,
-    raise_on_status=False,
-)
-REFUSED = (400, 413, 422)
-"""HTTP statuses that mean a fault of the prompts."""
-STRAY = (401, 403, 404)
-"""HTTP statuses of another server, which does not know the token or the model."""
-PATH = "/v1/completions"
 SHUTDOWN_TIMEOUT = 20.0
 """Longest wait for the end of a server that no longer answers [s]."""
-
-
-def trouble(status: int, body: bytes) -> Trouble:
-    """Return the trouble of a batch from the HTTP status and body of an answer without results."""
-    if status in STRAY:
-        return "stray"
-    if is_full(body.decode(errors="replace")):
-        return "out_of_memory"
-    return "refused" if status in REFUSED else "lost"
 
 
 class Served(Generic[P, R]):
@@ -123,14 +101,13 @@ class Served(Generic[P, R]):
         """
         self._setup, self._write, self._read, self._size = setup, write, read, size
         self.server: VllmServer | None = None
-        self._pool: urllib3.HTTPConnectionPool | None = None
+        """Present server; None before the first request, and after a death."""
         self._usual_in_flight = self._in_flight = in_flight
         self._deaths_in_a_row = 0
-        self._is_alive = True
         # A request that was answered. A new server gets it first: unless it answers too, it is
         # broken, and no other request is to blame for its death.
         self._answered: list[P] = []
-        self._has_passed = True
+        self._is_sound = True
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """Return the result or failure of each request.
@@ -144,7 +121,7 @@ class Served(Generic[P, R]):
     def close(self) -> None:
         if self.server:
             self.server.stop()
-        self.server = self._pool = None
+        self.server = None
 
     def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
         """Send batches to the server, and find the cause if it dies ("lost" batches).
@@ -165,7 +142,7 @@ class Served(Generic[P, R]):
             return outcomes
         server.await_end(SHUTDOWN_TIMEOUT)
         ran_full = server.ran_full()
-        if "stray" in outcomes or not self._has_passed:  # no request is the cause
+        if "stray" in outcomes or not self._is_sound:  # no request is the cause
             self._deaths_in_a_row += 1
         elif self._in_flight == 1 and "out_of_memory" not in outcomes:
             # A batch whose answer says that memory ran out is halved anyway.
@@ -190,41 +167,17 @@ class Served(Generic[P, R]):
         """Start a server, and send it a request that an earlier server has answered."""
         self.server = VllmServer(self._setup)
         self.server.start()
-        self._is_alive = True
-        self._pool = urllib3.HTTPConnectionPool(
-            self.server.address,
-            self.server.port,
-            maxsize=self._in_flight,
-            timeout=urllib3.Timeout(connect=10, read=self._setup.options.answer_timeout),
-        )
         if self._answered:
-            self._has_passed = isinstance(self.send(self._answered), list)
-            if self._has_passed:
+            self._is_sound = isinstance(self.send(self._answered), list)
+            if self._is_sound:
                 self._deaths_in_a_row = 0
         return self.server
 
     def send(self, batch: list[P]) -> Outcome[R]:
-        """Send one HTTP request, with retries after temporary faults."""
+        """Send one HTTP request, and return the results, or the trouble that it had."""
         assert self.server is not None
-        assert self._pool is not None
-        # When one batch has found that the server is gone, the others need not try.
-        if not self._is_alive or not self.server.running:
-            return "lost"
-        body, headers = self._write(batch), self.server.headers()
-        try:
-            answer = self._pool.request("POST", PATH, body=body, headers=headers, retries=RETRIES)
-        except urllib3.exceptions.HTTPError as error:
-            log.debug("a request to the vLLM server failed (%s)", error)
-            self._is_alive = False
-            return "lost"
-        if answer.status == 200:
-            return self._read(answer.data, batch)
-        problem = trouble(answer.status, answer.data)
-        if problem in ("lost", "stray"):
-            self._is_alive = False
-        if problem != "lost":  # about lost ones the server's own log says more
-            log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
-        return problem
+        answer = self.server.post(self._write(batch))
+        return answer if isinstance(answer, str) else self._read(answer, batch)
 
 
 class Loaded(Generic[P, R]):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import urllib3
 from safetensors import safe_open
@@ -270,6 +270,36 @@ def command_line(setup: Setup, address: str, port: int) -> list[str]:
     return command
 
 
+# Statuses of a server that is overloaded, or restarting behind a proxy. A retry after 500 cannot
+# succeed, because vLLM answers it when its engine has died.
+RETRIES = urllib3.Retry(
+    total=5,
+    connect=1,
+    read=2,
+    status_forcelist=(408, 429, 502, 503, 504),
+    allowed_methods=None,
+    backoff_factor=0.2,
+    raise_on_status=False,
+)
+REFUSED = (400, 413, 422)
+"""HTTP statuses that mean a fault of the prompts."""
+STRAY = (401, 403, 404)
+"""HTTP statuses of another server, which does not know the token or the model."""
+PATH = "/v1/completions"
+Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
+"""Reasons why a batch has no results. ``lost``: the server is gone, perhaps because of another
+batch; ``deadly``: the batch killed the server; ``stray``: another server answered."""
+
+
+def trouble(status: int, body: bytes) -> Trouble:
+    """Return the trouble of a batch from the HTTP status and body of an answer without results."""
+    if status in STRAY:
+        return "stray"
+    if is_full(body.decode(errors="replace")):
+        return "out_of_memory"
+    return "refused" if status in REFUSED else "lost"
+
+
 class VllmServer:
     """A vLLM server, whose processes end with this one; its log is kept if it failed."""
 
@@ -281,6 +311,9 @@ class VllmServer:
         self._failed = False
         self.token = secrets.token_urlsafe(32)
         self.address, self.port = node_address(setup.options.host), 0
+        timeout = urllib3.Timeout(connect=10, read=setup.options.answer_timeout)
+        self._http = urllib3.PoolManager(maxsize=SEQUENCES, timeout=timeout)
+        self._is_lost = False
 
     @property
     def running(self) -> bool:
@@ -336,15 +369,40 @@ class VllmServer:
 
     def ready(self) -> bool:
         """Return whether the server answers; another one at this port would refuse the token."""
-        url = f"http://{self.address}:{self.port}/v1/models"
+        url = self._url("/v1/models")
         try:
             answer = urllib3.request("GET", url, headers=self.headers(), timeout=5.0, retries=False)
             return answer.status == 200
         except urllib3.exceptions.HTTPError:
             return False
 
+    def _url(self, path: str) -> str:
+        return f"http://{self.address}:{self.port}{path}"
+
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+
+    def post(self, body: bytes) -> bytes | Trouble:
+        """Send one HTTP request, with retries after temporary faults; return the answer's body."""
+        # When one request has found that the server is gone, the others need not try.
+        if self._is_lost or not self.running:
+            return "lost"
+        try:
+            answer = self._http.request(
+                "POST", self._url(PATH), body=body, headers=self.headers(), retries=RETRIES
+            )
+        except urllib3.exceptions.HTTPError as error:
+            log.debug("a request to the vLLM server failed (%s)", error)
+            self._is_lost = True
+            return "lost"
+        if answer.status == 200:
+            return answer.data
+        problem = trouble(answer.status, answer.data)
+        if problem in ("lost", "stray"):
+            self._is_lost = True
+        if problem != "lost":  # about lost ones the server's own log says more
+            log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
+        return problem
 
     def await_end(self, seconds: float) -> None:
         """Wait up to ``seconds`` for the end of the server."""

@@ -98,19 +98,21 @@ def _expected(error: ErrorDetails) -> str:
 
 
 def sections(
-    annotation: object, keys: tuple[str, ...] = ()
+    annotation: object, keys: tuple[str, ...] = (), above: tuple[type[BaseModel], ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
     """Yield the models of a type and of its fields' types, each after the keys that lead to it.
 
-    ``NAME`` stands for a key that users choose.
+    ``NAME`` stands for a key that users choose; ``above`` are the models that contain the type.
     """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if annotation in above:  # a model that contains models of its own type
+            return
         yield keys, annotation
         for name, field in annotation.model_fields.items():
-            yield from sections(field.annotation, (*keys, name))
+            yield from sections(field.annotation, (*keys, name), (*above, annotation))
     inner = (*keys, "NAME") if get_origin(annotation) in (dict, Mapping) else keys
     for argument in get_args(annotation):
-        yield from sections(argument, inner)
+        yield from sections(argument, inner, above)
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:

@@ -1,0 +1,194 @@
+"""Divide token sequences into forward passes of a model, in padded rows or in rows of their tree.
+
+Engines give the ids of sequences and get ``Pass`` objects: tables of ids for the model, and the
+cells of these tables at which log-probabilities are read. ``padded_passes`` has a row for each
+sequence. ``packed_passes`` has the rows of a prefix tree (see ``trie``), which ``plan_rows`` makes.
+In such a row, each token attends to itself and its ancestors, and its position is its depth. Here
+``b`` and ``e`` both follow ``a``, so that two short rows for ``a b e`` have ``a`` twice::
+
+    a b    read at a and b
+    a e    read at e
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+
+from blimpworks.scoring.engine import Ids, Mask
+from blimpworks.scoring.trie import Numbers, Trie, rectangle, sorted_numbers
+
+CACHED = 1024
+"""Largest number of tokens in a pass on a CPU; more tokens do not fit into its cache."""
+
+
+def pass_size(requested: int, device: torch.device) -> int:
+    """Return the largest number of tokens in a pass, padding included."""
+    return min(requested, CACHED) if device.type == "cpu" else requested
+
+
+class Pass(NamedTuple):
+    """One forward pass over rows; only rows of a tree have ``depth``, ``number`` and ``end``."""
+
+    ids: Numbers
+    """Ids for the model [rows, width]."""
+    read: Mask
+    """Which cells predict a token, so that their hidden states are needed [rows, width]."""
+    parent: Numbers
+    """Number of the predicting cell, among those of ``read`` row by row, never falling [edges]."""
+    token: Numbers
+    """Id that is predicted [edges]."""
+    result: Numbers
+    """Index of the log-probability in the caller's results [edges]."""
+    depth: Numbers | None = None
+    """Position of each cell [rows, width]."""
+    number: Numbers | None = None
+    """Number of each cell's node [rows, width]."""
+    end: Numbers | None = None
+    """Number after its subtree. A cell attends to cells with number <= its number < end."""
+
+    def halves(self) -> tuple["Pass", "Pass"]:
+        """Divide a pass that needs too much memory into two with half of the rows."""
+        middle = len(self.ids) // 2
+        cells = int(self.read[:middle].sum())
+        edges = int(np.searchsorted(self.parent, cells))
+        return self._part(slice(middle), slice(edges), 0), self._part(
+            slice(middle, None), slice(edges, None), cells
+        )
+
+    def _part(self, rows: slice, edges: slice, cells: int) -> "Pass":
+        """Return some rows as a pass; ``cells`` is the number of read cells before them."""
+        # The rows of one half may all be shorter than the longest row of the pass.
+        width = int(np.flatnonzero(self.read[rows].any(axis=0))[-1]) + 1
+        names = ("ids", "read", "depth", "number", "end")
+        tables = ((name, getattr(self, name)) for name in names)
+        cut: dict[str, Any] = {n: None if t is None else t[rows, :width] for n, t in tables}
+        token, result = self.token[edges], self.result[edges]
+        return self._replace(parent=self.parent[edges] - cells, token=token, result=result, **cut)
+
+
+Rows = Literal["padded", "equal", "alone"]
+"""Sequences that can be in one pass: of any lengths, only of equal length, or a single one."""
+
+
+def make_batches(
+    lengths: Sequence[int], order: Sequence[int], most: int, rows: Rows = "padded"
+) -> Iterator[list[int]]:
+    """Divide sequences into batches of at most ``most`` tokens, padding included.
+
+    ``order`` has the numbers of sequences, sorted by length. A longer sequence has its own batch.
+    """
+    batch: list[int] = []
+    for number in order:
+        is_full = batch and (len(batch) + 1) * lengths[number] > most
+        has_other_length = batch and rows != "padded" and lengths[number] != lengths[batch[0]]
+        if is_full or has_other_length or (batch and rows == "alone"):
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded") -> Iterator[Pass]:
+    """Put sequences into rows that are padded on the right.
+
+    Passes have at most ``most`` cells, or one longer sequence, and do not depend on the order of
+    sequences. A token's result has the token's index in ``flat``; a first token has none.
+    """
+    starts = np.cumsum(lengths) - lengths
+    by_ids = sorted_numbers(flat, lengths)
+    order = by_ids[np.argsort(lengths[by_ids], kind="stable")]
+    order = order[lengths[order] > 1]
+    for group in make_batches((lengths - 1).tolist(), order.tolist(), most, rows):
+        # The last token of a sequence predicts nothing, so it is not in the row.
+        counts = lengths[group] - 1
+        shift = starts[group] - np.cumsum(counts) + counts
+        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)
+        ids, read = rectangle(flat[predictor], counts)
+        parent = np.arange(len(predictor))
+        yield Pass(ids, read, parent, flat[predictor + 1].astype(np.int64), predictor + 1)
+
+
+class RowPlan(NamedTuple):
+    """The rows in which a model computes the inner nodes of a tree."""
+
+    node: Numbers
+    """Node in each cell, -1 for padding [rows, width]."""
+    read: Mask
+    """Cells whose results are read; the others repeat ancestors, or are padding [rows, width]."""
+
+
+def _row_stop(depth: Sequence[int], start: int, width: int) -> int:
+    """Return the number after the last inner node of a row of at most ``width`` cells.
+
+    ``depth`` is that of each inner node, and ``start`` the first one of the row. The next row
+    repeats the ancestors of its first node. So a row may be up to a quarter shorter than ``width``
+    if that saves more repeated ancestors than the row lacks nodes.
+    """
+    longest = start + width - depth[start]
+    if longest >= len(depth):
+        return len(depth)
+    shortest = max(start + 1, longest - width // 4)
+    return min(range(longest, shortest - 1, -1), key=lambda stop: longest - stop + depth[stop])
+
+
+def plan_rows(trie: Trie, width: int) -> RowPlan:
+    """Put inner nodes in rows of at most ``width`` cells, or more if a path is longer.
+
+    A row has the ancestors of a node, then that node and the next ones in depth-first order. Each
+    inner node is read in one row.
+    """
+    is_inner = np.zeros(len(trie.token), dtype=bool)
+    is_inner[trie.parent[trie.parent >= 0]] = True
+    inner = np.flatnonzero(is_inner)
+    parent, depth = trie.parent.tolist(), trie.depth[inner].tolist()
+    width = max(width, max(depth, default=0) + 1)
+    rows, ancestor_counts, start = list[Numbers](), list[int](), 0
+    while start < len(inner):
+        stop = _row_stop(depth, start, width)
+        ancestors, node = list[int](), parent[inner[start]]
+        while node >= 0:
+            ancestors.append(node)
+            node = parent[node]
+        rows.append(np.concatenate([np.array(ancestors[::-1], dtype=np.int64), inner[start:stop]]))
+        ancestor_counts.append(len(ancestors))
+        start = stop
+    nodes = np.concatenate([inner[:0], *rows])
+    cells, is_node = rectangle(nodes, np.array([len(row) for row in rows], dtype=np.int64))
+    is_ancestor = np.arange(cells.shape[1]) < np.array(ancestor_counts, dtype=np.int64)[:, None]
+    return RowPlan(np.where(is_node, cells, -1), is_node & ~is_ancestor)
+
+
+def packed_passes(trie: Trie, plan: RowPlan, most: int) -> Iterator[Pass]:
+    """Put the rows of ``plan`` into passes of at most ``most`` cells; a longer row has its own.
+
+    A node's result has the node's number in ``trie`` as its index; first tokens have none.
+    """
+    # Nodes that have a parent, in the order of their parents.
+    edges = np.argsort(trie.parent, kind="stable")
+    edges = edges[trie.parent[edges] >= 0]
+    parents = trie.parent[edges]
+    rows, width = plan.node.shape
+    rows_per_pass = max(1, most // max(1, width))
+    for row in range(0, rows, rows_per_pass):
+        rows_of_pass = slice(row, row + rows_per_pass)
+        node, read = plan.node[rows_of_pass], plan.read[rows_of_pass]
+        read_nodes = node[read]
+        # Rows have consecutive inner nodes, and so consecutive edges.
+        followed = slice(*np.searchsorted(parents, (read_nodes[0], read_nodes[-1] + 1)))
+        predicted = edges[followed]
+        is_padding = node < 0
+        # Padding attends to itself, because attention to no cell gives NaN.
+        number = np.where(is_padding, len(trie.token) + np.arange(width), node)
+        yield Pass(
+            ids=np.where(is_padding, 0, trie.token[node]),
+            read=read,
+            parent=np.searchsorted(read_nodes, parents[followed]),
+            token=trie.token[predicted],
+            result=predicted,
+            depth=np.where(is_padding, 0, trie.depth[node]),
+            number=number,
+            end=np.where(is_padding, number + 1, trie.end[node]),
+        )
