@@ -100,6 +100,10 @@ MALFORMED = {
     "starts with word 2": (replaced(BAD_LINES[1] + "\n", ""), 2, "ID '2', expected word 1"),
     "enormous id": (replaced("2\tb", "99999999999999999999\tb"), 3, "expected word 2"),
     "range beyond the end": (replaced("3\tc", "3-4\tc"), 4, "ID '3-4', expected word 3"),
+    "range backwards": (replaced("3\tc", "3-2\tc"), 4, "ID '3-2', expected word 3"),
+    "ranges that overlap": (
+        sentence("1-2 x _", "1 a 0", "2-3 y _", "2 b 1", "3 c 1", sent_id="bad").encode(), 4,
+        "range 2-3 overlaps one that ends with word 2, expected ranges of different words"),
     "empty node out of place": (replaced("3\tc", "3.1\tc"), 4, "or an empty node 2.N"),
     "head not an integer": (replaced("\t0\t", "\troot\t"), 3, "HEAD 'root', expected an integer"),
     "head beyond the sentence": (replaced("\t0\t", "\t4\t"), 3, "HEAD '4', expected an integer"),

@@ -177,11 +177,16 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
     ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
     """
     word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
-    words_before = 0
+    words_before = range_end = 0
     for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
         problem = _token_problem(row, token, words_before, len(word_positions))
         if problem:
             raise MalformedSentence(line, problem)
+        if isinstance(token["ID"], tuple) and token["ID"][1] == "-":
+            if words_before < range_end:
+                reason = f"range {row[0]} overlaps one that ends with word {range_end}"
+                raise MalformedSentence(line, f"{reason}, expected ranges of different words")
+            range_end = token["ID"][2]
         words_before += _is_word_id(row[0])
     heads = [tokens[position]["HEAD"] for position in word_positions]
     line_of_word = [first_line + position for position in word_positions]
@@ -217,7 +222,7 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
         case int(word):
             in_order = word == next_word
         case (first, "-", last):
-            in_order = first == next_word and last <= word_count
+            in_order = first == next_word and first <= last <= word_count
         case (word, ".", number):
             in_order = word == words_before and number <= LARGEST_NUMBER
         case _:

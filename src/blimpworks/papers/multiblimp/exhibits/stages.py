@@ -175,7 +175,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     lexicon = read_table(LEXICON, tables["lexicon"][0])
     options = MultiblimpOptions(decisions=choice["decisions"])
     any_case = corrected(options, "letter_case")
-    resources = load_resources(edges, lexicon, phenomenon.construction, any_case)
+    resources = load_resources(edges, lexicon, phenomenon.construction, item["lang"], any_case)
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
