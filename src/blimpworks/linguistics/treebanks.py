@@ -44,7 +44,7 @@ class Malformed(NamedTuple):
     treebank: str
     file: str
     line: int
-    sent_id: str | None
+    sent_id: str
     reason: str
 
 
@@ -288,35 +288,41 @@ def read_treebank(
 ) -> Reading:
     """Read a CoNLL-U file; number its sentences from ``first_sentence``.
 
+    A sentence without ``sent_id`` is called after its first line, such as "line 12".
     ``space_after`` comes from MISC of the same line. Raises UserError if the file is missing, has
     no sentence, or has a malformed one that the options do not set aside.
     """
     sentences: list[tuple[Any, ...]] = []
     malformed: list[Malformed] = []
+    line_of_id: dict[str, int] = {}
 
     def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
         """Yield rows of tokens; append rows to ``sentences`` and ``malformed``."""
         for block in _blocks(lines):
+            metadata = _parse_comments(block.lines)
+            sent_id = metadata.get("sent_id") or f"line {block.first_line}"
             try:
                 tokens = parse_sentence(block)
+                if sent_id in line_of_id:
+                    reason = f"sent_id {sent_id!r} is that of line {line_of_id[sent_id]} too"
+                    raise MalformedSentence(block.first_line, f"{reason}, expected another")
             except MalformedSentence as problem:
                 if options.malformed == "error":
                     raise UserError(
                         f"{path}:{problem.line}: {problem.reason}; mend the file, or leave such "
                         "sentences out with treebanks.malformed: set_aside."
                     ) from problem
-                sent_id = _parse_comments(block.lines).get("sent_id")
                 entry = Malformed(treebank, path.name, problem.line, sent_id, problem.reason)
                 malformed.append(entry)
                 continue
+            line_of_id[sent_id] = block.first_line
             number = first_sentence + len(sentences)
             comment_count = len(block.lines) - len(tokens)
             for line, token in enumerate(tokens, start=block.first_line + comment_count):
                 yield _token_row(number, line, token)
             comments = block.lines[:comment_count]
-            metadata = _parse_comments(comments)
             word_count = sum(isinstance(token["ID"], int) for token in tokens)
-            origin = number, treebank, path.name, metadata.get("sent_id"), block.first_line
+            origin = number, treebank, path.name, sent_id, block.first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))
 
     with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:

@@ -144,7 +144,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     """Follow the pair of Figure 2. Raises UserError for a broken table or an unknown pair."""
     # The pair and its sentence; items name a sentence by treebank, file and id.
     sentences = {
-        (row["treebank"], row["file"], row["sent_id"] or f"line {row['line']}"): row
+        (row["treebank"], row["file"], row["sent_id"]): row
         for row in _rows(SENTENCES, tables, "sentences")
     }
     items = _rows(ITEMS, tables, "items")

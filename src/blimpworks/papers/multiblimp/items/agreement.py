@@ -55,7 +55,11 @@ def _clear_values(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
 
 
 def load_evidence(
-    candidates: pa.Table, lexicon: pa.Table, construction: str, lang: str, options: MultiblimpOptions
+    candidates: pa.Table,
+    lexicon: pa.Table,
+    construction: str,
+    lang: str,
+    options: MultiblimpOptions,
 ) -> tuple[ValuesOf, ValuesOf]:
     """Return the functions that find the values of a construction's subjects and of its verbs.
 

@@ -74,12 +74,11 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
             units[end - 1].space_after = contraction.space_after
         else:
             units[start:end] = [contraction]
-    origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
+    origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id"])
     numbers = pa.array([*units_by_sentence], pa.int32())
     surfaces: dict[int, Surface] = {}
-    for row in origins.filter(pc.is_in(origins["sentence"], numbers)).to_pylist():
-        sentence, line = row.pop("sentence"), row.pop("line")
-        origin = row | {"sent_id": row["sent_id"] or f"line {line}"}
+    for origin in origins.filter(pc.is_in(origins["sentence"], numbers)).to_pylist():
+        sentence = origin.pop("sentence")
         surfaces[sentence] = Surface(origin, units_by_sentence[sentence])
     return surfaces
 

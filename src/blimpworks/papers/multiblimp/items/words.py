@@ -311,6 +311,7 @@ def lower_case(word: str, lang: str) -> str:
 
 
 def upper_case(word: str, lang: str) -> str:
+    """Write a word in capitals, by the language's rules."""
     return (word.replace("i", "İ") if lang in DOTLESS_I else word).upper()
 
 
