@@ -118,6 +118,8 @@ MALFORMED = {
     "blank field": (replaced("2\tb\tb\tX\t_", "2\tb\tb\tX\t"), 3, "XPOS is blank"),
     "feature without value": (replaced("2\tb\tb\tX\t_\t_", "2\tb\tb\tX\t_\tA=b|C"), 3,
         r"FEATS 'A=b\|C', expected '_' or name=value pairs"),
+    "feature twice": (replaced("2\tb\tb\tX\t_\t_", "2\tb\tb\tX\t_\tA=b|A=c"), 3,
+        r"FEATS 'A=b\|A=c' has a feature twice, expected each once"),
     "long number of an empty node": (replaced("3\tc", "2.1234567890\tc"), 4, "expected word 3"),
     "head of thousands of digits": (replaced("\t0\t", f"\t{'9' * 5000}\t"), 3, "HEAD '999"),
     "invalid UTF-8": (replaced("2\tb\tb", b"2\tb\xff\tb"), 3, "the line is not UTF-8"),

@@ -246,6 +246,8 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
     features = [feature.split("=") for feature in cells["FEATS"].split("|")]
     if cells["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
         return f"FEATS {cells['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
+    if len({pair[0] for pair in features}) < len(features):
+        return f"FEATS {cells['FEATS']!r} has a feature twice, expected each once (Gender=Fem,Masc)"
     return ""
 
 
