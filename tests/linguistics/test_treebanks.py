@@ -19,6 +19,7 @@ def sentence(*rows, sent_id="s"):
 
 
 GOOD = sentence("1 a 2", "2 b 0", "3 c 2", sent_id="good")
+LATER = GOOD.replace("good", "later")
 
 
 @pytest.fixture
@@ -100,6 +101,10 @@ MALFORMED = {
     "starts with word 2": (replaced(BAD_LINES[1] + "\n", ""), 2, "ID '2', expected word 1"),
     "enormous id": (replaced("2\tb", "99999999999999999999\tb"), 3, "expected word 2"),
     "range beyond the end": (replaced("3\tc", "3-4\tc"), 4, "ID '3-4', expected word 3"),
+    "range backwards": (replaced("3\tc", "3-2\tc"), 4, "ID '3-2', expected word 3"),
+    "ranges that overlap": (
+        sentence("1-2 x _", "1 a 0", "2-3 y _", "2 b 1", "3 c 1", sent_id="bad").encode(), 4,
+        "range 2-3 overlaps one that ends with word 2, expected ranges of different words"),
     "empty node out of place": (replaced("3\tc", "3.1\tc"), 4, "or an empty node 2.N"),
     "head not an integer": (replaced("\t0\t", "\troot\t"), 3, "HEAD 'root', expected an integer"),
     "head beyond the sentence": (replaced("\t0\t", "\t4\t"), 3, "HEAD '4', expected an integer"),
@@ -113,6 +118,8 @@ MALFORMED = {
     "blank field": (replaced("2\tb\tb\tX\t_", "2\tb\tb\tX\t"), 3, "XPOS is blank"),
     "feature without value": (replaced("2\tb\tb\tX\t_\t_", "2\tb\tb\tX\t_\tA=b|C"), 3,
         r"FEATS 'A=b\|C', expected '_' or name=value pairs"),
+    "feature twice": (replaced("2\tb\tb\tX\t_\t_", "2\tb\tb\tX\t_\tA=b|A=c"), 3,
+        r"FEATS 'A=b\|A=c' has a feature twice, expected each once"),
     "long number of an empty node": (replaced("3\tc", "2.1234567890\tc"), 4, "expected word 3"),
     "head of thousands of digits": (replaced("\t0\t", f"\t{'9' * 5000}\t"), 3, "HEAD '999"),
     "invalid UTF-8": (replaced("2\tb\tb", b"2\tb\xff\tb"), 3, "the line is not UTF-8"),
@@ -133,11 +140,11 @@ TRUNCATED = {
 
 @pytest.mark.parametrize(("bad", "line", "message"), MALFORMED.values(), ids=MALFORMED)
 def test_malformed_sentence_stops_or_is_set_aside(read, bad, line, message):
-    data = GOOD.encode() + bad + GOOD.encode()
+    data = GOOD.encode() + bad + LATER.encode()
     with pytest.raises(UserError, match=rf"x\.conllu:{PREFIX + line}: .*{message}.*; mend the"):
         read(data)
     reading = read(data, "set_aside")
-    assert reading.sentences["sent_id"].to_pylist() == ["good", "good"]
+    assert reading.sentences["sent_id"].to_pylist() == ["good", "later"]
     assert reading.sentences["sentence"].to_pylist() == [0, 1]
     assert reading.tokens["sentence"].to_pylist() == [0, 0, 0, 1, 1, 1]
     last = PREFIX + bad.count(b"\n") + 1
@@ -158,10 +165,22 @@ def test_truncated_file_stops_or_loses_its_last_sentence(read, bad, line, messag
     assert [entry.line for entry in reading.malformed] == [PREFIX + line]
 
 
+def test_two_sentences_of_one_id_are_malformed(read):
+    with pytest.raises(UserError, match=r"x.conllu:6: sent_id 'good' is that of line 1 too"):
+        read(GOOD + GOOD)
+    reading = read(GOOD + GOOD, "set_aside")
+    assert (len(reading.sentences), len(reading.malformed)) == (1, 1)
+
+
+def test_sentences_without_an_id_are_called_after_their_first_line(read):
+    anonymous = GOOD.replace("# sent_id = good\n", "")
+    assert read(anonymous * 2).sentences["sent_id"].to_pylist() == ["line 1", "line 5"]
+
+
 @pytest.fixture
 def treebanks(tmp_path):
     paths = [tmp_path / name / "x-ud-test.conllu" for name in ("UD_X-A", "UD_X-B")]
-    for path, text in zip(paths, (GOOD + GOOD, GOOD), strict=True):
+    for path, text in zip(paths, (GOOD + LATER, GOOD), strict=True):
         path.parent.mkdir()
         path.write_text(text)
     return [(path.parent.name, path) for path in paths]
@@ -173,9 +192,10 @@ def products(tmp_path):
 
 
 def test_tables_longer_than_a_batch_are_the_same(read, monkeypatch):
-    whole = read(GOOD * 9)
+    text = "".join(GOOD.replace("good", f"s{number}") for number in range(9))
+    whole = read(text)
     monkeypatch.setattr(treebanks_module, "BATCH_ROWS", 4)
-    batched = read(GOOD * 9)
+    batched = read(text)
     assert batched.tokens.equals(whole.tokens)
     assert batched.sentences.equals(whole.sentences)
 

@@ -102,7 +102,7 @@ class PublishedRow(Strict):
     @field_validator("corrected", mode="before")
     @classmethod
     def _text_or_number(cls, corrected: Any, info: ValidationInfo) -> Any:
-        if corrected in ("", None):
+        if corrected in ("", None) or corrected != corrected:  # pandas has NaN for an empty cell
             return None
         return corrected if info.data.get("unit") == TEXT_UNIT else float(corrected)
 

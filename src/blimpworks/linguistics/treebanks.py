@@ -44,7 +44,7 @@ class Malformed(NamedTuple):
     treebank: str
     file: str
     line: int
-    sent_id: str | None
+    sent_id: str
     reason: str
 
 
@@ -177,11 +177,16 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
     ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
     """
     word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
-    words_before = 0
+    words_before = range_end = 0
     for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
         problem = _token_problem(row, token, words_before, len(word_positions))
         if problem:
             raise MalformedSentence(line, problem)
+        if isinstance(token["ID"], tuple) and token["ID"][1] == "-":
+            if words_before < range_end:
+                reason = f"range {row[0]} overlaps one that ends with word {range_end}"
+                raise MalformedSentence(line, f"{reason}, expected ranges of different words")
+            range_end = token["ID"][2]
         words_before += _is_word_id(row[0])
     heads = [tokens[position]["HEAD"] for position in word_positions]
     line_of_word = [first_line + position for position in word_positions]
@@ -217,7 +222,7 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
         case int(word):
             in_order = word == next_word
         case (first, "-", last):
-            in_order = first == next_word and last <= word_count
+            in_order = first == next_word and first <= last <= word_count
         case (word, ".", number):
             in_order = word == words_before and number <= LARGEST_NUMBER
         case _:
@@ -241,6 +246,8 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
     features = [feature.split("=") for feature in cells["FEATS"].split("|")]
     if cells["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
         return f"FEATS {cells['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
+    if len({pair[0] for pair in features}) < len(features):
+        return f"FEATS {cells['FEATS']!r} has a feature twice, expected each once (Gender=Fem,Masc)"
     return ""
 
 
@@ -283,35 +290,41 @@ def read_treebank(
 ) -> Reading:
     """Read a CoNLL-U file; number its sentences from ``first_sentence``.
 
+    A sentence without ``sent_id`` is called after its first line, such as "line 12".
     ``space_after`` comes from MISC of the same line. Raises UserError if the file is missing, has
     no sentence, or has a malformed one that the options do not set aside.
     """
     sentences: list[tuple[Any, ...]] = []
     malformed: list[Malformed] = []
+    line_of_id: dict[str, int] = {}
 
     def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
         """Yield rows of tokens; append rows to ``sentences`` and ``malformed``."""
         for block in _blocks(lines):
+            metadata = _parse_comments(block.lines)
+            sent_id = metadata.get("sent_id") or f"line {block.first_line}"
             try:
                 tokens = parse_sentence(block)
+                if sent_id in line_of_id:
+                    reason = f"sent_id {sent_id!r} is that of line {line_of_id[sent_id]} too"
+                    raise MalformedSentence(block.first_line, f"{reason}, expected another")
             except MalformedSentence as problem:
                 if options.malformed == "error":
                     raise UserError(
                         f"{path}:{problem.line}: {problem.reason}; mend the file, or leave such "
                         "sentences out with treebanks.malformed: set_aside."
                     ) from problem
-                sent_id = _parse_comments(block.lines).get("sent_id")
                 entry = Malformed(treebank, path.name, problem.line, sent_id, problem.reason)
                 malformed.append(entry)
                 continue
+            line_of_id[sent_id] = block.first_line
             number = first_sentence + len(sentences)
             comment_count = len(block.lines) - len(tokens)
             for line, token in enumerate(tokens, start=block.first_line + comment_count):
                 yield _token_row(number, line, token)
             comments = block.lines[:comment_count]
-            metadata = _parse_comments(comments)
             word_count = sum(isinstance(token["ID"], int) for token in tokens)
-            origin = number, treebank, path.name, metadata.get("sent_id"), block.first_line
+            origin = number, treebank, path.name, sent_id, block.first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))
 
     with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:

@@ -409,8 +409,9 @@ def facts_of(model: Path, choice: UserChoice = ALL_FROM_FILES) -> ModelFacts:
         return _facts_of_checkpoint(path, choice.first_token)
     # The configuration is read first, since a directory without one is no model.
     config = checkpoint.read_json(path / "config.json", "a model's configuration")
-    if not config.get("auto_map"):
+    if own_code.check_code(path, str(path), choice.trusted) is None:
         checkpoint.refuse_own_code(path)
+    architecture_of(config, f"{path / 'config.json'}", choice.architecture)
     files = checkpoint.weight_files(path)
     counts, size = checkpoint.count_numbers(files), checkpoint.gigabytes(files)
     return described_facts(path, counts, str(path), size, choice)

@@ -87,6 +87,14 @@ def test_a_pair_that_stands_twice_is_two_items_of_one_name(items):
     assert len({row["item_id"] for row in rows}) == 1
 
 
+def test_pairs_that_no_model_can_get_right_are_counted(write, tmp_path, caplog):
+    ok, sheep = ("True\tdogs sing", "False\tdogs sings"), ("True\tsheep sing", "False\tsheep sings")
+    path = write("simple.txt", *ok, *sheep, "True\tsheep sings", "False\tsheep sings")
+    numbers = build_items([path], "eng", tmp_path / "items", ClamsOptions())
+    assert numbers == {"pairs": 3, "identical": 1, "contradictory": 1}
+    assert "of 3 pairs, 1 are twice the same sentence, and 1 have" in caplog.text
+
+
 def test_of_many_pairs_so_many_are_taken_evenly(items):
     lines = [line for n in range(10) for line in (f"True\the sings {n}", f"False\the sing {n}")]
     rows = items(ClamsOptions(per_paradigm=4, capitals=False), subj_rel=lines)

@@ -23,7 +23,7 @@ def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
     rows = read_table(CANDIDATES, language.path / "candidates")
     phenomenon, options = PHENOMENA[name], language.options
     inside = rows.filter(pc.field("construction") == phenomenon.construction)
-    evidence = load_evidence(inside, lexicon, phenomenon.construction, options)
+    evidence = load_evidence(inside, lexicon, phenomenon.construction, language.lang, options)
     return dict(count_agreement(inside, evidence, language.lang, phenomenon, options))
 
 

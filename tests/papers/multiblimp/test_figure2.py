@@ -57,7 +57,7 @@ FAR = f"""
 2 dogs dog NOUN Number=Plur 40 nsubj
 3 - - PUNCT _ 2 punct
 {LONG_WORDS}
-40 sing sing VERB {FIN}|Number=Plur|Mood=Ind|Person=3|Tense=Pres|Voice=Act 0 root
+40 sing sing VERB {FIN}|Number=Plur|Person=3|Tense=Pres|Voice=Act 0 root
 41 . . PUNCT _ 40 punct
 """
 HEBREW = f"""

@@ -144,13 +144,22 @@ def test_a_compressed_table_is_read_like_a_plain_one(tmp_path):
 
 def test_lines_that_are_left_out_or_odd_are_counted(tmp_path):
     table = tmp_path / "xyz"
-    lines = ("a\ta\tN;SG", "", "a\t\tN;PL", "a\ta b\tN;PL", "b\tb\tN;SG\tmore", "c\tc\t", "d\td\tN")
+    lines = (
+        "a\ta\tN;SG",
+        "",
+        "a\t\tN;PL",
+        "a\ta b\tN;PL",
+        "b\tb\tN;SG\tmore",
+        "c\tc\t",
+        "e\te\tV;PLU",
+        "d\td\tN",
+    )
     table.write_text("\n".join(lines))
     odd = Counter()
     entries = lexicon.unimorph_entries([table], "xyz", (), MultiblimpOptions(), odd)
-    assert [form for _, form, _, _ in entries] == ["a", "b", "c", "d"]
+    assert [form for _, form, _, _ in entries] == ["a", "b", "c", "e", "d"]
     once = ("blank", "several_words", "with_more_columns", "without_tags", "without_line_end")
-    assert +odd == Counter(once)
+    assert +odd == Counter((*once, "with_unknown_tags"))
 
 
 # Patches

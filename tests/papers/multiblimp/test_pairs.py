@@ -360,3 +360,34 @@ def test_the_treebank_decides_on_a_subject_only_when_unimorph_does_not_know_it(p
     singular = "1 dogs dog NOUN Number=Sing 0 root"
     assert pairs_of(tree, singular, unimorph=verbs_only)[1] == {"ambiguous subject": 1}
     assert len(pairs_of(tree, singular, unimorph=verbs_only + "dog dogs N;PL")[0]) == 1
+
+
+TURKISH = f"""
+1 Kadın kadın NOUN Number=Sing 2 nsubj
+2 İSTİYOR iste VERB {FIN}|Number=Sing 0 root
+"""
+
+
+@pytest.mark.parametrize(
+    ("verb", "bad_form"),
+    [
+        ("İSTİYOR", "İSTİYORLAR"),
+        ("İstiyor", "İstiyorlar"),
+        ("istiyor", "istiyorlar"),
+        ("ISIRIYOR", "ISIRIYORLAR"),
+    ],
+)
+def test_turkish_words_have_no_second_dot_and_keep_their_case(pairs_of, verb, bad_form):
+    tree = TURKISH.replace("İSTİYOR", verb)
+    plural = tree.replace(verb, bad_form).replace("Number=Sing", "Number=Plur")
+    plural = plural.replace("Kadın", "Kadınlar")
+    decisions = dict.fromkeys(("letter_case", "capitals", "first_entry"), "corrected")
+    pairs, _ = pairs_of(tree, plural, unimorph="x x N", lang="tur", **decisions)
+    assert sorted(pair["bad_form"] for pair in pairs) == sorted([bad_form, verb])
+
+
+def test_forms_that_differ_in_code_points_only_make_no_pair(pairs_of):
+    # "é" as one character is a plural, as two characters a singular.
+    tree = DOGS_SING.replace("2 sing sing", "2 siné sing")
+    unimorph = "sing siné V;PL\nsing sine\u0301 V;SG"
+    assert pairs_of(tree, unimorph=unimorph) == ([], {"same form": 1})

@@ -40,7 +40,7 @@ def count_sets(
     """Count the minimal sets of the released evaluation sets, by the words that differ."""
 
 
-@command(calls=f"{CLAMS}.items.build:build_items", packages=shared.ARROW, notes="pairs")
+@command(calls=f"{CLAMS}.items.build:build_items", packages=shared.ARROW)
 def build_clams_items(
     sets: list[Path] = argument("Evaluation sets, called as paradigms."),
     lang: str = shared.LANG,

@@ -120,10 +120,12 @@ class Decisions(Strict):
     corrected: they are words."""
     letter_case: Variant | None = None
     """published: words are looked up as they are written, so that capitalised verbs have no pairs
-    and capitalised subjects ("Sie") are never ambiguous; corrected: in lower case too."""
+    and capitalised subjects ("Sie") are never ambiguous; "İ" in lower case has a second dot;
+    corrected: in lower case too, by the language's rules (Turkish I is ı, and İ is i)."""
     capitals: Variant | None = None
     """published: a form in place of a capitalised one is lower-cased after its first letter
-    ("McDonald" would be "Mcdonald"); corrected: the rest keeps its case."""
+    ("McDonald" would be "Mcdonald"); corrected: the rest keeps its case, and in place of a form in
+    capitals all letters are capitals."""
     scripts: Variant | None = None
     """published: diacritics, scripts and alternative forms are unified for the languages where the
     authors' runs did so; corrected: where appendix A.1 or plain correctness asks for it."""

@@ -6,6 +6,7 @@ a pair with the True line before it. The authors' BERT script drops pairs that d
 one word. They score tokenised sentences with a full stop at the end, and items have these.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.papers.clams.items.sets import CAPITALS, STOP, has_capitals, phenomenon_of
 from blimpworks.papers.clams.settings import ClamsOptions, variant_of
 from blimpworks.tables import EVALUATION_SETS, ITEMS, read_schema, write_rows
+
+log = logging.getLogger(__name__)
 
 Pair = tuple[str, str]
 """A grammatical sentence and an ungrammatical one."""
@@ -127,8 +130,28 @@ def _rows(lang: str, path: Path, options: ClamsOptions) -> Iterator[dict[str, An
             yield _row(lang, CAPITALS, path, line, changed)
 
 
-def build_items(sets: Sequence[Path], lang: str, output: Path, options: ClamsOptions) -> int:
-    """Write a language's items, one for each ungrammatical sentence; return their number."""
-    rows = [row for path in sets for row in _rows(lang, path, options)]
+def build_items(
+    sets: Sequence[Path], lang: str, output: Path, options: ClamsOptions
+) -> dict[str, int]:
+    """Write a language's items, one for each ungrammatical sentence; return numbers of pairs.
+
+    Warns of pairs in which the ungrammatical sentence is the grammatical one ("identical"), or that
+    of another pair of its set ("contradictory"): no model can get these right but by a tie.
+    """
+    counts = Counter(dict.fromkeys(("pairs", "identical", "contradictory"), 0))
+    rows: list[dict[str, Any]] = []
+    for path in sets:
+        of_set = list(_rows(lang, path, options))
+        grammatical = {row["good"] for row in of_set}
+        identical = sum(row["bad"] == row["good"] for row in of_set)
+        contradictory = sum(row["bad"] in grammatical for row in of_set) - identical
+        if identical or contradictory:
+            log.warning(
+                "%s: of %d pairs, %d are twice the same sentence, and %d have an ungrammatical "
+                "sentence that is the grammatical one of another pair; mend the grammar",
+                *(path, len(of_set), identical, contradictory),
+            )
+        counts.update(pairs=len(of_set), identical=identical, contradictory=contradictory)
+        rows += of_set
     write_rows(rows, ITEM_SCHEMA, output)
-    return len(rows)
+    return dict(counts)

@@ -144,7 +144,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     """Follow the pair of Figure 2. Raises UserError for a broken table or an unknown pair."""
     # The pair and its sentence; items name a sentence by treebank, file and id.
     sentences = {
-        (row["treebank"], row["file"], row["sent_id"] or f"line {row['line']}"): row
+        (row["treebank"], row["file"], row["sent_id"]): row
         for row in _rows(SENTENCES, tables, "sentences")
     }
     items = _rows(ITEMS, tables, "items")
@@ -175,7 +175,7 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     lexicon = read_table(LEXICON, tables["lexicon"][0])
     options = MultiblimpOptions(decisions=choice["decisions"])
     any_case = corrected(options, "letter_case")
-    resources = load_resources(edges, lexicon, phenomenon.construction, any_case)
+    resources = load_resources(edges, lexicon, phenomenon.construction, item["lang"], any_case)
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)

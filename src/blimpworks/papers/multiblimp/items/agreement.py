@@ -55,7 +55,11 @@ def _clear_values(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
 
 
 def load_evidence(
-    candidates: pa.Table, lexicon: pa.Table, construction: str, options: MultiblimpOptions
+    candidates: pa.Table,
+    lexicon: pa.Table,
+    construction: str,
+    lang: str,
+    options: MultiblimpOptions,
 ) -> tuple[ValuesOf, ValuesOf]:
     """Return the functions that find the values of a construction's subjects and of its verbs.
 
@@ -74,7 +78,7 @@ def load_evidence(
         column: str, parts_of_speech: Sequence[str], query: lookup.Query, participles: bool
     ) -> ValuesOf:
         """Load the lexicons' readings of all forms in a column of the candidates."""
-        forms = lookup.spellings(candidates[column], any_case)
+        forms = lookup.spellings(candidates[column], any_case, lang)
         lexicons = [
             lookup.load_lexicon(lexicon, source, parts_of_speech, "form", forms, participles)
             for source in sources
@@ -92,7 +96,7 @@ def load_evidence(
                 if inflecting and (unite_lexicons or not values):
                     rows = loaded.rows.get(form, ())
                     if not rows and any_case:
-                        rows = loaded.rows.get(form.lower(), ())
+                        rows = loaded.rows.get(words.lower_case(form, lang), ())
                     values |= lookup.collect_values(loaded, rows, query, inflecting, inflecting)
             return values - {words.UNDEFINED} if unite_lexicons else values
 
@@ -167,7 +171,7 @@ def measure_agreement(
     counts: dict[str, Counter[Combination]] = {}
     for construction in ("sv", "sp"):  # subject and verb, subject and participle
         rows = edges.filter(pc.equal(edges["construction"].cast(pa.string()), construction))
-        evidence = load_evidence(rows, entries, construction, options)
+        evidence = load_evidence(rows, entries, construction, lang, options)
         for phenomenon in (words.PHENOMENA[name] for name in options.phenomena):
             if phenomenon.construction == construction:
                 counts[phenomenon.name] = count_agreement(rows, evidence, lang, phenomenon, options)

@@ -217,7 +217,7 @@ class Inflector:
         options: MultiblimpOptions,
         lang: str,
     ) -> None:
-        self.feature, self.verbs, self.subjects = feature, verbs, subjects
+        self.feature, self.verbs, self.subjects, self.lang = feature, verbs, subjects, lang
         self.any_case = corrected(options, "letter_case")
         self.strict = corrected(options, "other_features")
         # The feature whose values are reported: that of the treebank lexicon, if it has one.
@@ -235,7 +235,7 @@ class Inflector:
         lookups = self._look_up(form, lemma, query)
         successful = [entry for entry in lookups.values() if entry.matches]
         if not successful:
-            lower = (form.lower(), lemma.lower())
+            lower = (words.lower_case(form, self.lang), words.lower_case(lemma, self.lang))
             if self.any_case and lower != (form, lemma):
                 return self._trace(*lower, features, subject)
             return Trace(lookups, [], {}, {NO_ENTRY: 1})
@@ -301,7 +301,7 @@ class Inflector:
             return UNDEFINED_VALUE
         # Values of the subject as a nominative: UniMorph's, or else the treebank's.
         for subjects in self.subjects:
-            spelt = lookup.spellings([subject], self.any_case)
+            spelt = lookup.spellings([subject], self.any_case, self.lang)
             rows = [row for spelling in spelt for row in subjects.rows.get(spelling, ())]
             query, inflecting = lookup.NOMINATIVE, subjects.columns[self.feature]
             subject_values = lookup.collect_values(

@@ -24,7 +24,7 @@ import lzma
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -164,7 +164,9 @@ def read_unimorph(
         elif " " in form:
             odd["several_words"] += 1
         else:
-            yield lemma, form, tags.replace("|", ";") if has_segments else tags
+            tags = tags.replace("|", ";") if has_segments else tags
+            odd["with_unknown_tags"] += words.has_unknown_tags(tags)
+            yield lemma, form, tags
 
 
 def unimorph_entries(
@@ -184,7 +186,7 @@ def unimorph_entries(
     return list(dict.fromkeys(entries))
 
 
-def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[LexiconEntry, int]:
+def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[LexiconEntry, int]:
     """Return the frequency of each lower-case entry of a treebank, without rare ones."""
     is_clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
@@ -197,6 +199,9 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[LexiconEntr
         .aggregate([([], "count_all")])
     )
 
+    # As published, Turkish "İ" becomes "i" with a second dot.
+    by_language = corrected(options, "letter_case")
+    small = partial(words.lower_case, lang=lang) if by_language else str.lower
     counts: Counter[LexiconEntry] = Counter()
     written: dict[LexiconEntry, str] = {}  # in the order of the authors' file
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
@@ -216,7 +221,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[LexiconEntr
             (name, "+".join(map(words.to_unimorph, value.split(","))))
             for name, value in ud_features.items()
         ]
-        entry = LexiconEntry(lemma.lower(), form.lower(), pos, words.render(features))
+        entry = LexiconEntry(small(lemma), small(form), pos, words.render(features))
         counts[entry] += count
         sorted_features = sorted(ud_features.items())
         written[entry] = ";".join([pos, *(f"{name}_{value}" for name, value in sorted_features)])
@@ -275,7 +280,7 @@ def build_lexicon(
     numbers of entries of each source ("unimorph", "ud"), and of odd lines ("lines_blank" …).
     """
     token_words = words.read_tokens(tokens, WORD_COLUMNS, special, options)
-    from_ud = ud_entries(token_words, options)
+    from_ud = ud_entries(token_words, lang, options)
     odd: Counter[str] = Counter()
     from_unimorph = unimorph_entries(unimorph, lang, special, options, odd)
     if not corrected(options, "missing_words"):

@@ -68,10 +68,11 @@ class Lexicon:
         return {name: values for name, values in query.items() if name in self.stated}
 
 
-def spellings(forms: Iterable[Any], any_case: bool) -> frozenset[str]:
+def spellings(forms: Iterable[Any], any_case: bool, lang: str) -> frozenset[str]:
     """Return words (Arrow or Python strings) to look up; with ``any_case`` in lower case too."""
     written = {str(form) for form in forms}
-    return frozenset(written | {word.lower() for word in written} if any_case else written)
+    small = {words.lower_case(word, lang) for word in written if any_case}
+    return frozenset(written | small)
 
 
 Readings = dict[str, list[dict[str, str]]]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -73,12 +74,11 @@ def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> 
             units[end - 1].space_after = contraction.space_after
         else:
             units[start:end] = [contraction]
-    origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
+    origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id"])
     numbers = pa.array([*units_by_sentence], pa.int32())
     surfaces: dict[int, Surface] = {}
-    for row in origins.filter(pc.is_in(origins["sentence"], numbers)).to_pylist():
-        sentence, line = row.pop("sentence"), row.pop("line")
-        origin = row | {"sent_id": row["sent_id"] or f"line {line}"}
+    for origin in origins.filter(pc.is_in(origins["sentence"], numbers)).to_pylist():
+        sentence = origin.pop("sentence")
         surfaces[sentence] = Surface(origin, units_by_sentence[sentence])
     return surfaces
 
@@ -105,11 +105,17 @@ def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str
     return features
 
 
-def capitalised_like(form: str, original: str, rest_too: bool) -> str:
-    """Capitalise a form if the original is; ``rest_too`` lower-cases all other letters."""
+def capitalised_like(form: str, original: str, lang: str, published: bool) -> str:
+    """Capitalise a form if the original is, and all of it if all of the original is.
+
+    With ``published``, all letters but the first are lower-cased.
+    """
     if not original[:1].isupper():
         return form
-    return form.capitalize() if rest_too else form[:1].upper() + form[1:]
+    if published:
+        return form.capitalize()
+    capitals = len(form) if len(original) > 1 and original.isupper() else 1
+    return words.upper_case(form[:capitals], lang) + form[capitals:]
 
 
 class Candidate(NamedTuple):
@@ -236,12 +242,14 @@ def pairs_of(
         for form, judged in trace.forms.items():
             if judged.objection:
                 continue
-            bad_form = capitalised_like(form, unit.text, not corrected(options, "capitals"))
+            bad_form = capitalised_like(form, unit.text, lang, not corrected(options, "capitals"))
             bad = (before + bad_form + after).rstrip()
             key = (lang, phenomenon.name, *origin.values(), row["subject"], start)
             identifier = item_id(*key, good, bad)
-            # Two forms that differ only in case can make the same sentence, or the good one.
-            if bad == good or identifier in pairs_by_id:
+            # Two forms that differ only in case can make the same sentence, or the good one. Two
+            # sources can write one form by different code points.
+            same = normalize("NFC", bad) == normalize("NFC", good)
+            if same or identifier in pairs_by_id:
                 counts[inflection.SAME_FORM] += 1
                 continue
             counts[UNDECIDED] += judged.undecided
@@ -260,14 +268,14 @@ def pairs_of(
 
 
 def load_resources(
-    rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
+    rows: Sequence[Row], lexicon: pa.Table, construction: str, lang: str, any_case: bool
 ) -> tuple[list[lookup.Lexicon], list[lookup.Lexicon]]:
     """Load the verbs, and the possible subjects, of a construction's candidates.
 
     Both are lists of lexicons in the order of ``lookup.SOURCES``.
     """
-    lemmas = lookup.spellings((row["lemma"].replace("_", "") for row in rows), any_case)
-    subjects = lookup.spellings((row["subject_form"] for row in rows), any_case)
+    lemmas = lookup.spellings((row["lemma"].replace("_", "") for row in rows), any_case, lang)
+    subjects = lookup.spellings((row["subject_form"] for row in rows), any_case, lang)
     load, participles = partial(lookup.load_lexicon, lexicon), construction == "sp"
     return (
         [load(source, ("V",), "lemma", lemmas, participles) for source in lookup.SOURCES],
@@ -304,7 +312,7 @@ def build_pairs(
     items: list[Row] = []
     for construction in ("sv", "sp"):  # subject and verb, subject and participle
         rows = [row for row in edges if row["construction"] == construction]
-        resources = load_resources(rows, entries, construction, any_case)
+        resources = load_resources(rows, entries, construction, lang, any_case)
         for phenomenon in (words.PHENOMENA[name] for name in options.phenomena):
             if phenomenon.construction != construction:
                 continue

@@ -129,7 +129,10 @@ class ReleasedPair(BaseModel, frozen=True):
 
     def regions(self) -> Regions:
         """Find where the sentences differ: in a word after the prefix. Raises ValueError if not."""
-        capitalised = (capitalised_like(self.swap_head, "A", lower) for lower in (True, False))
+        capitalised = (
+            capitalised_like(self.swap_head, "A", self.lang, published)
+            for published in (True, False)
+        )
         forms = dict.fromkeys((self.swap_head, *capitalised))
         # The release has an empty prefix where pandas reads it as a missing cell.
         prefixes = [self.prefix] if self.prefix else ["", *words.READ_AS_MISSING]

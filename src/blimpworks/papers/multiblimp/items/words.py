@@ -121,6 +121,13 @@ def _restore_case(tags: str) -> str:
 
 
 @cache
+def has_unknown_tags(tags: str) -> bool:
+    """Tell whether a UniMorph tag string has a tag that ``parse_tags`` does not know."""
+    inventory = tag_features()
+    return any(name not in inventory for tag in _split_tags(tags) for name in tag.split("+"))
+
+
+@cache
 def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     """Parse a UniMorph tag string: part of speech and features, one pair for each reading.
 
@@ -289,6 +296,23 @@ def treatments(special: tuple[str, ...], corrected_scripts: bool) -> tuple[Treat
         if not entry.startswith(other_prefix):
             chosen.append(TREATMENTS[name])
     return tuple(chosen)
+
+
+# Letter case
+
+DOTLESS_I = frozenset({"aze", "azj", "crh", "gag", "ota", "tur"})
+"""Languages in which "I" is the capital of "ı", and "İ" that of "i"."""
+
+
+def lower_case(word: str, lang: str) -> str:
+    """Write a word in small letters; "İ" becomes "i" in any language, without a second dot."""
+    word = word.replace("I\u0307", "İ")
+    return (word.replace("I", "ı") if lang in DOTLESS_I else word).replace("İ", "i").lower()
+
+
+def upper_case(word: str, lang: str) -> str:
+    """Write a word in capitals, by the language's rules."""
+    return (word.replace("i", "İ") if lang in DOTLESS_I else word).upper()
 
 
 # Words to leave out
