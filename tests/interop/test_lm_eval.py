@@ -223,6 +223,26 @@ def test_documents_of_three_spellings_become_items(tmp_path):
     assert len({row["item_id"] for row in rows}) == 3
 
 
+def test_joined_samples_of_two_tasks_keep_all_documents(tmp_path):
+    """Each task counts its documents from 0."""
+    tasks = [{"doc_id": 0, "doc": document(name)} for name in ("dog", "cat")]
+    rows = imported(tmp_path / "joined.jsonl", *tasks, tasks[0] | {"filter": "second"})
+    assert [row["item_id"] for row in rows] == ["dog", "cat"]
+
+
+def test_a_year_in_a_name_is_of_the_task(tmp_path):
+    names = ("tense_2019.jsonl", "samples_tense_2020_2026-01-31T10-00-00.5.jsonl")
+    files = [write_lines(tmp_path / name, document(name)) for name in names]
+    import_items(files, "eng", tmp_path / "items.parquet")
+    paradigms = read_table(ITEMS, tmp_path / "items.parquet")["paradigm"].to_pylist()
+    assert paradigms == ["tense_2019", "tense_2020"]
+
+
+def test_pairs_of_one_sentence_are_counted(tmp_path, caplog):
+    imported(tmp_path / "d.jsonl", document(1), {"good": "It is.", "bad": "It is."})
+    assert "1 of 2 pairs are twice the same sentence" in caplog.text
+
+
 def test_prefix_methods_say_what_the_critical_word_is(tmp_path):
     first, second = imported(tmp_path / "d.jsonl", BLIMP | ONE, TWO)
     assert (region(first, "good"), region(first, "bad")) == ("herself", "himself")
@@ -341,6 +361,10 @@ REFUSED = {
     ],
     "is that of this pair in": [[WITHOUT_ID, WITHOUT_ID]],
     "leave one out": [[document(1), document(1)]],
+    "'all' stands for all of them together": [
+        [document(1, phenomenon="all")],
+        [document(1, paradigm="all")],
+    ],
     "expected a text or a whole number.": [[document(i)] for i in (1.0, True, [1], "", " ")],
     "d.jsonl:1: the region of the": [
         *([spanned(0, 99, 0, 3)], [spanned(-1, 2, 0, 3)], [spanned(3, 0, 0, 3)]),

@@ -128,6 +128,12 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
 def _read(path: Path) -> pa.Table:
     # Only judgements of answers have the column NOMINAL.
     table = read_table(JUDGEMENTS, path, ["item_id", *JUDGEMENT_COLUMNS, NOMINAL])
+    for name in ("phenomenon", "paradigm"):
+        if ALL in table[name].unique().to_pylist():
+            raise UserError(
+                f"{path} has items of {name} {ALL!r}, which stands for all of them together, so "
+                "that they would count several times; rename it and build the items again."
+            )
     # Repeated judgements of a pair must agree, and each counts.
     keys = ["item_id", "phenomenon", "paradigm", "method"]
     repeated = count_repeats(table, keys, JUDGEMENT_COLUMNS[3:], path, "verdicts")

@@ -34,7 +34,7 @@ from blimpworks.benchmarks.templates import (
     word_span,
 )
 from blimpworks.errors import UserError
-from blimpworks.items import Regions
+from blimpworks.items import ALL, Regions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +139,13 @@ def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> d
             "add the language to 'languages'."
         )
     labels = {"lang": lang, "paradigm": paradigm, "phenomenon": phenomenon or paradigm}
+    for name in ("phenomenon", "paradigm"):
+        if labels[name] == ALL:
+            raise UserError(
+                f"{row.location}: the {name} is {ALL!r}, which stands for all of them together in "
+                "tables of accuracies; map it to another name with 'rename', or name another "
+                "column or file."
+            )
     name = as_text(cell(row, data.id)) if data.id else str(row.line)
     more = {column: as_text(cell(row, column)) for column in data.keep} | _rating_in(row, data)
     return {**labels, "file": row.file, "line": row.line, "id": name, "more": more}
