@@ -246,6 +246,27 @@ def test_a_space_of_the_harness_that_the_items_have_is_no_difference(new, tmp_pa
     assert of(comparison.rows[0], "both", "only_a", "only_b") == (8, 2, 0)
 
 
+def test_a_file_of_samples_can_be_named(two, tmp_path):
+    [file] = write_samples(tmp_path / "theirs", AFTER, "").iterdir()
+    comparison = compare_evaluations(two[0], file)
+    assert (comparison.models, comparison.flipped) == ((("small", "theirs"),), 2)
+    file.write_bytes(file.read_bytes()[:-9] + b"\xff")
+    with pytest.raises(UserError, match=r"jsonl is not in UTF-8 .*; expected samples of lm-eval"):
+        compare_evaluations(two[0], file)
+
+
+def test_an_evaluation_with_exported_samples_below_it_is_compared_as_an_evaluation(two):
+    write_samples(two[1] / "exported", BEFORE, "")
+    assert compare_evaluations(*two).flipped == 2
+
+
+def test_judgements_that_are_later_than_the_accuracies_are_refused(two):
+    """Such as those of an evaluation that was run again with other settings and interrupted."""
+    Evaluation(two[1]).judge(BEFORE)
+    with pytest.raises(UserError, match=r"eng\.parquet was made again after the accuracies"):
+        compare_evaluations(*two)
+
+
 OTHER = {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", "A."], ["", "B."]]}
 ALIKE = {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0}
 

@@ -1,6 +1,8 @@
 """Results and items in lm-evaluation-harness's layout, against the harness itself."""
 
 import json
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from blimpworks.papers.blimp.paradigms import ONE_PREFIX
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from support import blimp_kit, tiny
 from support.crate_kit import PAIRS, evaluate, run
+from support.evaluation_kit import Evaluation
 
 
 def evaluated(root, checkpoint, engine, *methods):
@@ -66,6 +69,17 @@ def test_exported_samples_are_the_same_each_time_and_come_back_as_the_same_items
     assert "4 items" in run("import", "lm-eval", first[2], "--lang", "eng", "--output", output)
     back = read_table(ITEMS, output)
     assert back.equals(read_table(ITEMS, ngram_results / "items/multiblimp/eng.parquet"))
+
+
+def test_a_sample_is_exported_as_one_also_from_a_copy_of_the_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    evaluation = Evaluation(Path("a")).write_items()
+    evaluation.judge([1.0] * 8, "m", items=evaluation.limit(4))
+    shutil.copytree("a", "b")
+    results, *_ = exported(Path("b/results"), Path("out"), "clams")
+    assert results["n-samples"] == {"clams_eng": {"original": 8, "effective": 4}}
+    assert results["config"]["limit"] == 4
+    assert datetime.fromtimestamp(results["date"], UTC).year > 1970
 
 
 def test_model_that_was_not_judged_is_told(ngram_results, tmp_path):

@@ -288,8 +288,8 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     is by the full sentence's log-probability, as in the harness, or else by the benchmark's main
     method. Other methods are named as in ``interop.lm_eval``.
     """
-    names = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
-    sections: dict[str, Any] = {name: {} for name in names}
+    section_names = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
+    sections: dict[str, Any] = {name: {} for name in section_names}
     output_types = {"pair": "multiple_choice", "prompt": "generate_until"}
     subtasks: dict[str, list[str]] = {}
     for entry in card["benchmarks"]:
@@ -318,7 +318,12 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             version, parent = sha256_of(Path(items))[:12], task_name(name, lang)
             phenomena = [phenomenon for phenomenon in rows if phenomenon != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []
-            subtasks[parent] = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
+            names = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
+            # Names of phenomena can differ in such characters alone.
+            subtasks[parent] = [
+                task if names.count(task) == 1 else f"{task}_{number}"
+                for number, task in enumerate(names, start=1)
+            ]
             tasks = [parent, *subtasks[parent]]
             for task, phenomenon in zip(tasks, [ALL, *phenomena], strict=True):
                 metrics = _metrics(rows[phenomenon], method)

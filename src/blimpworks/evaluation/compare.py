@@ -26,6 +26,7 @@ from blimpworks.evaluation.show import nats, p_value, percent, points, skipped_p
 from blimpworks.evaluation.sides import (
     Reason,
     Side,
+    is_evaluation,
     pair_models,
     read_samples,
     read_side,
@@ -214,7 +215,10 @@ def compare_evaluations(
     UserError when one is no finished evaluation, or there is nothing to compare.
     """
     a = read_side(first)
-    of_other_program = read_samples(second, a) or read_submission(second, a)
+    # An evaluation may contain exported samples or predictions, which are not to be compared.
+    of_other_program = None
+    if not is_evaluation(second):
+        of_other_program = read_samples(second, a) or read_submission(second, a)
     b = of_other_program or read_side(second)
     pairs = pair_models(a, b, models)
     compared = [
@@ -260,6 +264,7 @@ def compare_evaluations(
         ]
         reasons, unknown = reasons_of(a, b, pairs, tables)
         notes += unknown
+    notes = [*dict.fromkeys(notes)]  # models may lack the same languages
     return Comparison(str(first), str(second), pairs, rows, flipped, largest, reasons, notes)
 
 

@@ -26,14 +26,24 @@ import numpy as np
 import pyarrow as pa
 
 from blimpworks import __version__
+from blimpworks.audit.lineage import manifest_behind
 from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
-from blimpworks.files import load_json, sha256_of, write_text
-from blimpworks.items import ALL
+from blimpworks.files import load_json, sha256_of, sidecar_path, write_text
+from blimpworks.items import ALL, SAMPLED
 from blimpworks.judging.judge import PREFIX_METHODS
-from blimpworks.records.reading import Record, record_of
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_table
+from blimpworks.records.reading import Record, read_record
+from blimpworks.tables import (
+    ITEMS,
+    JUDGEMENTS,
+    SCORES,
+    Evaluation,
+    count_rows,
+    made_by,
+    read_table,
+    write_table,
+)
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +146,7 @@ def _task_results(
         numbers |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
     digest = sha256_of(path)
     version = digest[:12]
-    original = read_table(ITEMS, path, ["item_id"]).num_rows
+    original = count_rows(_sample_of(path)[1])
     hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)
     return {
         "results": {"name": task, "alias": task, "sample_len": len(samples)} | numbers,
@@ -166,14 +176,25 @@ def _task_results(
     }
 
 
+def _record_beside(product: Path) -> Record:
+    """Return the record beside a product, wherever its tree has been moved to; empty without."""
+    sidecar = sidecar_path(product)
+    return read_record(sidecar) if sidecar.is_file() else {}
+
+
+def _sample_of(items: Path) -> tuple[int | None, Path]:
+    """Return the limit of a sample of items (None for all), and the table of all items."""
+    job = made_by(items) or {}
+    [*results, sampled], table = items.absolute().parts[:-3], items.parts[-3:]
+    if sampled != SAMPLED or "limit" not in job.get("params", {}):
+        return None, items
+    return int(job["params"]["limit"]), Path(*results, *table)
+
+
 def _identity(tables: Evaluation) -> dict[str, Any]:
     """Return fields on model, run and machine, from the jobs' records; else the date is 1970."""
-    judging: Record = record_of(tables.judgements) or {}
-    # Scores are collected from the files that a manifest lists; its record is the scoring job's.
-    inputs = (record_of(tables.outputs) or {}).get("inputs", [])
-    paths = [Path(entry["path"]) for entry in inputs]
-    manifest = next((path for path in paths if path.name.endswith("manifest.json")), None)
-    scoring: Record = (record_of(manifest) if manifest else None) or {}
+    judging, manifest = _record_beside(tables.judgements), manifest_behind(tables.outputs)
+    scoring: Record = _record_beside(manifest) if manifest else {}
     params = scoring.get("params", {})
     started = judging.get("started", "1970-01-01T00:00:00+00:00")
     times = [datetime.fromisoformat(scoring[key]) for key in ("started", "ended") if key in scoring]
@@ -187,7 +208,7 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
             "model_dtype": engine.split("|")[-3] if engine else None,
             "batch_size": None,
             "device": None,
-            "limit": None,
+            "limit": _sample_of(tables.items)[0],
         },
         "git_hash": judging.get("git", {}).get("commit"),
         "date": datetime.fromisoformat(started).timestamp(),
