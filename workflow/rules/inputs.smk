@@ -127,9 +127,7 @@ def declared_results(key):
     """Inputs to read results from: the declaration with its files, and items."""
     return {
         "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(key, layout),
-        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(
-            key, layout
-        ),
+        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(key, layout),
     }
 
 
