@@ -96,7 +96,7 @@ def test_flips_are_named_with_their_sentences_the_largest_change_first(two):
     assert [each["item_id"] for each in compare_evaluations(*two).flips] == ["i1", "i6"]
 
 
-@pytest.mark.parametrize("other", ["small", "large"])
+@pytest.mark.parametrize("other", ["small", "large", LANG, BENCHMARK])
 def test_what_decides_and_differs_is_named_by_the_jobs_records(new, other):
     a = new("a").judge(BEFORE).finish()
     b = new("b").judge(AFTER, other, near_tie=0.5).finish()

@@ -108,6 +108,7 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
             )
     caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
     caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
+    caption += filter(None, [show.unlike_languages(benchmark)])
     title = f"{benchmark['label']} by {level.lower()}"
     return Exhibit(title, " ".join(caption), cells, stub=stub, named=False)
 

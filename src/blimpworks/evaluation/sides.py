@@ -336,6 +336,14 @@ class Reason:
     """Number of compared tables that the difference affects, by the records of the jobs."""
 
 
+MODEL_POSITIONS = {
+    **dict.fromkeys(("models", "store", "answers_store"), 2),
+    **dict.fromkeys(("scores", "answers", "judgements", "perplexities"), 3),
+    **dict.fromkeys(("sensitivity", "parity"), 4),
+}
+"""Position of the model in a key, by the folder: 3 in results/scores/BENCHMARK/MODEL."""
+
+
 @dataclass(frozen=True)
 class _Renamed(Run):
     """The jobs of a results tree, with models renamed in the keys (paths) of their products."""
@@ -344,10 +352,14 @@ class _Renamed(Run):
     """New names of models, keyed by their names in the results tree."""
 
     def key(self, path: str) -> str:
-        *folders, file = super().key(path).split("/")
-        stem, dot, suffix = file.partition(".parquet")
-        renamed = [self.new_names.get(folder, folder) for folder in folders]
-        return "/".join([*renamed, f"{self.new_names.get(stem, stem)}{dot}{suffix}"])
+        components = super().key(path).split("/")
+        if components[0] in ("results", "resources"):
+            # Only there, because benchmarks and languages can have the name of a model.
+            position = MODEL_POSITIONS.get(components[1], len(components))
+            if position < len(components):
+                name, dot, suffix = components[position].partition(".parquet")
+                components[position] = f"{self.new_names.get(name, name)}{dot}{suffix}"
+        return "/".join(components)
 
     def file(self, path: str) -> Path:
         return Run(self.root, self.recorded, self.base).file(path)
