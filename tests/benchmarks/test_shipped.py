@@ -68,7 +68,7 @@ def test_items_of_a_shipped_benchmark_are_as_many_as_its_paper_says(name, mirror
     declared = read_declared(FOLDER / name)
     assert declared.items
     assert declared.licence
-    for row in declared.rows_of(declared.data):
+    for row in declared.sources_of(declared.data):
         fetch(row, mirror, tmp_path)
     lines = [*preview(declared, tmp_path / "raw", 1)]
     assert lines[0] == f"{declared.label}: {SHIPPED[name]}"
@@ -85,7 +85,7 @@ def test_people_are_right_as_often_as_their_files_say(name, lang, n, right, mirr
     declared = read_declared(FOLDER / name)
     items, table = tmp_path / "items.parquet", tmp_path / "people.parquet"
     files = {
-        key: [fetch(row, mirror, tmp_path) for row in declared.rows_of(entries)]
+        key: [fetch(row, mirror, tmp_path) for row in declared.sources_of(entries)]
         for key, entries in (("data", declared.data), ("people", declared.people))
     }
     place = declared.path, tmp_path / "raw", name

@@ -8,11 +8,12 @@ import yaml
 from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
 from blimpworks.evaluation import request
-from blimpworks.evaluation.build import build_card
+from blimpworks.evaluation.build import build_card, model_results
 from blimpworks.evaluation.card import card_facts, card_files, card_tables, read_card
 from blimpworks.evaluation.judged import with_holm
 from blimpworks.evaluation.measured import unknown_words
 from blimpworks.evaluation.show import CardText
+from support import card_kit
 from support.card_kit import facts, sentences, write_evaluation, write_printed
 from support.judging_kit import write_scores
 from support.paths import REPOSITORY
@@ -61,6 +62,23 @@ def test_tables_samples_and_licences_follow_the_campaign():
     layout = layout_of(benchmarks=["turblimp"], languages=["tur"], unpinned="skip")
     cited = card_facts(layout, FILE)["benchmarks"]["turblimp"]["citation"]
     assert cited.endswith(f" Licence: {layout.licences_of('turblimp')}.")
+
+
+def test_models_of_the_same_label_are_told_apart():
+    layout = layout_of()
+    for name, row in layout.catalogue.models.items():
+        layout.catalogue.models[name] = row.model_copy(update={"label": "Mine"})
+    labels = {name: model["label"] for name, model in card_facts(layout, FILE)["models"].items()}
+    assert labels == {name: f"Mine ({name})" for name in ("ngram-5", "transformer-small")}
+
+
+def test_phenomena_whose_names_differ_in_signs_are_tasks_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(card_kit, "PHENOMENA", {"eng": ["a b"] * 4 + ["a/b"] * 4, "deu": ["c"] * 4})
+    card, of_tables = build_card(facts(write_evaluation(tmp_path))), facts(tmp_path)
+    results = model_results(card, of_tables, "small")
+    tasks = ["pairs_eng_a_b_1", "pairs_eng_a_b_2"]
+    assert results["group_subtasks"]["pairs_eng"] == tasks
+    assert [results["results"][task]["acc,none"] for task in tasks] == [0.75, 0.5]
 
 
 def test_sensitivity_is_of_models_and_benchmarks_that_have_the_choice():

@@ -329,6 +329,16 @@ def test_tables_to_paste_have_accuracies_by_phenomenon_and_paradigm(files):
     assert "number: SG</th>" in page
 
 
+def test_tables_to_paste_warn_of_models_in_other_languages(tmp_path):
+    margins = {**MARGINS, "deu": {"small": MARGINS["deu"]["small"]}}
+    root = write_evaluation(tmp_path / "results", margins_of=margins)
+    paths = [tmp_path / name for name in FILES]
+    build_report_card(facts(root, languages={"small": ["eng", "deu"], "large": ["eng"]}), paths)
+    for path in paths[2:4]:
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        assert text.count("The models are not judged in the same languages") == 2
+
+
 def test_results_have_a_task_for_each_language_and_phenomenon(files, given, tmp_path):
     results = json.loads(files["results_small.json"].read_text("utf-8"))
     assert results["results"]["pairs_eng"] == {

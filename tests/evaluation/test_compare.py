@@ -96,7 +96,7 @@ def test_flips_are_named_with_their_sentences_the_largest_change_first(two):
     assert [each["item_id"] for each in compare_evaluations(*two).flips] == ["i1", "i6"]
 
 
-@pytest.mark.parametrize("other", ["small", "large"])
+@pytest.mark.parametrize("other", ["small", "large", LANG, BENCHMARK])
 def test_what_decides_and_differs_is_named_by_the_jobs_records(new, other):
     a = new("a").judge(BEFORE).finish()
     b = new("b").judge(AFTER, other, near_tie=0.5).finish()
@@ -244,6 +244,27 @@ def test_a_space_of_the_harness_that_the_items_have_is_no_difference(new, tmp_pa
     comparison = compare_evaluations(ours, write_samples(tmp_path / "theirs", AFTER, " "))
     assert comparison.reasons == []
     assert of(comparison.rows[0], "both", "only_a", "only_b") == (8, 2, 0)
+
+
+def test_a_file_of_samples_can_be_named(two, tmp_path):
+    [file] = write_samples(tmp_path / "theirs", AFTER, "").iterdir()
+    comparison = compare_evaluations(two[0], file)
+    assert (comparison.models, comparison.flipped) == ((("small", "theirs"),), 2)
+    file.write_bytes(file.read_bytes()[:-9] + b"\xff")
+    with pytest.raises(UserError, match=r"jsonl is not in UTF-8 .*; expected samples of lm-eval"):
+        compare_evaluations(two[0], file)
+
+
+def test_an_evaluation_with_exported_samples_below_it_is_compared_as_an_evaluation(two):
+    write_samples(two[1] / "exported", BEFORE, "")
+    assert compare_evaluations(*two).flipped == 2
+
+
+def test_judgements_that_are_later_than_the_accuracies_are_refused(two):
+    """Such as those of an evaluation that was run again with other settings and interrupted."""
+    Evaluation(two[1]).judge(BEFORE)
+    with pytest.raises(UserError, match=r"eng\.parquet was made again after the accuracies"):
+        compare_evaluations(*two)
 
 
 OTHER = {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", "A."], ["", "B."]]}

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import chdir
 
 import pytest
 
@@ -17,7 +18,7 @@ from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.evaluation.run import claimed
 from blimpworks.evaluation.session import Evaluation
 from blimpworks.records.job import REPOSITORY
-from support import tiny
+from support import ngram_kit, tiny
 from support.hostile import edit
 
 
@@ -112,6 +113,28 @@ def test_the_table_of_models_is_put_back(before, tmp_path, monkeypatch):
     table = tmp_path / MODELS_FILE
     assert (table.read_text() if table.exists() else None) == before
     assert not (tmp_path / CAMPAIGN_FILE).exists()
+
+
+def test_another_model_of_the_same_name_replaces_no_evaluation_unasked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "evaluations/m"
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.arpa").write_text(ngram_kit.ARPA)
+    for name, replaced in (("first", []), ("second", [f"m ({tmp_path}/first/m.arpa)"])):
+        evaluation = Evaluation("embedded", ("clams",), ("eng",))
+        evaluation.resolve([f"{name}/m.arpa"])
+        assert evaluation.replaced_models(out) == replaced
+        if name == "first":
+            out.mkdir(parents=True)
+            with chdir(REPOSITORY):
+                evaluation.prepare(out)
+    evaluation = Evaluation("embedded", ("clams",), ("eng",))
+    message = (
+        r"evaluations/m has an evaluation of other models .*m \(.*first/m.arpa\). Name another"
+    )
+    with pytest.raises(UserError, match=message):
+        evaluation.run(["second/m.arpa"], None)
 
 
 def test_others_are_kept_out_until_the_process_and_its_children_are_done(tmp_path):

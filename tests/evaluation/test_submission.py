@@ -14,8 +14,7 @@ from blimpworks.benchmarks.verdicts import judge_designs
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations
 from blimpworks.evaluation.request import repository_catalogue, write_models
-from blimpworks.evaluation.sides import read_side
-from blimpworks.evaluation.submission import export_submission, read_submission
+from blimpworks.evaluation.submission import export_submission
 from blimpworks.items import APART
 from blimpworks.judging.judge import Rules
 from blimpworks.tables import ITEMS, JUDGEMENTS, write_table
@@ -133,6 +132,7 @@ def with_words(folder, surprisals):
     judged = judged.append_column("effects", [pa.array(surprisals, pa.list_(pa.float64()))])
     judged = judged.append_column("effect_names", [pa.array(names, pa.list_(pa.string()))])
     write_table(judged, JUDGEMENTS, path)
+    evaluation.finish({"small": ["eng"]})
 
 
 def test_surprisals_of_words_are_numbers_and_nan_where_there_is_none(run):
@@ -215,6 +215,19 @@ def test_a_task_in_several_languages_is_refused(run):
         [*export_submission(Path("run"), Path("out"))]
 
 
+def test_a_task_in_which_models_have_other_languages_is_refused(run):
+    [*_] = export_submission(run(), Path("theirs"))
+    for path in Path("run/results").glob(f"*/{BENCHMARK}/**/eng.parquet"):
+        shutil.copyfile(path, path.with_name("deu.parquet"))
+    judged = Path("run/results/judgements", BENCHMARK)
+    shutil.copytree(judged / "small", judged / "large")
+    evaluation = Evaluation(Path("run"))
+    models = {"small": ["eng"], "large": ["deu"]}
+    evaluation.finish(models)
+    with pytest.raises(UserError, match="run has Agreement in several languages"):
+        compare_evaluations(Path("run"), Path("theirs"), ("small", "theirs"))
+
+
 def test_a_revision_is_what_the_user_named_not_its_commit(run):
     run(hf_id="org/small", revision="ab" * 20, label="small@chck_1M")
     lines = [*export_submission(Path("run"), Path("out"))]
@@ -225,7 +238,7 @@ def test_a_revision_is_what_the_user_named_not_its_commit(run):
 def test_an_evaluation_with_its_submission_below_it_is_compared_as_an_evaluation(run):
     run()
     [*export_submission(Path("run"), Path("run/submission"))]
-    assert read_submission(Path("run"), read_side(Path("run"))) is None
+    assert [*compare_evaluations(Path("run"), Path("run")).reasons] == []
 
 
 def test_a_sample_is_refused(run):

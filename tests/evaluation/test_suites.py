@@ -478,6 +478,7 @@ def test_tasks_whose_files_are_nowhere_are_named_before_the_run(tmp_path):
         ("main", None),
         ("900k", 9e5),
         ("step100base", 100),
+        ("step-2.5e4", 25_000),
         ("step0", 0),
     ],
 )

@@ -23,14 +23,16 @@ from blimpworks.interop.crate.export import formula_code, plan_crate, write_crat
 from blimpworks.interop.crate.tables import (
     LEFT_OUT,
     ExportOptions,
+    authors_of,
     describe,
     licence_name,
     licence_url,
     read_csv,
     read_dictionary,
     read_table,
+    write_csv,
 )
-from blimpworks.interop.datasets import write_croissant
+from blimpworks.interop.datasets import _record_set, write_croissant
 from blimpworks.papers.lmentry.judging.judge import MORE
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
 from blimpworks.tables import PROMPTS, TableSchema
@@ -184,6 +186,29 @@ def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
         tmp_path / "again",
     )
     assert tiny.contents(tmp_path / "again") == tiny.contents(exported)
+
+
+@pytest.mark.parametrize("author", ["Ada <ada@example.org>", ""])
+def test_an_author_of_another_form_is_refused(author):
+    with pytest.raises(UserError, match=r"--author is '.*'; expected a name, or a name and an"):
+        authors_of(ExportOptions(authors=[author]))
+
+
+def test_a_carriage_return_in_a_text_is_no_end_of_a_row(tmp_path):
+    frame = pd.DataFrame({"text": ["one\rtwo", "three", None], "n": [1, 2, 3]})
+    write_csv(frame, tmp_path / "t.csv")
+    pd.testing.assert_frame_equal(read_csv(tmp_path / "t.csv"), frame)
+
+
+def test_croissant_counts_items_not_their_conditions(tmp_path):
+    import mlcroissant
+
+    conditions = [{"item_id": str(i), "item": "1", "condition": str(i)} for i in range(4)]
+    for bad, items in (("a", "1 item"), ("b", "4 items")):
+        frame = pd.DataFrame(conditions).assign(paradigm="p", good="a", bad=bad)
+        write_csv(frame, tmp_path / "eng.csv")
+        record_set = _record_set(mlcroissant, tmp_path / "eng.csv", read_dictionary())
+        assert record_set.description == items
 
 
 def test_scores_compression_and_authors_are_there_for_the_asking(here, tmp_path):

@@ -1,6 +1,8 @@
 """Results and items in lm-evaluation-harness's layout, against the harness itself."""
 
 import json
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from blimpworks.papers.blimp.paradigms import ONE_PREFIX
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
 from support import blimp_kit, tiny
 from support.crate_kit import PAIRS, evaluate, run
+from support.evaluation_kit import Evaluation
 
 
 def evaluated(root, checkpoint, engine, *methods):
@@ -66,6 +69,17 @@ def test_exported_samples_are_the_same_each_time_and_come_back_as_the_same_items
     assert "4 items" in run("import", "lm-eval", first[2], "--lang", "eng", "--output", output)
     back = read_table(ITEMS, output)
     assert back.equals(read_table(ITEMS, ngram_results / "items/multiblimp/eng.parquet"))
+
+
+def test_a_sample_is_exported_as_one_also_from_a_copy_of_the_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    evaluation = Evaluation(Path("a")).write_items()
+    evaluation.judge([1.0] * 8, "m", items=evaluation.limit(4))
+    shutil.copytree("a", "b")
+    results, *_ = exported(Path("b/results"), Path("out"), "clams")
+    assert results["n-samples"] == {"clams_eng": {"original": 8, "effective": 4}}
+    assert results["config"]["limit"] == 4
+    assert datetime.fromtimestamp(results["date"], UTC).year > 1970
 
 
 def test_model_that_was_not_judged_is_told(ngram_results, tmp_path):
@@ -223,6 +237,26 @@ def test_documents_of_three_spellings_become_items(tmp_path):
     assert len({row["item_id"] for row in rows}) == 3
 
 
+def test_joined_samples_of_two_tasks_keep_all_documents(tmp_path):
+    """Each task counts its documents from 0."""
+    tasks = [{"doc_id": 0, "doc": document(name)} for name in ("dog", "cat")]
+    rows = imported(tmp_path / "joined.jsonl", *tasks, tasks[0] | {"filter": "second"})
+    assert [row["item_id"] for row in rows] == ["dog", "cat"]
+
+
+def test_a_year_in_a_name_is_of_the_task(tmp_path):
+    names = ("tense_2019.jsonl", "samples_tense_2020_2026-01-31T10-00-00.5.jsonl")
+    files = [write_lines(tmp_path / name, document(name)) for name in names]
+    import_items(files, "eng", tmp_path / "items.parquet")
+    paradigms = read_table(ITEMS, tmp_path / "items.parquet")["paradigm"].to_pylist()
+    assert paradigms == ["tense_2019", "tense_2020"]
+
+
+def test_pairs_of_one_sentence_are_counted(tmp_path, caplog):
+    imported(tmp_path / "d.jsonl", document(1), {"good": "It is.", "bad": "It is."})
+    assert "1 of 2 pairs are twice the same sentence" in caplog.text
+
+
 def test_prefix_methods_say_what_the_critical_word_is(tmp_path):
     first, second = imported(tmp_path / "d.jsonl", BLIMP | ONE, TWO)
     assert (region(first, "good"), region(first, "bad")) == ("herself", "himself")
@@ -341,6 +375,10 @@ REFUSED = {
     ],
     "is that of this pair in": [[WITHOUT_ID, WITHOUT_ID]],
     "leave one out": [[document(1), document(1)]],
+    "'all' stands for all of them together": [
+        [document(1, phenomenon="all")],
+        [document(1, paradigm="all")],
+    ],
     "expected a text or a whole number.": [[document(i)] for i in (1.0, True, [1], "", " ")],
     "d.jsonl:1: the region of the": [
         *([spanned(0, 99, 0, 3)], [spanned(-1, 2, 0, 3)], [spanned(3, 0, 0, 3)]),

@@ -52,13 +52,16 @@ class Evaluation:
         return self
 
     def finish(self, languages=(LANG,)):
+        """Compute the accuracies; ``languages`` are those of all models, or a list for each."""
+        if not isinstance(languages, dict):
+            languages = {model: [*languages] for model in self.models}
         judged = self.results / "judgements" / self.benchmark
         output = self.results / "accuracies" / f"{self.benchmark}.parquet"
         compute_accuracies.callback(
             judgements=judged,
             benchmark=self.benchmark,
             output=output,
-            models=json.dumps({model: [*languages] for model in self.models}),
+            models=json.dumps(languages),
             one_more=[],
         )
         return self.folder

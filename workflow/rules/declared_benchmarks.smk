@@ -25,7 +25,7 @@ rule build_declared_items:
         declaration=lambda w, input: input[0],
         sources=f"{RESOURCES}/sources",
         files=lambda w, input: repeated("file", layout.among_sources(input)),
-        most=lambda w: DECLARED_BENCHMARKS[w.benchmark].most(CAMPAIGN),
+        most=lambda w: DECLARED_BENCHMARKS[w.benchmark].limit_option(CAMPAIGN),
     message:
         "Build the items of {wildcards.benchmark} in {wildcards.lang}"
     shell:

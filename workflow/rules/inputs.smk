@@ -117,19 +117,17 @@ DECLARED_BENCHMARKS = {
 }
 
 
-def declared_with(entries):
+def declared_with(key):
     """Benchmarks whose declaration has files of a kind of results."""
     having = DECLARED_BENCHMARKS.items()
-    return [name for name, each in having if getattr(each, entries)]
+    return [name for name, each in having if getattr(each, key)]
 
 
-def declared_results(entries):
+def declared_results(key):
     """Inputs to read results from: the declaration with its files, and items."""
     return {
-        "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(entries, layout),
-        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(
-            entries, layout
-        ),
+        "files": lambda w: DECLARED_BENCHMARKS[w.benchmark].inputs(key, layout),
+        "tables": lambda w: DECLARED_BENCHMARKS[w.benchmark].item_tables(key, layout),
     }
 
 

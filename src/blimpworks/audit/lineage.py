@@ -35,6 +35,19 @@ def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
     return results / (SAMPLED if sampled else "") / items_path
 
 
+def manifest_behind(scores: Path) -> Path | None:
+    """Return the manifest of the shards that a table of scores was collected from.
+
+    It is that of the same results tree, or else the recorded one. None if there is none.
+    """
+    for entry in (made_by(scores) or {}).get("inputs", []):
+        recorded = Path(entry["path"])
+        if recorded.name.endswith("manifest.json"):
+            in_tree = scores.absolute().parents[3].joinpath(*recorded.parts[-4:])
+            return next(filter(Path.is_file, (in_tree, recorded)), None)
+    return None
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """A version of a file, with the nodes of the files that it was made from."""

@@ -76,7 +76,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         yield f"  {n} as {text}"
     for account in accounts:
         yield from account.lines()
-    rows = declared.rows_of(declared.data)
+    rows = declared.sources_of(declared.data)
     licences = dict.fromkeys([declared.licence, *(row.licence for row in rows)])
     yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
     counts: dict[tuple[str, str], dict[str, int]] = {}

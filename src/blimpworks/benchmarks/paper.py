@@ -1,8 +1,8 @@
-"""Find declared benchmarks, and present them to the core as papers.
+"""Find benchmarks that are declared as data, and present them to the core as papers.
 
-``Declared`` is a declaration (``benchmark.yaml``) with what the core and the workflow's rules ask
-about it. ``Declared.paper`` makes its ``Paper``: the benchmarks, exhibits (tables and figures) and
-commands that the core knows of a paper.
+``Declared`` reads a declaration (``benchmark.yaml``) and answers questions about it: which files it
+needs, in which languages it has items, and how many. Rules of the workflow call some of its
+methods. The core calls others through the ``Paper`` that ``Declared.paper`` makes.
 """
 
 from __future__ import annotations
@@ -60,19 +60,23 @@ ONE_SIZE = (
 )
 PRINTED_EXHIBITS = ("phenomena", "paradigms")
 """Exhibits with printed accuracies."""
-EMPTY_FACTS = dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), "")
-UNKNOWN_LANGUAGE = {**EMPTY_FACTS, "script": "Zzzz", "unimorph": (), "untested": (), "special": ()}
-"""Values of a language that is not in the table of languages."""
+UNKNOWN_LANGUAGE = {
+    **dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), ""),
+    **dict.fromkeys(("unimorph", "untested", "special"), ()),
+    "script": "Zzzz",
+}
+"""Cells of the table of languages for a language that only a declaration names."""
 ASSUMED_ITEMS = 1000
-"""Number of items of a file that plans assume if it is neither declared nor can be counted."""
+"""Number of items of a file, for plans, if none is declared and the items cannot be counted."""
 
 
 class Declared(Declaration):
-    """A declared benchmark, with what rules, campaigns and the core ask about it."""
+    """A declared benchmark: its files, its languages and numbers of items, and its ``Paper``."""
 
     _counts: dict[tuple[str, Path | None, int | None], Mapping[str, int] | None] = PrivateAttr(
         default_factory=dict
     )
+    """Numbers of items by language, keyed by resources, mirror and limit; None if unknown."""
 
     @property
     def name(self) -> str:
@@ -80,65 +84,80 @@ class Declared(Declaration):
 
     @cached_property
     def source_table(self) -> Path | None:
+        """Path of its table of files to download; None without one."""
         path = self.folder / "sources.tsv"
         return path if path.is_file() else None
 
     @cached_property
     def sources(self) -> list[SourceRow]:
+        """Files to download, from its table."""
         return [*read_rows(NeededRow, self.source_table)] if self.source_table else []
 
-    def rows_of(self, entries: Sequence[Files]) -> list[SourceRow]:
-        """List the sources that entries and their ratings name."""
+    def sources_of(self, entries: Sequence[Files]) -> list[SourceRow]:
+        """List the sources whose names fit the patterns of entries and of their ratings."""
         patterns = [pattern for entry in files_of(entries) for pattern in entry.every_pattern]
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
     def source_files(self, sources: Path) -> dict[str, Path]:
-        """Return the retrieved sources of the items by name. UserError for an absent one."""
-        named = {row.name: sources / row.name for row in self.rows_of(self.data)}
-        absent = [name for name, path in named.items() if not path.is_file()]
+        """Return the paths of the items' retrieved sources by name.
+
+        ``sources`` is the directory of retrieved files. Raises UserError for an absent one.
+        """
+        paths = {row.name: sources / row.name for row in self.sources_of(self.data)}
+        absent = [name for name, path in paths.items() if not path.is_file()]
         if absent:
             raise UserError(
-                f"{sources / absent[0]} does not exist ({len(absent)} of {len(named)} sources); "
+                f"{sources / absent[0]} does not exist ({len(absent)} of {len(paths)} sources); "
                 f"retrieve them with a campaign that has {self.name!r} (snakemake --until "
                 "retrieve), and name their directory with --sources."
             )
-        return named
+        return paths
 
-    def local_of(self, entries: Sequence[Files]) -> list[str]:
-        """List the local files that entries name, and tables for ``rename`` and ``lookup``."""
-        entries = [*files_of(entries)]
-        patterns = [pattern for entry in entries for pattern in entry.every_pattern]
+    def local_paths_of(self, entries: Sequence[Files]) -> list[str]:
+        """List the files in the declaration's folder that entries need.
+
+        These are files that fit the patterns of entries and of their ratings, and the tables that
+        their ``rename`` and ``lookup`` name.
+        """
+        with_ratings = [*files_of(entries)]
+        patterns = [pattern for entry in with_ratings for pattern in entry.every_pattern]
         files = local_files(self.folder).items()
-        chosen = [path for name, path in files if columns_in(patterns, name) is not None]
-        tables = [new_names_table(self.folder, name) for entry in entries for name in entry.tables]
-        return [*map(str, chosen + tables)]
+        data = [path for name, path in files if columns_in(patterns, name) is not None]
+        tables = [
+            new_names_table(self.folder, name) for entry in with_ratings for name in entry.tables
+        ]
+        return [*map(str, data + tables)]
 
-    # Asked by its rules
+    # Called by rules of the workflow
 
-    def inputs(self, entries: str, layout: Layout) -> list[str]:
-        """List the declaration, and the files of its data, people, released or perplexities."""
-        chosen = getattr(self, entries)
-        return [str(self.path), *self.local_of(chosen), *layout.usable(self.rows_of(chosen))]
+    def inputs(self, key: str, layout: Layout) -> list[str]:
+        """List the declaration, and the files of the entries under one of its keys.
 
-    def item_tables(self, entries: str, layout: Layout) -> list[str]:
-        """List the items tables of the campaign's languages; none unless for people."""
-        if entries != "people":
+        ``key`` is data, people, released or perplexities.
+        """
+        entries = getattr(self, key)
+        sources = layout.usable(self.sources_of(entries))
+        return [str(self.path), *self.local_paths_of(entries), *sources]
+
+    def item_tables(self, key: str, layout: Layout) -> list[str]:
+        """List the tables of items that are read with the entries under a key: all for people."""
+        if key != "people":
             return []
         languages = layout.item_languages(self.name)
         return [str(whole_items_table(layout.campaign, self.name, lang)) for lang in languages]
 
-    def most(self, campaign: Campaign) -> list[str]:
-        """Return the campaign's limit of items per paradigm as a command's option."""
-        most = self.options(campaign).per_paradigm
-        return [f"--most={most}"] if most else []
+    def limit_option(self, campaign: Campaign) -> list[str]:
+        """Return the option of the command with the campaign's limit of items per paradigm."""
+        limit = self.options(campaign).per_paradigm
+        return [f"--most={limit}"] if limit else []
 
-    # Asked by the core
+    # Called by the core
 
     def options(self, campaign: Campaign) -> DeclaredOptions:
-        """Return the campaign's settings, with unset ones from the declaration."""
-        stated: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
-        unknown = stated.unknown_words or self.unknown_words
-        return stated.model_copy(update={"unknown_words": unknown})
+        """Return the campaign's settings of the benchmark, with unset ones from the declaration."""
+        settings: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
+        unknown_words = settings.unknown_words or self.unknown_words
+        return settings.model_copy(update={"unknown_words": unknown_words})
 
     def methods_in(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
         return self.options(campaign).methods or self.methods or METHODS[self.unit]
@@ -147,24 +166,29 @@ class Declared(Declaration):
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
-        """Return the declared or counted number of items of a language; None without the files."""
-        most = self.options(campaign).per_paradigm
+        """Return the number of items of a language; None if it is not known yet.
+
+        It is the declared number. If there is none, or the campaign limits the items, they are
+        counted, which needs the files.
+        """
+        limit = self.options(campaign).per_paradigm
         number = self.expected(lang)
-        if number and not most:
+        if number and not limit:
             return number
         resources, mirror = campaign.pathvars.resources, campaign.mirror
-        key = (resources, mirror, most)
+        key = (resources, mirror, limit)
         if key not in self._counts:
-            self._counts[key] = self._count_items(Path(resources), mirror, most)
+            self._counts[key] = self._count_items(Path(resources), mirror, limit)
         counts = self._counts[key]
         return None if counts is None else counts.get(lang, 0)
 
     def _count_items(
-        self, resources: Path, mirror: Path | None, most: int | None
+        self, resources: Path, mirror: Path | None, limit: int | None
     ) -> Mapping[str, int] | None:
-        """Count the items of each language, at most ``most`` of a paradigm; None if files lack.
+        """Count the items of each language, at most ``limit`` of a paradigm.
 
-        Raises UserError for a malformed file, or a copy in the mirror with another checksum.
+        Return None if a file is neither retrieved nor in the mirror. Raises UserError for a
+        malformed file, or a copy in the mirror with another checksum.
         """
         # Reading the Snakefile counts no items, and these imports take long.
         from blimpworks.benchmarks.build import read_items
@@ -173,41 +197,44 @@ class Declared(Declaration):
         from blimpworks.retrieval.sources import Pin, in_mirror, retrieve
 
         with TemporaryDirectory() as folder:
-            named = local_files(self.folder)
-            for row in self.rows_of(self.data):
+            paths = local_files(self.folder)
+            for row in self.sources_of(self.data):
                 path = resources / "sources" / row.name
                 if not path.is_file():
-                    # Without a catalogue in the pin, the copy is retrieved without a record.
+                    # A pin that names no catalogue leaves no record of the retrieved copy.
                     pin = replace(Pin.of(row, Path()), catalogue="")
                     if not (row.sha256 or row.git_blob) or in_mirror(pin, mirror) is None:
                         return None
                     path = Path(folder) / row.name
                     path.parent.mkdir(parents=True, exist_ok=True)
                     retrieve(pin, path, mirror)
-                named[row.name] = path
-            groups = by_paradigm(read_items(self, named, []))
+                paths[row.name] = path
+            items_by_paradigm = by_paradigm(read_items(self, paths, []))
         counts: Counter[str] = Counter()
-        for (lang, _, _), items in groups.items():
-            counts[lang] += len(evenly(items, most))
+        for (lang, _, _), items in items_by_paradigm.items():
+            counts[lang] += len(evenly(items, limit))
         return counts
 
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
         """Estimate the number of items of a language, for plans.
 
-        It is the declared number, or else the number in the files. If the files are not there yet,
-        it is ``ASSUMED_ITEMS`` for each file.
+        It is the declared number, or else the counted one. If the files are not there yet, it is
+        ``ASSUMED_ITEMS`` for each file. A limit of items per paradigm counts once for each file.
         """
-        most = self.options(campaign).per_paradigm
-        files = max(len(self.rows_of(self.data)), 1)
+        limit = self.options(campaign).per_paradigm
+        files = max(len(self.sources_of(self.data)), 1)
         number = self.expected(lang)
         if number is None:
             with suppress(UserError):  # the job that builds the items raises it too
                 number = self.counted_units(campaign, catalogue, lang)
         number = number or ASSUMED_ITEMS * files
-        return min(number, most * files) if most else number
+        return min(number, limit * files) if limit else number
 
     def check(self, campaign: Campaign, catalogue: Catalogue) -> None:
-        """Raise UserError for a campaign with none of the languages, and an entry without files."""
+        """Check that a campaign has one of the benchmark's languages, and that entries have files.
+
+        Raises UserError if not.
+        """
         if not self.languages_in(campaign, catalogue):
             raise UserError(
                 f"benchmark {self.name!r} has items in {', '.join(self.languages)} "
@@ -215,7 +242,7 @@ class Declared(Declaration):
                 "add one of the benchmark's, or correct 'languages' of the declaration."
             )
         for number, entry in enumerate(self.data):
-            if not self.rows_of([entry]) and not self.local_of([entry]):
+            if not self.sources_of([entry]) and not self.local_paths_of([entry]):
                 raise UserError(
                     f"{self.path}: key 'data.{number}.files': {', '.join(entry.patterns)} fits no "
                     f"source of {self.folder / 'sources.tsv'} and no file of {self.folder}; "
@@ -223,17 +250,20 @@ class Declared(Declaration):
                 )
 
     def check_languages(self, table: Path) -> None:
-        """Raise UserError for a language that neither the declaration nor the table names."""
+        """Check that the declaration or the table of languages has the name of each language.
+
+        Raises UserError for a language without a name.
+        """
         languages = self.languages
-        if isinstance(languages, Mapping):
+        if isinstance(languages, Mapping):  # from codes to names
             return
         names = {row.lang: row.name for row in read_rows(LanguageRow, table)}
         unnamed = [lang for lang in languages if lang not in names]
         if unnamed:
-            named = ", ".join(f"{lang}: {names.get(lang, 'NAME')}" for lang in languages)
+            mapping = ", ".join(f"{lang}: {names.get(lang, 'NAME')}" for lang in languages)
             raise UserError(
                 f"{self.path}: key 'languages': {', '.join(map(repr, unnamed))} is not in {table}, "
-                f"so the declaration must name it; write {{{named}}}."
+                f"so the declaration must name it; write {{{mapping}}}."
             )
 
     def check_settings(self, campaign: Campaign) -> None:
@@ -242,7 +272,7 @@ class Declared(Declaration):
             self.check_languages(campaign.catalogue.languages)
 
     def tables(self) -> dict[str, TableKind]:
-        """Return the tables that exhibits read besides the common ones, by name."""
+        """Return the tables that exhibits read besides those of all papers, by name."""
         accuracies = "{results}/accuracies/{paper}.parquet"
         return {
             "several_models": TableKind(
@@ -257,16 +287,19 @@ class Declared(Declaration):
             ),
             "people": TableKind(
                 paths="{results}/accuracies/people/{paper}.parquet",
-                sources=lambda _campaign, _catalogue: self.rows_of(self.people),
+                sources=lambda _campaign, _catalogue: self.sources_of(self.people),
             ),
             "model_perplexities": TableKind(
                 paths="{results}/perplexities/released/{paper}.parquet",
-                sources=lambda _campaign, _catalogue: self.rows_of(self.perplexities),
+                sources=lambda _campaign, _catalogue: self.sources_of(self.perplexities),
             ),
         }
 
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-        """Yield printed percentages of phenomena and paradigms. UserError for several languages."""
+        """Yield the printed accuracies of phenomena and paradigms, from 0 to 1.
+
+        Raises UserError for a benchmark of several languages.
+        """
         if len(self.languages) > 1:
             raise UserError(
                 f"{self.folder / 'printed'}: printed accuracies are read of benchmarks of one "
@@ -294,18 +327,21 @@ class Declared(Declaration):
             )
 
     def paper(self) -> Paper:
-        """Return the benchmark as a paper, with rows for languages that it names."""
+        """Return the benchmark as a paper."""
+        # Languages that the declaration names become rows of the table of languages.
         names = self.languages if isinstance(self.languages, Mapping) else {}
-        defaults = {**UNKNOWN_LANGUAGE, "papers": (self.name,), "paper_n": None}
+        language_cells = {**UNKNOWN_LANGUAGE, "papers": (self.name,), "paper_n": None}
         printed = self.folder / "printed"
+        # Facts that exhibits read from their labels.
         facts = {name: getattr(self, name) for name in ("name", "label", "unit", "right")}
         facts |= {"layout": LAYOUTS[self.unit], "phenomena": [*self.phenomena]}
         facts["people"] = " ".join(entry.note for entry in self.people if entry.note)
-        released = bool(self.released) or any(printed.glob("*.csv"))
-        data = {
+        has_printed_numbers = bool(self.released) or any(printed.glob("*.csv"))
+        # Data that some exhibits need.
+        has_data = {
             "sentences": self.unit == "sentence",
             "people": self.people,
-            "perplexities": released and self.perplexities,
+            "perplexities": has_printed_numbers and self.perplexities,
             "effects": any(getattr(entry, "effects", None) for entry in self.data),
             "ratings": any(entry.rating is not None for entry in self.data),
         }
@@ -331,13 +367,15 @@ class Declared(Declaration):
             method_settings=lambda campaign: {
                 f"{self.name}.methods": self.options(campaign).methods or ()
             },
-            sources=lambda _campaign, _catalogue: self.rows_of(self.data),
+            sources=lambda _campaign, _catalogue: self.sources_of(self.data),
             source_tables=(self.source_table,) if self.source_table else (),
             languages=tuple(
-                LanguageRow.model_validate({**defaults, "lang": lang, "name": name})
+                LanguageRow.model_validate({**language_cells, "lang": lang, "name": name})
                 for lang, name in names.items()
             ),
-            exhibits=specs_of(self.name, {k for k in data if data[k]}, released=released),
+            exhibits=specs_of(
+                self.name, {*filter(has_data.get, has_data)}, released=has_printed_numbers
+            ),
             facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
             tables=self.tables(),
             formulas=(f"{PACKAGE}.exhibits.view",),
@@ -351,7 +389,7 @@ class Declared(Declaration):
 
 
 def files_of(entries: Sequence[Files]) -> Iterator[Files]:
-    """Yield entries, and their entries of ratings."""
+    """Yield entries, and after each the entry of its people's ratings if it has one."""
     for entry in entries:
         yield entry
         if isinstance(entry, LabelledFiles) and isinstance(entry.rating, Ratings):
@@ -374,13 +412,18 @@ def named_sizes(campaign: Campaign) -> list[float]:
 
 
 def _folders() -> Iterable[Path]:
-    """List the folders of benchmarks; of several with one name the first found counts."""
+    """List the folders of benchmarks, one for each name.
+
+    Of several with one name, the first counts. Those in the environment variable ``FOLDERS`` go
+    before those in the working directory, and these before those in the repository.
+    """
     working_directory = Path.cwd()
-    named = map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))
+    in_variable = [*map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))]
     folders = {}
-    for path in reversed([*named]):
-        inside = path.is_relative_to(working_directory)
-        folders[path.name] = path.relative_to(working_directory) if inside else path
+    # Reversed, because the first folder of a name replaces the later ones.
+    for path in reversed(in_variable):
+        is_inside = path.is_relative_to(working_directory)
+        folders[path.name] = path.relative_to(working_directory) if is_inside else path
     for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
         for folder in FOLDERS_BELOW:
             for path in sorted((root / folder).glob("*/benchmark.yaml")):
@@ -405,7 +448,7 @@ def read_declared(folder: Path) -> Declared:
 
 
 def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
-    """Read all benchmarks; return the usable ones by name, and the faults of the others."""
+    """Read all benchmarks; return the usable ones, and the faults of the others, by name."""
     usable, faults = {}, {}
     for folder in _folders():
         try:
@@ -421,7 +464,10 @@ def declared_benchmarks() -> dict[str, Declared]:
 
 
 def find_declared(text: str) -> Declared:
-    """Find a benchmark by name, or the path of its folder or declaration. UserError if unusable."""
+    """Find a benchmark by its name, or by the path of its folder or declaration.
+
+    Raises UserError if there is none, or if it cannot be used.
+    """
     folder = named_folder(text)
     if folder is None:
         check_usable(text)

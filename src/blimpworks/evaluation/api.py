@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from blimpworks.campaign.load import load_campaign
 from blimpworks.errors import UserError
 from blimpworks.evaluation import request
 from blimpworks.evaluation.run import claimed, run_quietly, snakemake_command
 from blimpworks.evaluation.session import AUTO, FOLDER, Evaluation, check_settings
+from blimpworks.evaluation.sides import read_side
 from blimpworks.records.job import REPOSITORY
-from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, TableSchema, read_table
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,11 +75,6 @@ def evaluate(
     return load_results(out)
 
 
-def _read(schema: TableSchema, path: str, columns: Sequence[str] | None = None) -> "pd.DataFrame":
-    frame: pd.DataFrame = read_table(schema, REPOSITORY / path, columns).to_pandas()
-    return frame
-
-
 def load_results(directory: str | Path) -> Results:
     """Load a finished evaluation. Raises UserError when the directory holds none."""
     import pandas as pd
@@ -90,27 +85,29 @@ def load_results(directory: str | Path) -> Results:
             f"{folder} has no {request.CAMPAIGN_FILE}; expected the directory of an evaluation, as "
             "`blimpworks evaluate --out` makes it."
         )
-    campaign = load_campaign(folder / request.CAMPAIGN_FILE)
-    layout = request.layout_of(campaign)
+    # From the directory itself: the campaign of a copied evaluation names the original's tables.
+    side = read_side(folder)
+    assert side.campaign is not None  # whose file exists
+    names = side.campaign.benchmarks
+    accuracies = [
+        read_table(ACCURACIES, side.results / "accuracies" / f"{name}.parquet").to_pandas()
+        for name in names
+    ]
     items: list[pd.DataFrame] = []
     judgements: list[pd.DataFrame] = []
-    for benchmark in campaign.benchmarks:
-        for model in layout.models_of(benchmark):
-            for lang in layout.covered_by(model, benchmark):
-                table = f"{benchmark}/{model}/{lang}.parquet"
-                rows = _read(ITEMS, layout.items_table(benchmark, lang))
-                scores = f"{layout.results}/scores/{table}"
-                if (REPOSITORY / scores).exists():
-                    rows = rows.merge(_read(SCORES, scores, PAIR_COLUMNS), on="item_id", how="left")
-                judged = _read(JUDGEMENTS, f"{layout.results}/judgements/{table}")
-                labels = {"benchmark": benchmark, "model": model, "lang": lang}
-                for frame, frames in ((rows, items), (judged, judgements)):
-                    columns = frame.drop(columns="lang", errors="ignore")
-                    frames.append(columns.assign(**labels)[[*labels, *columns]])
-    accuracies = [
-        _read(ACCURACIES, f"{layout.results}/accuracies/{name}.parquet")
-        for name in campaign.benchmarks
-    ]
+    for benchmark, lang, model in side.judged_tables:
+        if benchmark in names:
+            rows = read_table(ITEMS, side.items(benchmark, lang, model)).to_pandas()
+            scores = side.table("scores", benchmark, lang, model)
+            if scores.exists():
+                scored = read_table(SCORES, scores, PAIR_COLUMNS).to_pandas()
+                rows = rows.merge(scored, on="item_id", how="left")
+            path = side.judgement_table(benchmark, lang, model)
+            judged = read_table(JUDGEMENTS, path).to_pandas()
+            labels = {"benchmark": benchmark, "model": model, "lang": lang}
+            for frame, frames in ((rows, items), (judged, judgements)):
+                columns = frame.drop(columns="lang", errors="ignore")
+                frames.append(columns.assign(**labels)[[*labels, *columns]])
     return Results(
         accuracies=pd.concat(accuracies, ignore_index=True),
         items=pd.concat(items, ignore_index=True),
@@ -145,4 +142,5 @@ def load_items(
     with claimed(REPOSITORY / folder):
         request.write_campaign(settings, REPOSITORY / folder / request.CAMPAIGN_FILE)
         run_quietly(command)
-    return _read(ITEMS, path)
+    frame: pd.DataFrame = read_table(ITEMS, REPOSITORY / path).to_pandas()
+    return frame

@@ -108,6 +108,7 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
             )
     caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
     caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
+    caption += filter(None, [show.unlike_languages(benchmark)])
     title = f"{benchmark['label']} by {level.lower()}"
     return Exhibit(title, " ".join(caption), cells, stub=stub, named=False)
 
@@ -288,8 +289,8 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     is by the full sentence's log-probability, as in the harness, or else by the benchmark's main
     method. Other methods are named as in ``interop.lm_eval``.
     """
-    names = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
-    sections: dict[str, Any] = {name: {} for name in names}
+    section_names = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
+    sections: dict[str, Any] = {name: {} for name in section_names}
     output_types = {"pair": "multiple_choice", "prompt": "generate_until"}
     subtasks: dict[str, list[str]] = {}
     for entry in card["benchmarks"]:
@@ -318,7 +319,12 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             version, parent = sha256_of(Path(items))[:12], task_name(name, lang)
             phenomena = [phenomenon for phenomenon in rows if phenomenon != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []
-            subtasks[parent] = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
+            names = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
+            # Names of phenomena can differ in such characters alone.
+            subtasks[parent] = [
+                task if names.count(task) == 1 else f"{task}_{number}"
+                for number, task in enumerate(names, start=1)
+            ]
             tasks = [parent, *subtasks[parent]]
             for task, phenomenon in zip(tasks, [ALL, *phenomena], strict=True):
                 metrics = _metrics(rows[phenomenon], method)

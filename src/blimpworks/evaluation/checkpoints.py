@@ -17,11 +17,13 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
 
 MULTIPLES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
+NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Z]))?)(?:([KMB])(?![A-Z]))?", re.IGNORECASE)
+"""A number in a name, such as 3000, 1.5e4 or 20M."""
 
 
 def training_of(name: str) -> float | None:
     """Return the last number in a checkpoint's name: 2e7 for "chck_20M"; None without one."""
-    numbers = re.findall(r"(\d+(?:\.\d+)?)(?:([KMB])(?![A-Z]))?", name, re.IGNORECASE)
+    numbers = NUMBER.findall(name)
     return float(numbers[-1][0]) * MULTIPLES[numbers[-1][1].upper()] if numbers else None
 
 

@@ -26,6 +26,7 @@ from blimpworks.evaluation.show import nats, p_value, percent, points, skipped_p
 from blimpworks.evaluation.sides import (
     Reason,
     Side,
+    is_evaluation,
     pair_models,
     read_samples,
     read_side,
@@ -203,6 +204,25 @@ def texts_of(item_id: str, items: Sequence[Path], answers: Sequence[Path]) -> li
     return [f"✓ {first['good']}", f"✗ {first['bad']}"]
 
 
+def _notes_on_one_side(sides: tuple[Side, Side], pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Return sentences on models, and languages of compared models, that only one side has."""
+    notes = []
+    for position, side in enumerate(sides):
+        compared_models = {pair[position] for pair in pairs}
+        not_compared = [model for model in side.models if model not in compared_models]
+        if not_compared:
+            notes.append(f"Models only in {side.folder}, not compared: {', '.join(not_compared)}.")
+        for pair in pairs:
+            tables, other_tables = (sides[i].judged(pair[i]) for i in (position, 1 - position))
+            languages_only_here: dict[str, list[str]] = {}  # by benchmark
+            for benchmark, lang in tables:
+                if (benchmark, lang) not in other_tables:
+                    languages_only_here.setdefault(benchmark, []).append(lang)
+            for benchmark, codes in languages_only_here.items():
+                notes.append(f"Only in {side.folder}: {benchmark} in {', '.join(codes)}.")
+    return [*dict.fromkeys(notes)]  # several models may have the same languages
+
+
 def compare_evaluations(
     first: Path, second: Path, models: tuple[str, str] | None = None, flips: int = 10
 ) -> Comparison:
@@ -214,7 +234,10 @@ def compare_evaluations(
     UserError when one is no finished evaluation, or there is nothing to compare.
     """
     a = read_side(first)
-    of_other_program = read_samples(second, a) or read_submission(second, a)
+    # An evaluation may contain exported samples or predictions, which are not to be compared.
+    of_other_program = None
+    if not is_evaluation(second):
+        of_other_program = read_samples(second, a) or read_submission(second, a)
     b = of_other_program or read_side(second)
     pairs = pair_models(a, b, models)
     compared = [
@@ -235,20 +258,7 @@ def compare_evaluations(
             rows.append(_comparison_row((a, b), labels, str(name), group))
     flipped, largest = _largest_flips((a, b), compared, flips)
 
-    notes = []
-    for position, side in enumerate((a, b)):
-        compared_models = {pair[position] for pair in pairs}
-        not_compared = [model for model in side.models if model not in compared_models]
-        if not_compared:
-            notes.append(f"Models only in {side.folder}, not compared: {', '.join(not_compared)}.")
-        for pair in pairs:
-            common = {*a.judged(pair[0])} & {*b.judged(pair[1])}
-            languages_only_here: dict[str, list[str]] = {}
-            for benchmark, lang in side.judged(pair[position]):
-                if (benchmark, lang) not in common:
-                    languages_only_here.setdefault(benchmark, []).append(lang)
-            for benchmark, langs in languages_only_here.items():
-                notes.append(f"Only in {side.folder}: {benchmark} in {', '.join(langs)}.")
+    notes = _notes_on_one_side((a, b), pairs)
     if of_other_program:
         in_both = sum(row["both"] for row in rows if row["phenomenon"] == ALL)
         text = of_other_program.explanation(flipped, in_both)

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.analysis.statistics import EXACT_BELOW, KEY, compare
+from blimpworks.audit.lineage import manifest_behind
 from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import MEAN, OUTPUTS, BenchmarkFacts, Facts, Record, model_table
 from blimpworks.exhibits.shared import read_plain
@@ -35,7 +36,6 @@ from blimpworks.tables import (
     PROMPTS,
     SCORES,
     TableSchema,
-    made_by,
     read_parquet,
     read_table,
 )
@@ -123,15 +123,10 @@ class Tables:
 
 def _too_long(outputs: Path) -> str:
     """Return the reason for ``too_long``, with the limit that the scores' manifest states."""
-    for entry in (made_by(outputs) or {}).get("inputs", []):
-        recorded = Path(entry["path"])
-        if recorded.name == "manifest.json":
-            manifest = outputs.parents[3].joinpath(*recorded.parts[-4:])
-            if manifest.is_file():
-                limit = json.loads(manifest.read_bytes()).get("checks", {}).get("limit", "")
-                if limit:
-                    return f"longer than the model's {int(limit):,} tokens"
-            break
+    manifest = manifest_behind(outputs)
+    checks = json.loads(manifest.read_bytes()).get("checks", {}) if manifest else {}
+    if limit := checks.get("limit"):
+        return f"longer than the model's {int(limit):,} tokens"
     return "longer than the model's context"
 
 

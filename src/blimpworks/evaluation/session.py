@@ -10,7 +10,7 @@ import filecmp
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import chdir
+from contextlib import chdir, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from blimpworks.analysis.scoring_variants import merged
+from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import DECLARATION, check_campaign, declare, read_anew
@@ -26,6 +27,7 @@ from blimpworks.campaign.registry import check_papers, find_benchmark, papers
 from blimpworks.campaign.scoring_jobs import check_runs, every_job, obstacle
 from blimpworks.campaign.settings.base import read_settings
 from blimpworks.campaign.settings.site import find_site
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.cluster.status import read_status
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
@@ -41,6 +43,7 @@ from blimpworks.files import write_text
 from blimpworks.models.checkpoint import refuse_quantised
 from blimpworks.records.job import REPOSITORY
 from blimpworks.retrieval.preflight import refuse_unreachable
+from blimpworks.yaml_files import read_yaml
 
 SETTINGS_NAME = "the evaluation"
 """Name of the settings in messages, before they are in a file."""
@@ -415,6 +418,19 @@ class Evaluation:
                 "of its benchmarks by --benchmarks."
             )
 
+    def replaced_models(self, folder: Path) -> list[str]:
+        """Return the models of an earlier evaluation in the folder whose names others have now.
+
+        runs/a/final and runs/b/final are both called final.
+        """
+        rows: dict[str, ModelRow] = {}
+        with suppress(UserError):  # no evaluation, or one of an earlier version
+            names = read_yaml(folder / request.CAMPAIGN_FILE, "a campaign file").get("models", [])
+            table = read_rows(ModelRow, folder / request.MODELS_FILE)
+            rows = {row.name: row for row in table if row.name in names}
+        pairs = [(model.row, rows.get(model.row.name, model.row)) for model in self.models]
+        return [f"{old.name} ({old.hf_id})" for new, old in pairs if old.hf_id != new.hf_id]
+
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
         """Evaluate models into ``out`` (default: evaluations/MODEL), and print the report card."""
         # Before the directory changes, because paths are relative to the user's directory.
@@ -441,6 +457,15 @@ class Evaluation:
                 f"--out is {folder}, which holds other things and no {request.CAMPAIGN_FILE}; "
                 "name a new or empty directory, or that of an evaluation."
             )
+        if replaced := self.replaced_models(folder):
+            text = (
+                f"{folder} has an evaluation of other models of these names: {'; '.join(replaced)}"
+            )
+            if out is None:
+                raise UserError(
+                    f"{text}. Name another directory by --out, or that one to replace it."
+                )
+            self.notes.append(f"{text}. It is replaced.")
         console = Console(stderr=True)
         with claimed(folder) as lock:
             self.add_local_tasks(folder)

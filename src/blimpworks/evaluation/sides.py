@@ -27,12 +27,12 @@ from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.card import Record
 from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS, read_judgements
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.files import load_json
+from blimpworks.files import load_json, sha256_of, text_of
 from blimpworks.interop.lm_eval import METRICS, sentences_of
 from blimpworks.items import ALL, SAMPLED
 from blimpworks.tables import ACCURACIES, ITEMS, made_by, read_table
@@ -69,20 +69,27 @@ class Side:
         return accuracies
 
     @cached_property
-    def judged_tables(self) -> list[tuple[str, str, str]]:
-        """(benchmark, language, model) of each table of judgements.
+    def judgements_behind(self) -> dict[tuple[str, str, str], str]:
+        """SHA-256 of the tables of judgements that the accuracies were computed from.
 
-        Tables without any verdict have no accuracies. They are found among the recorded inputs of
-        the jobs that computed the accuracies.
+        Keys are (benchmark, language, model), from the records in the tables of accuracies.
         """
-        rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
-        tables = [*rows]
+        digests: dict[tuple[str, str, str], str] = {}
         for path in sorted((self.results / "accuracies").glob("*.parquet")):
             for entry in (made_by(path) or {}).get("inputs", []):
                 if "/judgements/" in entry["path"]:
                     benchmark, model, lang = Path(entry["path"]).with_suffix("").parts[-3:]
-                    tables.append((benchmark, lang, model))
-        return list(dict.fromkeys(tables))
+                    digests[benchmark, lang, model] = entry["sha256"]
+        return digests
+
+    @cached_property
+    def judged_tables(self) -> list[tuple[str, str, str]]:
+        """(benchmark, language, model) of each table of judgements.
+
+        Tables without any verdict have no accuracies, but are recorded behind them.
+        """
+        rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
+        return list(dict.fromkeys([*rows, *self.judgements_behind]))
 
     @property
     def models(self) -> list[str]:
@@ -96,13 +103,35 @@ class Side:
         """Return the path of a model's table; ``folder`` is "judgements", "scores" or "answers"."""
         return self.results / folder / benchmark / model / f"{lang}.parquet"
 
+    def judgement_table(self, benchmark: str, lang: str, model: str) -> Path:
+        """Return the path of a model's judgements.
+
+        Raises UserError if they were made again after the accuracies were computed.
+        """
+        path = self.table("judgements", benchmark, lang, model)
+        recorded = self.judgements_behind.get((benchmark, lang, model))
+        if recorded is not None and path.is_file() and sha256_of(path) != recorded:
+            raise UserError(
+                f"{path} was made again after the accuracies of {benchmark} in {self.results} were "
+                "computed from it, as by an evaluation that was interrupted; run it to its end."
+            )
+        return path
+
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
         """Read a model's judgements by all methods, with the columns ``JUDGEMENT_COLUMNS``."""
-        return read_judgements(self.table("judgements", benchmark, lang, model))
+        return read_judgements(self.judgement_table(benchmark, lang, model))
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         """Return the path of the items that a model was judged on."""
         return judged_items(self.results, benchmark, lang, model)
+
+
+def is_evaluation(folder: Path) -> bool:
+    """Return whether a folder is that of an evaluation, or a results tree."""
+    results_trees = (folder, folder / "results")
+    return (folder / CAMPAIGN_FILE).is_file() or any(
+        (results / "accuracies").is_dir() for results in results_trees
+    )
 
 
 def read_side(folder: Path) -> Side:
@@ -242,24 +271,28 @@ class SamplesSide(BorrowedSide):
         )
 
 
-def read_samples(folder: Path, reference: Side) -> SamplesSide | None:
-    """Read the lm-eval samples below a folder; None if there are none.
+def read_samples(source: Path, reference: Side) -> SamplesSide | None:
+    """Read a file of lm-eval samples, or all such files below a folder; None if there are none.
 
     Raises UserError for samples of several models, of anything but pairs of sentences, or with
-    different numbers for the same pair.
+    different numbers for the same pair. It also does so for a file that cannot be read.
     """
-    files = sorted(folder.rglob("samples_*.jsonl"))
+    files = sorted(source.rglob("samples_*.jsonl"))
+    if source.suffix == ".jsonl" and source.is_file():
+        files = [source]
     if not files:
         return None
     folders = {path.parent for path in files}
     if len(folders) > 1:
         raise UserError(
-            f"{folder} has samples of several models ({', '.join(sorted(map(str, folders)))}); "
+            f"{source} has samples of several models ({', '.join(sorted(map(str, folders)))}); "
             "name the directory of one."
         )
     samples: dict[tuple[str, str], Record] = {}
     for path in files:
-        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
+        with reading(path, "samples of lm-eval (lines of JSON)", "Log them again."):
+            lines = text_of(path).split("\n")
+        for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             try:
@@ -277,11 +310,11 @@ def read_samples(folder: Path, reference: Side) -> SamplesSide | None:
             for texts, logged in sample_by_pair.items():
                 if samples.setdefault(texts, logged) != logged:
                     raise UserError(
-                        f"{folder} has two samples of {pair[0]!r} with other numbers, of two runs "
+                        f"{source} has two samples of {pair[0]!r} with other numbers, of two runs "
                         "or filters; leave the files of one."
                     )
-    name = files[0].parent.name
-    return SamplesSide(folder, folder, None, reference, name, samples)
+    name = files[0].absolute().parent.name
+    return SamplesSide(source, source, None, reference, name, samples)
 
 
 # Differences in procedure
@@ -303,6 +336,14 @@ class Reason:
     """Number of compared tables that the difference affects, by the records of the jobs."""
 
 
+MODEL_POSITIONS = {
+    **dict.fromkeys(("models", "store", "answers_store"), 2),
+    **dict.fromkeys(("scores", "answers", "judgements", "perplexities"), 3),
+    **dict.fromkeys(("sensitivity", "parity"), 4),
+}
+"""Position of the model in a key, by the folder: 3 in results/scores/BENCHMARK/MODEL."""
+
+
 @dataclass(frozen=True)
 class _Renamed(Run):
     """The jobs of a results tree, with models renamed in the keys (paths) of their products."""
@@ -311,10 +352,14 @@ class _Renamed(Run):
     """New names of models, keyed by their names in the results tree."""
 
     def key(self, path: str) -> str:
-        *folders, file = super().key(path).split("/")
-        stem, dot, suffix = file.partition(".parquet")
-        renamed = [self.new_names.get(folder, folder) for folder in folders]
-        return "/".join([*renamed, f"{self.new_names.get(stem, stem)}{dot}{suffix}"])
+        components = super().key(path).split("/")
+        if components[0] in ("results", "resources"):
+            # Only there, because benchmarks and languages can have the name of a model.
+            position = MODEL_POSITIONS.get(components[1], len(components))
+            if position < len(components):
+                name, dot, suffix = components[position].partition(".parquet")
+                components[position] = f"{self.new_names.get(name, name)}{dot}{suffix}"
+        return "/".join(components)
 
     def file(self, path: str) -> Path:
         return Run(self.root, self.recorded, self.base).file(path)

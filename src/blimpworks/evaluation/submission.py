@@ -12,7 +12,7 @@ Items are in the order of the benchmark's source files.
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.evaluation.checkpoints import training_of
 from blimpworks.evaluation.judged import JUDGEMENT_COLUMNS
-from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE
+from blimpworks.evaluation.request import MODELS_FILE
 from blimpworks.evaluation.sides import BorrowedSide, Side, read_side
 from blimpworks.evaluation.suite_numbers import items_with_effects
 from blimpworks.evaluation.suites import Predictions, Suite, Task, read_suite
@@ -121,19 +121,23 @@ Labels = tuple[str, str, str]
 """Benchmark, language and model of a table."""
 
 
-def _judged_table(side: Side, task: Task, model: str) -> Labels:
-    """Return the table of judgements on a task. Raises UserError if it has several languages.
+def _language(side: Side, task: Task, models: Collection[str]) -> str:
+    """Return the language in which models are judged on a task. Raises UserError for several.
 
     Groups of predictions do not say their language, so those of two languages could be confused.
     """
-    languages = [lang for benchmark, lang in side.judged(model) if benchmark == task.benchmark]
+    languages = dict.fromkeys(
+        lang
+        for benchmark, lang, model in side.judged_tables
+        if benchmark == task.benchmark and model in models
+    )
     if len(languages) > 1:
         raise UserError(
             f"{side.folder} has {task.label} in several languages ({', '.join(languages)}), and a "
             "file of predictions is of one; evaluate them one by one (--languages), or leave the "
             "key 'predictions' of the task out of the suite."
         )
-    return task.benchmark, languages[0], model
+    return next(iter(languages))
 
 
 def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> dict[str, float]:
@@ -157,7 +161,7 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
 
     Raises UserError if only a sample of the items was run, or if an item has no verdict.
     """
-    labels = _judged_table(side, task, model)
+    labels = (task.benchmark, _language(side, task, [model]), model)
     path = _all_items(side, task, labels)
     judged = side.judgements(*labels)
     judged = judged[judged["method"] == judged["method"].iloc[0]]
@@ -214,7 +218,7 @@ def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.D
     An effect is a sum of surprisals that the benchmark declares. Raises UserError if only a sample
     of the items was run, or if an item lacks the ``needed`` effect.
     """
-    labels = _judged_table(side, task, model)
+    labels = (task.benchmark, _language(side, task, [model]), model)
     method = str(side.judgements(*labels)["method"].iloc[0])
     path = side.table("judgements", *labels)
     items = items_with_effects(_all_items(side, task, labels), path, method)
@@ -442,8 +446,7 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
     match the items of ``reference``.
     """
     files = sorted(path.rglob("predictions.json"))
-    # The directory of an evaluation may contain an exported submission; it is no submission itself.
-    if (path / CAMPAIGN_FILE).is_file() or (not files and not path.is_file()):
+    if not files and not path.is_file():
         return None
     sections: Mapping[str, Any] = {}
     if path.is_file():
@@ -467,13 +470,13 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
         with reading(origin, EXPECTED, REMEDY):
             content = load_json(text_of(origin)) if matching else sections[form.section]
             groups = FILE.validate_python(content)
-        _, lang, model = _judged_table(reference, task, models[0])
+        lang = _language(reference, task, models)
         items = reference.results / "items" / task.benchmark / f"{lang}.parquet"
         frame = pd.DataFrame(
             _verdicts(groups, read_questions(items, form), f"{origin}, {task.label}"),
             columns=["item_id", "paradigm", "phenomenon", "correct"],
         )
-        method = reference.judgements(task.benchmark, lang, model)["method"].iloc[0]
+        method = reference.judgements(task.benchmark, lang, models[0])["method"].iloc[0]
         frame = frame.assign(method=method, margin=math.nan)[JUDGEMENT_COLUMNS]
         judged[task.benchmark, lang] = frame
     if not judged:

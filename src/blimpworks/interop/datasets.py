@@ -72,7 +72,11 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Description
         fields.append(field)
     # A pair can be in several paradigms.
     key = [f"{lang}/item_id", f"{lang}/paradigm"]
-    about = f"{len(frame)} items"
+    items = len(frame)
+    # As in ``_loadable``: tables of pairs may have these columns, too.
+    if {*frame} >= CONDITIONS and frame["good"].equals(frame["bad"]):
+        items = frame["item"].nunique()
+    about = counted(items, "item")
     return croissant.RecordSet(id=lang, name=lang, key=key, description=about, fields=fields)
 
 

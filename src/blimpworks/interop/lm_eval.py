@@ -13,6 +13,7 @@ or of data sets, which are documents. A document names its sentences in one of t
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -25,13 +26,26 @@ import numpy as np
 import pyarrow as pa
 
 from blimpworks import __version__
+from blimpworks.audit.lineage import manifest_behind
 from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
-from blimpworks.files import load_json, sha256_of, write_text
+from blimpworks.files import load_json, sha256_of, sidecar_path, write_text
+from blimpworks.items import ALL, SAMPLED
 from blimpworks.judging.judge import PREFIX_METHODS
-from blimpworks.records.reading import Record, record_of
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_table
+from blimpworks.records.reading import Record, read_record
+from blimpworks.tables import (
+    ITEMS,
+    JUDGEMENTS,
+    SCORES,
+    Evaluation,
+    count_rows,
+    made_by,
+    read_table,
+    write_table,
+)
+
+log = logging.getLogger(__name__)
 
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
 """The harness's names of accuracies, by the judging method; its acc_norm divides by characters."""
@@ -132,7 +146,7 @@ def _task_results(
         numbers |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
     digest = sha256_of(path)
     version = digest[:12]
-    original = read_table(ITEMS, path, ["item_id"]).num_rows
+    original = count_rows(_sample_of(path)[1])
     hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)
     return {
         "results": {"name": task, "alias": task, "sample_len": len(samples)} | numbers,
@@ -162,14 +176,25 @@ def _task_results(
     }
 
 
+def _record_beside(product: Path) -> Record:
+    """Return the record beside a product, wherever its tree has been moved to; empty without."""
+    sidecar = sidecar_path(product)
+    return read_record(sidecar) if sidecar.is_file() else {}
+
+
+def _sample_of(items: Path) -> tuple[int | None, Path]:
+    """Return the limit of a sample of items (None for all), and the table of all items."""
+    job = made_by(items) or {}
+    [*results, sampled], table = items.absolute().parts[:-3], items.parts[-3:]
+    if sampled != SAMPLED or "limit" not in job.get("params", {}):
+        return None, items
+    return int(job["params"]["limit"]), Path(*results, *table)
+
+
 def _identity(tables: Evaluation) -> dict[str, Any]:
     """Return fields on model, run and machine, from the jobs' records; else the date is 1970."""
-    judging: Record = record_of(tables.judgements) or {}
-    # Scores are collected from the files that a manifest lists; its record is the scoring job's.
-    inputs = (record_of(tables.outputs) or {}).get("inputs", [])
-    paths = [Path(entry["path"]) for entry in inputs]
-    manifest = next((path for path in paths if path.name.endswith("manifest.json")), None)
-    scoring: Record = (record_of(manifest) if manifest else None) or {}
+    judging, manifest = _record_beside(tables.judgements), manifest_behind(tables.outputs)
+    scoring: Record = _record_beside(manifest) if manifest else {}
     params = scoring.get("params", {})
     started = judging.get("started", "1970-01-01T00:00:00+00:00")
     times = [datetime.fromisoformat(scoring[key]) for key in ("started", "ended") if key in scoring]
@@ -183,7 +208,7 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
             "model_dtype": engine.split("|")[-3] if engine else None,
             "batch_size": None,
             "device": None,
-            "limit": None,
+            "limit": _sample_of(tables.items)[0],
         },
         "git_hash": judging.get("git", {}).get("commit"),
         "date": datetime.fromisoformat(started).timestamp(),
@@ -249,6 +274,8 @@ PREFIXED = {
 Their names begin with the method: ``one_prefix_prefix``, ``one_prefix_word_good``. The hub's copy
 of such a benchmark names the method, but lacks these fields.
 """
+SAMPLES_TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.:-]+$")
+"""End of a name such as samples_TASK_2026-01-31T10-00-00.5, which is not of the task."""
 Span = tuple[int | None, int | None]
 """Start and end of a region of a sentence."""
 NOWHERE: Span = (None, None)
@@ -325,6 +352,11 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
         next((str(doc[name]) for name in names if doc.get(name)), task)
         for names in (PHENOMENON_FIELDS, PARADIGM_FIELDS)
     )
+    if ALL in (phenomenon, paradigm):
+        raise ValueError(
+            f"its phenomenon is {phenomenon!r} and its paradigm {paradigm!r}; {ALL!r} stands for "
+            "all of them together, so rename it in the document, or the file that it is from"
+        )
     # Raises ValueError for a lone surrogate.
     content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
     item_id = doc.get("item_id")
@@ -348,10 +380,12 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     return row
 
 
-def _document(line: str, known_ids: set[str]) -> Doc | None:
-    """Return a line's document; None if an earlier line of the file has the same ``doc_id``.
+def _document(line: str, logged: set[str]) -> Doc | None:
+    """Return a line's document; None if an earlier sample of the file has it.
 
-    Add the id to ``known_ids``. Raises ValueError for a line without a document.
+    The harness logs a document once for each filter. Documents with the same ``doc_id`` can be
+    distinct, if files of several tasks were joined. ``logged`` has the earlier samples' documents
+    and ids, to which those of the line are added. Raises ValueError for a line without a document.
     """
     try:
         value = load_json(line)
@@ -360,11 +394,11 @@ def _document(line: str, known_ids: set[str]) -> Doc | None:
     doc = value.get("doc", value) if isinstance(value, dict) else value
     if not isinstance(doc, dict):
         raise ValueError(f"is no document but {type(doc).__name__}")
-    number = value.get("doc_id") if "doc" in value else None
-    if number is None:
+    if "doc" not in value or value.get("doc_id") is None:
         return doc
-    is_new = repr(number) not in known_ids
-    known_ids.add(repr(number))
+    identity = json.dumps([value["doc_id"], doc], sort_keys=True)
+    is_new = identity not in logged
+    logged.add(identity)
     return doc if is_new else None
 
 
@@ -374,15 +408,14 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
     Scores are stored by item id, so two pairs must not have the same id. A pair may be in several
     paradigms, with one id.
     """
-    # The task in samples_TASK_2026-01-31T….jsonl, or else the file's name.
-    task, doc_ids = path.stem.removeprefix("samples_").split("_20")[0], set[str]()
+    task, logged = SAMPLES_TIME.sub("", path.stem.removeprefix("samples_")), set[str]()
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} can't be read ({error}); expected lines of JSON.") from error
     for number, line in enumerate(lines, start=1):
         try:
-            doc = _document(line, doc_ids) if line.strip() else None
+            doc = _document(line, logged) if line.strip() else None
             if doc is None:
                 continue
             row = _item(doc, lang, task)
@@ -423,5 +456,8 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
         raise UserError("\n".join([*problems[:most], *more]))
     if not rows:
         raise UserError(f"{', '.join(map(str, files))}: no document; expected lines of JSON.")
+    identical = sum(row["good"] == row["bad"] for row in rows)
+    if identical:
+        log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))
     write_table(pa.Table.from_pylist(rows, ITEMS.arrow()), ITEMS, output)
     return len(rows)

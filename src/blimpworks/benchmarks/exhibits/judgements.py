@@ -1,7 +1,8 @@
-"""Make the tables of judgements: hardest items, correlations with labels and ratings, effects.
+"""Make tables from judgements: hardest items, correlations with labels and ratings, effects.
 
 A judgement is one model's verdict on one item. ``worst``, ``acceptability``, ``ratings`` and
-``effects`` each make an exhibit (table); ``specs.tsv`` names them.
+``effects`` each make an exhibit (table); ``specs.tsv`` names them. A cell of an exhibit has its
+formula, and the filter (columns and values) that selects the judgements it is computed from.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,41 +32,55 @@ PHENOMENON, PARADIGM, COUNT = "Phenomenon", "Paradigm", "n"
 MISTAKES, MARGIN = "Judged wrong", "Mean margin"
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 ITEM_KEY = ["lang", "phenomenon", "paradigm", "item_id"]
-Item = dict[str, Any]
+ItemRow = dict[str, Any]
+"""A row of the items table: a pair, a sentence, or a condition of an item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns with which tables show the items of a layout."""
+    """Columns with which tables show the items of a layout, such as pairs."""
 
     description: str
+    """Name of the text with title and caption of the table of hardest items."""
     widths: Mapping[str, float]
-    """Columns with running text, and their shares of the width; the items' text comes last."""
-    id: str
+    """Shares of the width by heading, for columns with running text; the last has the sentences."""
+    id_column: str
     """Column of the items table with the ids that judgements name."""
-    more: Sequence[str]
-    """Further columns to read from the items table."""
+    columns: Sequence[str]
+    """Columns to read from the items table, besides those that all layouts have."""
     rated: str = "margin"
     """Column of judgements that is correlated with people's ratings."""
 
 
 _WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
 LAYOUTS = {
-    "pairs": Layout("worst_pairs", {**_WIDTHS, "Pair": 0.4}, "item_id", ("bad", *SPANS)),
+    "pairs": Layout(
+        description="worst_pairs",
+        widths={**_WIDTHS, "Pair": 0.4},
+        id_column="item_id",
+        columns=("bad", *SPANS),
+    ),
     "sentences": Layout(
-        "worst_sentences",
-        {**_WIDTHS, "Label": 0.12, "Sentence": 0.28},
-        "item_id",
-        ("acceptable",),
-        "value_good",
+        description="worst_sentences",
+        widths={**_WIDTHS, "Label": 0.12, "Sentence": 0.28},
+        id_column="item_id",
+        columns=("acceptable",),
+        rated="value_good",
     ),
     "conditions": Layout(
-        "worst_conditions", {**_WIDTHS, "Condition": 0.12, "Sentence": 0.28}, "item", ("condition",)
+        description="worst_conditions",
+        widths={**_WIDTHS, "Condition": 0.12, "Sentence": 0.28},
+        id_column="item",
+        columns=("condition",),
     ),
 }
 
 
 def _read_judgements(tables: shared.Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
+    """Read the models' judgements by the exhibit's method, with columns ``model`` and ``lang``.
+
+    Raises UserError if there are none.
+    """
     frames = []
     for path in tables[SOURCE]:
         if path.parent.name in labels.models:
@@ -94,93 +109,104 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)
-    numbers = items.agg(wrong=("wrong", "sum"), judged=("wrong", "size"), margin=("margin", "mean"))
-    mistaken = numbers[numbers["wrong"] > 0].reset_index()
-    mistaken["share"] = mistaken["wrong"] / mistaken["judged"]
+    counts = items.agg(wrong=("wrong", "sum"), judged=("wrong", "size"), margin=("margin", "mean"))
+    misjudged = counts[counts["wrong"] > 0].reset_index()
+    misjudged["share"] = misjudged["wrong"] / misjudged["judged"]
     order = ["share", "margin", "item_id"]
-    return mistaken.sort_values(order, ascending=[False, True, True]).head(MOST_ITEMS)
+    return misjudged.sort_values(order, ascending=[False, True, True]).head(MOST_ITEMS)
 
 
 def _read_items(
     tables: shared.Tables, layout: Layout, ids: pd.Series
-) -> dict[tuple[str, ...], list[Item]]:
-    """Read the rows of items, keyed by language, paradigm and id; a row for each condition."""
-    key, columns = layout.id, (layout.id, "lang", "paradigm", "good", *layout.more)
-    rows: dict[tuple[str, ...], list[Item]] = {}
+) -> dict[tuple[str, ...], list[ItemRow]]:
+    """Read items from their tables, keyed by language, paradigm and id.
+
+    An item has a row for each of its conditions, or else one row.
+    """
+    id_column = layout.id_column
+    columns = (id_column, "lang", "paradigm", "good", *layout.columns)
+    rows_by_item: dict[tuple[str, ...], list[ItemRow]] = {}
     for path in tables["items"]:
         table = read_table(ITEMS, path, columns)
-        if key in table.column_names:
-            chosen = pc.is_in(table[key], value_set=pa.array(ids, pa.string()))
-            for item in table.filter(chosen).to_pylist():
-                item_key = item["lang"], item["paradigm"], item[key]
+        if id_column in table.column_names:
+            is_named = pc.is_in(table[id_column], value_set=pa.array(ids, pa.string()))
+            for row in table.filter(is_named).to_pylist():
+                key = row["lang"], row["paradigm"], row[id_column]
                 # Released files have some pairs twice.
-                if "condition" in item or item_key not in rows:
-                    rows.setdefault(item_key, []).append(item)
-    return rows
+                if "condition" in row or key not in rows_by_item:
+                    rows_by_item.setdefault(key, []).append(row)
+    return rows_by_item
 
 
-def _pair_text(item: Item) -> str:
+def _pair_text(pair: ItemRow) -> str:
     """Write a pair as a sentence with the difference in brackets, or else as two sentences."""
-    good, bad = item["good"], item["bad"]
-    if None not in [item[name] for name in SPANS] and good != bad:
-        changed = bad[item["bad_start"] : item["bad_end"]]
-        if good[: item["good_start"]] + changed + good[item["good_end"] :] == bad:
-            return shared.marked(item)
+    good, bad = pair["good"], pair["bad"]
+    if None not in [pair[name] for name in SPANS] and good != bad:
+        region = bad[pair["bad_start"] : pair["bad_end"]]
+        if good[: pair["good_start"]] + region + good[pair["good_end"] :] == bad:
+            return shared.marked(pair)
     return f"{good} / *{bad}"
 
 
 def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Show the items of each language that most models get wrong by the largest margin."""
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
-    *_, heading = layout.widths
+    *_, text_heading = layout.widths
     columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
     judgements = _read_judgements(tables, labels, columns)
     languages = view.languages_in(judgements, labels)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
-    written: dict[tuple[str, str], str] = {}
+    language_tags: dict[tuple[str, str], str] = {}  # by row and column, for screen readers
     sections = []
     for lang, language in languages.items():
-        of_language = judgements[judgements["lang"] == lang]
-        chosen = hardest(of_language)
-        of_chosen = of_language[of_language["item_id"].isin(chosen["item_id"])]
-        items = _read_items(tables, layout, chosen["item_id"])
+        judgements_in_lang = judgements[judgements["lang"] == lang]
+        items = hardest(judgements_in_lang)
+        judgements_on_items = judgements_in_lang[
+            judgements_in_lang["item_id"].isin(items["item_id"])
+        ]
+        rows_by_item = _read_items(tables, layout, items["item_id"])
         rows = {language: language} if len(languages) > 1 else {}
-        for number, (_, numbers) in enumerate(chosen.iterrows(), start=1):
-            key = (numbers["lang"], numbers["paradigm"], numbers["item_id"])
-            if key not in items:
+        for rank, (_, item) in enumerate(items.iterrows(), start=1):
+            key = (item["lang"], item["paradigm"], item["item_id"])
+            if key not in rows_by_item:
                 raise UserError(
-                    f"{', '.join(map(str, tables['items']))} has no item {numbers['item_id']!r} of "
-                    f"paradigm {numbers['paradigm']!r}, which was judged; build the items again, "
+                    f"{', '.join(map(str, tables['items']))} has no item {item['item_id']!r} of "
+                    f"paradigm {item['paradigm']!r}, which was judged; build the items again, "
                     "or judge them again."
                 )
-            judged = {**numbers[ITEM_KEY], "method": labels.method}
-            of_item = select_rows(of_chosen, judged)
-            n, margin = int(view.VERDICT_COUNT(of_item)), mean_of("margin")
-            numbers_of = {
-                MISTAKES: (view.WRONG, f"{view.WRONG(of_item):.0f} of {n}"),
-                MARGIN: (margin, view.number_text(margin(of_item), ".2f")),
+            judgement_filter = {**item[ITEM_KEY], "method": labels.method}
+            judged = select_rows(judgements_on_items, judgement_filter)
+            n, margin = int(view.VERDICT_COUNT(judged)), mean_of("margin")
+            # Formula and text of the columns with numbers of the item.
+            number_columns = {
+                MISTAKES: (view.WRONG, f"{view.WRONG(judged):.0f} of {n}"),
+                MARGIN: (margin, view.number_text(margin(judged), ".2f")),
             }
-            phenomenon = view.printed_name(numbers["phenomenon"])
-            beside = {PHENOMENON: phenomenon, PARADIGM: numbers["paradigm"]}
-            for item in items[key]:
-                row = " ".join([*key, str(item.get("condition", ""))]).strip()
-                text = _pair_text(item) if "bad" in item else str(item["good"])
-                keys = ["lang", "paradigm", layout.id, "condition"]
-                where = {key: item[key] for key in keys if key in item}
-                cells.append(Cell(row, heading, 1, text, ROW_TEXT, "items", where, n=1))
-                # The page shows an item's numbers beside its first condition.
-                first = item is items[key][0]
-                for column, (formula, printed) in numbers_of.items():
-                    text, value = printed if first else "", formula(of_item)
-                    cells.append(Cell(row, column, value, text, formula, SOURCE, judged, n=n))
-                stub[row] = {**beside} if first else dict.fromkeys(beside, "")
-                if "condition" in item:
-                    stub[row]["Condition"] = str(item["condition"])
-                if "acceptable" in item:
-                    stub[row]["Label"] = "acceptable" if item["acceptable"] else "unacceptable"
-                written[row, heading] = language_tag(lang)
-                rows[row] = str(number) if first else ""
+            phenomenon = view.printed_name(item["phenomenon"])
+            labels_of_item = {PHENOMENON: phenomenon, PARADIGM: item["paradigm"]}
+            for item_row in rows_by_item[key]:
+                row = " ".join([*key, str(item_row.get("condition", ""))]).strip()
+                text = _pair_text(item_row) if "bad" in item_row else str(item_row["good"])
+                names = ["lang", "paradigm", layout.id_column, "condition"]
+                item_filter = {name: item_row[name] for name in names if name in item_row}
+                cells.append(Cell(row, text_heading, 1, text, ROW_TEXT, "items", item_filter, n=1))
+                # The page shows an item's labels and numbers beside its first condition.
+                is_first = item_row is rows_by_item[key][0]
+                for column, (formula, number_text) in number_columns.items():
+                    text = number_text if is_first else ""
+                    value = formula(judged)
+                    cells.append(
+                        Cell(row, column, value, text, formula, SOURCE, judgement_filter, n=n)
+                    )
+                stub[row] = {**labels_of_item} if is_first else dict.fromkeys(labels_of_item, "")
+                if "condition" in item_row:
+                    stub[row]["Condition"] = str(item_row["condition"])
+                if "acceptable" in item_row:
+                    is_acceptable = item_row["acceptable"]
+                    stub[row]["Label"] = "acceptable" if is_acceptable else "unacceptable"
+                language_tags[row, text_heading] = language_tag(lang)
+                rows[row] = str(rank) if is_first else ""
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
     models = shared.counted(judgements["model"].nunique(), "model")
     return Exhibit(
@@ -191,100 +217,115 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
         heads={MISTAKES: ("Judged", "wrong"), MARGIN: ("Mean", "margin")},
         widths={**layout.widths},
         textual=True,
-        written_in=written,
+        written_in=language_tags,
     )
 
 
-Where = Mapping[str, Any]
-RowCells = Callable[[pd.DataFrame, str, Where], Iterator[Cell]]
+Filter = Mapping[str, Any]
+"""Values by column, which select rows of a table."""
+RowCells = Callable[[pd.DataFrame, str, Filter], Iterator[Cell]]
 """Function that makes a row's cells from judgements, the row's key, and the judgements' filter."""
-Group = tuple[str, Where, RowCells]
+Group = tuple[str, Filter, RowCells]
 """Rows with a common heading: the heading, the filter of judgements, and the maker of cells."""
 
 
 def _table_by_model(
     judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Make a row for each group and model; columns of ``best`` have their maximum in bold."""
+    """Return an exhibit's cells, with a row for each group and model.
+
+    In each group, the best number of the columns ``best`` is in bold.
+    """
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
-    rows: dict[str, str] = {}
-    for head, where, row_cells in groups:
-        names: dict[str, str] = {}
-        of_group: list[Cell] = []
+    names: dict[str, str] = {}  # of rows and headings, by their keys
+    for heading, group_filter, make_cells in groups:
+        names_of_group: dict[str, str] = {}
+        cells_of_group: list[Cell] = []
         for model, name in view.distinct_names(labels.models).items():
-            row = f"{head}: {name}" if head else name
-            of_model = {**where, "model": model, "method": labels.method}
-            of_row = [*row_cells(select_rows(judgements, of_model), row, of_model)]
-            names |= {row: name} if of_row else {}
-            of_group += of_row
-        rows |= ({head: head} if head and names else {}) | names
-        for column in best if len(names) > 1 else ():
-            scores = [cell for cell in of_group if cell.column == column]
-            bold |= shared.best_of_each(scores, {*names}, "column", digits=2)
-        cells += of_group
+            row = f"{heading}: {name}" if heading else name
+            row_filter = {**group_filter, "model": model, "method": labels.method}
+            cells_of_row = [*make_cells(select_rows(judgements, row_filter), row, row_filter)]
+            if cells_of_row:
+                names_of_group[row] = name
+                cells_of_group += cells_of_row
+        names |= ({heading: heading} if heading and names_of_group else {}) | names_of_group
+        for column in best if len(names_of_group) > 1 else ():
+            cells_of_column = [cell for cell in cells_of_group if cell.column == column]
+            bold |= shared.best_of_each(cells_of_column, {*names_of_group}, "column", digits=2)
+        cells += cells_of_group
     columns = list(dict.fromkeys(cell.column for cell in cells))
-    return {"cells": cells, "bold": bold, "sections": [Section("Model", rows, columns)]}
+    return {"cells": cells, "bold": bold, "sections": [Section("Model", names, columns)]}
 
 
 def _table_by_phenomenon(
-    judgements: pd.DataFrame, labels: Labels, row_cells: RowCells, best: Sequence[str]
+    judgements: pd.DataFrame, labels: Labels, make_cells: RowCells, best: Sequence[str]
 ) -> dict[str, Any]:
+    """Return an exhibit's cells, with a group for each language and phenomenon."""
     languages = view.languages_in(judgements, labels)
     phenomena = view.ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
     groups: list[Group] = []
     for lang, language in languages.items():
         for phenomenon in [*phenomena, ALL] if len(phenomena) > 1 else [ALL]:
-            heads = [language] if len(languages) > 1 else []
-            heads += [view.printed_name(phenomenon)] if len(phenomena) > 1 else []
-            where = {"lang": lang, **({} if phenomenon == ALL else {"phenomenon": phenomenon})}
-            groups.append((": ".join(heads), where, row_cells))
+            headings = [language] if len(languages) > 1 else []
+            headings += [view.printed_name(phenomenon)] if len(phenomena) > 1 else []
+            group_filter = {"lang": lang}
+            if phenomenon != ALL:
+                group_filter["phenomenon"] = phenomenon
+            groups.append((": ".join(headings), group_filter, make_cells))
     return _table_by_model(judgements, labels, groups, best)
 
 
-CORRELATION, ACCURACY_HEAD = "Matthews' correlation", "Accuracy"
+CORRELATION, ACCURACY_HEADING = "Matthews' correlation", "Accuracy"
 
 
-def _matthews_row(rows: pd.DataFrame, row: str, where: Where) -> Iterator[Cell]:
-    n = int(view.VERDICT_COUNT(rows))
+def _matthews_cells(judgements: pd.DataFrame, row: str, where: Filter) -> Iterator[Cell]:
+    """Yield Matthews' correlation, accuracy and number of sentences; nothing without a verdict."""
+    count = view.VERDICT_COUNT
+    n = int(count(judgements))
     if n:
-        value, share = view.MATTHEWS(rows), ACCURACY(rows)
+        value, share = view.MATTHEWS(judgements), ACCURACY(judgements)
         low, high = correlation_interval(value, n)
         cell = Cell(row, CORRELATION, value, "", view.MATTHEWS, SOURCE, where, n, low, high)
         yield view.with_interval(cell, ".2f")
-        low, high = (100 * end for end in wilson(float(rows["correct"].sum()), n))
-        cell = Cell(row, ACCURACY_HEAD, share, "", ACCURACY, SOURCE, where, n, low, high)
+        low, high = (100 * end for end in wilson(float(judgements["correct"].sum()), n))
+        cell = Cell(row, ACCURACY_HEADING, share, "", ACCURACY, SOURCE, where, n, low, high)
         yield view.with_interval(cell)
-        yield shared.formula_cell(rows, (row, COUNT), view.VERDICT_COUNT, SOURCE, where, "d", n=n)
+        yield shared.formula_cell(judgements, (row, COUNT), count, SOURCE, where, "d", n=n)
 
 
 def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Show Matthews' correlation and accuracy, with intervals, and number of sentences by model."""
     columns = ["phenomenon", "correct", "acceptable", "accepted"]
     judgements = _read_judgements(tables, labels, columns)
-    table = _table_by_phenomenon(judgements, labels, _matthews_row, [CORRELATION])
+    table = _table_by_phenomenon(judgements, labels, _matthews_cells, [CORRELATION])
     return Exhibit(**describe("acceptability", **_caption_names(labels)), **table)
 
 
 FEWEST_RATED = 4
+"""Fewest items with a rating for which a correlation is shown."""
 SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
 """Factor of r² in the variance of a coefficient (see ``correlation_interval``)."""
 
 
-def _ratings_row(rows: pd.DataFrame, row: str, where: Where, column: str) -> Iterator[Cell]:
-    if not int(view.VERDICT_COUNT(rows)):
+def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str) -> Iterator[Cell]:
+    """Yield correlations of a column with people's ratings, and numbers of items with and without.
+
+    Yield nothing without a verdict, and no correlation of fewer than ``FEWEST_RATED`` items.
+    """
+    if not int(view.VERDICT_COUNT(judgements)):
         return
-    count = view.rated_count(column)
-    n = int(count(rows))
+    count, unrated = view.rated_count(column), view.UNRATED
+    n = int(count(judgements))
     for coefficient, spread in SPREAD.items():
         formula = view.with_rating(coefficient, column)
-        value = formula(rows)
+        value = formula(judgements)
         if n >= FEWEST_RATED and not pd.isna(value):
             low, high = correlation_interval(value, n, 1 + spread * value**2)
             cell = Cell(row, coefficient, value, "", formula, SOURCE, where, n, low, high)
             yield view.with_interval(cell, ".2f")
-    yield shared.formula_cell(rows, (row, COUNT), count, SOURCE, where, "d", n=n)
-    yield shared.formula_cell(rows, (row, "Without rating"), view.UNRATED, SOURCE, where, "d", n=n)
+    for heading, formula in ((COUNT, count), ("Without rating", unrated)):
+        yield shared.formula_cell(judgements, (row, heading), formula, SOURCE, where, "d", n=n)
 
 
 def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -293,12 +334,16 @@ def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
     judgements = _read_judgements(tables, labels, ["phenomenon", "correct", column, "rating"])
     values = "margins" if column == "margin" else "values of sentences"
     description = describe("ratings", values=values, few=FEWEST_RATED, **_caption_names(labels))
-    row_cells = partial(_ratings_row, column=column)
-    return Exhibit(**description, **_table_by_phenomenon(judgements, labels, row_cells, [*SPREAD]))
+    make_cells = partial(_rating_cells, column=column)
+    return Exhibit(**description, **_table_by_phenomenon(judgements, labels, make_cells, [*SPREAD]))
 
 
-def _effect_row(rows: pd.DataFrame, row: str, where: Where, effect: str) -> Iterator[Cell]:
-    values = view.effects_in(rows, effect)
+def _effect_cells(judgements: pd.DataFrame, row: str, where: Filter, effect: str) -> Iterator[Cell]:
+    """Yield the mean of an effect with Student's interval, and the number of items.
+
+    Yield nothing without an item that has the effect.
+    """
+    values = view.effects_in(judgements, effect)
     n = len(values)
     if n:
         mean, formula = float(values.mean()), view.mean_effect(effect)
@@ -316,10 +361,10 @@ def effects(tables: shared.Tables, labels: Labels) -> Exhibit:
     languages = view.languages_in(judgements, labels)
     groups: list[Group] = []
     for (lang, paradigm), rows in judgements.groupby(["lang", "paradigm"], sort=False):
-        where = {"lang": lang, "paradigm": paradigm}
+        group_filter = {"lang": lang, "paradigm": paradigm}
         for effect in dict.fromkeys(chain.from_iterable(rows["effect_names"])):
-            heads = [languages[str(lang)]] if len(languages) > 1 else []
-            head = ": ".join([*heads, str(paradigm), effect])
-            groups.append((head, where, partial(_effect_row, effect=effect)))
+            headings = [languages[str(lang)]] if len(languages) > 1 else []
+            heading = ": ".join([*headings, str(paradigm), effect])
+            groups.append((heading, group_filter, partial(_effect_cells, effect=effect)))
     table = _table_by_model(judgements, labels, groups)
     return Exhibit(**describe("effects", **_caption_names(labels)), **table)

@@ -12,7 +12,6 @@ inputs, outputs, parameters, times.
 import hashlib
 import json
 import mimetypes
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from rocrate.rocrate import ROCrate
 
 from blimpworks import __version__
 from blimpworks.files import sha256_of
-from blimpworks.interop.crate.tables import CODE, CratePlan, licence_name, licence_url
+from blimpworks.interop.crate.tables import AUTHOR, CODE, CratePlan, licence_name, licence_url
 from blimpworks.records.reading import Record
 
 PROFILES = {
@@ -43,8 +42,6 @@ MEDIA_TYPES = {
     ".tsv": "text/tab-separated-values",
     ".yaml": "application/yaml",
 }
-AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{19})>)?")
-"""``Ada Doe <https://orcid.org/0000-0001-2345-6789>``, or a name."""
 DONE = "http://schema.org/CompletedActionStatus"
 Entity = Any
 """An entity of rocrate, which has no types."""

@@ -117,8 +117,21 @@ class CratePlan:
         return relative_texts(folders)
 
 
+AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{19})>)?")
+"""``Ada Doe <https://orcid.org/0000-0001-2345-6789>``, or a name."""
+
+
 def authors_of(options: ExportOptions) -> list[str]:
-    """Return the authors that the user names, or else those of the software."""
+    """Return the authors that the user names, or else those of the software.
+
+    Raises UserError for an author of another form than ``AUTHOR``.
+    """
+    for author in options.authors:
+        if not AUTHOR.fullmatch(author):
+            raise UserError(
+                f"--author is {author!r}; expected a name, or a name and an address of ORCID such "
+                "as 'Ada Doe <https://orcid.org/0000-0001-2345-6789>'. Correct it."
+            )
     if options.authors:
         return [*options.authors]
     stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
@@ -246,7 +259,16 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a table as UTF-8 CSV with LF line ends; as gzip without a time if ``path`` is .gz."""
     packed = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
+    # Readers take a CR without quotation marks for the end of a row, but Python does not quote it.
+    texts = frame.select_dtypes(["object", "string"])
+    has_cr = texts.apply(lambda cells: cells.astype(str).str.contains("\r", regex=False))
+    frame.to_csv(
+        path,
+        index=False,
+        lineterminator="\n",
+        compression=packed,
+        quoting=csv.QUOTE_NONNUMERIC if has_cr.any(axis=None) else csv.QUOTE_MINIMAL,
+    )
 
 
 def tables_behind(
