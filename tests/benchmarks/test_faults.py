@@ -132,6 +132,10 @@ FAULTS = [
         "i,c,r,t\n1,p,v,runs\n1,q,v,run\x1f\n"),
     ("a.json:1: column 'content' has the control character U+001F; expected text. Take it out",
         SUITES, {"a.json": json.dumps(APART_SUITE)}),
+    ("all.csv:2: the paradigm is called 'all', as the sum over all of them is", PAIRS,
+        {"all.csv": CSV}),
+    ("a.jsonl:1: column 'paradigm' is empty", pairs(files="*.jsonl"),
+        {"a.jsonl": '{"good": "He runs.", "bad": "He run.", "paradigm": NaN}\n'}),
     ("a.csv:2: column 'x' has the control character U+001F; expected text. Take it out", OPTIONS,
         "x,y,r\na\x1fb,c,0\n"),
 ]  # fmt: skip
@@ -151,7 +155,7 @@ def test_a_mistake_is_one_sentence_that_says_where(tmp_path, fault):
     says, *declared = fault
     message = message_of(tmp_path, *declared)
     assert says in message
-    assert re.search(r"(benchmark\.yaml|a\.\w+|my file|names\.tsv|Toy|prediction)", message)
+    assert re.search(r"(benchmark\.yaml|a(ll)?\.\w+|my file|names\.tsv|Toy|prediction)", message)
     assert message.endswith((".", "?"))
     assert ("\n" in message) == ("key data.1" in says)
 
