@@ -125,7 +125,16 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
             "judged paradigms of 'eng' and also whole phenomena"),
         (CHOICES, "paradigm,chose\nsva,yes\nnpi,no\n", "no value of 'chose' is one of 'right'"),
         (CHOICES, "paradigm,chose\nsva,good\nnpi,N/A\n", "people.csv:3: column 'chose' is 'N/A',"),
-        (PRINTED, "paradigm,human\nsva,850\nnpi,88\n", "people.csv:2: the accuracy is 850 of 0"),
+        (PRINTED, "paradigm,human\nsva,850\nnpi,88\n", "people.csv:2: the accuracy is 850;"),
+        (PRINTED, "paradigm,human\nsva,95\nnpi,0.9\n", "people.csv:3: the accuracy is 0.9, and"),
+        ({**PRINTED, "n": "n"}, "paradigm,human,n\nsva,0.9,10\nnpi,0.1,0\n",
+            "people.csv:3: the number of judgements .'n'. is 0; expected a whole number"),
+        ({**PRINTED, "n": "n"}, "paradigm,human,n\nsva,0.9,1_0\n",
+            "people.csv:2: column 'n' is '1_0'"),
+        ({**LONG, "person": "who"}, "who,paradigm,side,score\na,sva,good,7\n,sva,bad,2\n",
+            "people.csv:3: column 'who' is empty"),
+        ({**CHOICES, "paradigm": "uid"}, "uid,chose\nsva,good\n,bad\n",
+            "people.csv:3: column 'uid' is empty"),
         (LONG, "paradigm,side,score\nsva,good,7\nsva,bad,2\n", "no person rated good and bad"),
         (WIDE, "paradigm,person_1\nsva,1\n", "fits 'headings' .'annotator_{person}'"),
         ({**WIDE, "answer": "label"}, "paradigm,label,annotator_1\nsva,0,NA\nnpi,1,1\n",
@@ -135,3 +144,38 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
 def test_what_people_cannot_have_judged_is_one_sentence(tmp_path, entry, text, says):
     with pytest.raises(UserError, match=says):
         accuracies(tmp_path, library.read_people, {"people.csv": text}, people=[entry])
+
+
+DECISIONS = {"files": "d.csv", "model": "model", "paradigm": "suite", "correct": "correct"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("model,suite,correct\nm,sva,1\nm,,0\n", "d.csv:3: column 'suite' is empty"),
+        ("model,suite,lang,correct\nm,sva,deu,1\n", "decisions of d.csv are of language 'deu'"),
+        ("model,suite,correct\nm,all,1\nm,sva,0\n", "d.csv:2: the paradigm is called 'all'"),
+    ],
+)
+def test_released_decisions_of_no_paradigm_or_another_language_are_refused(tmp_path, text, says):
+    with pytest.raises(UserError, match=says):
+        accuracies(tmp_path, library.read_released, {"d.csv": text}, released=[DECISIONS])
+
+
+def test_labels_of_released_decisions_are_stripped_and_odd_values_are_listed(tmp_path, caplog):
+    text = "model,suite,correct\nm,sva,1\nm,sva ,0\nm,sva,yes\n"
+    rows = accuracies(tmp_path, library.read_released, {"d.csv": text}, released=[DECISIONS])
+    assert rows["m", "sva", "sva"] == (pytest.approx(1 / 3), 3)
+    assert "'correct' 'yes', which count as wrong: 1" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("m,12\n,13\n", "p.csv:3: column 'model' is empty"), ("m,0\n", "p.csv:2: the perplexity")],
+)
+def test_a_perplexity_has_a_model_and_is_at_least_one(tmp_path, text, says):
+    entry = {"files": "p.csv", "model": "model", "perplexity": "ppl"}
+    files = {**ITEMS, "p.csv": f"model,ppl\n{text}"}
+    path = declare(tmp_path / "toy", files, **DATA, perplexities=[entry])
+    with pytest.raises(UserError, match=says):
+        library.read_perplexities(path, [], path.parent, tmp_path / "p.parquet")

@@ -47,7 +47,7 @@ FAULTS = [
     ("'files' 'b*.csv' fits no file (a.csv, benchmark.yaml); correct the", pairs(files="b*.csv")),
     ("a.dat: the suffix '.dat' is of no known format (.csv,", pairs(files="*.dat"), {"a.dat": CSV}),
     ("a.csv:2 has no column 'gud'; its columns are 'good', 'bad'. Correct the", pairs(good="gud")),
-    ("a.csv:2: the phenomenon is 'all', which stands for all of them",
+    ("a.csv:2: the phenomenon is called 'all', as the accuracy over all of them is",
         pairs(paradigm="kind"), "good,bad,kind\nHe runs.,He run.,all\n"),
     ("a.csv:2 is not in utf-8", PAIRS, "good,bad\nКошки спят.,Кошки спит.\n".encode("cp1251")),
     ("a.csv:2: 2 cells, but 1 columns;", pairs(separator=";"), "good,bad\nHe runs.;He run.\n"),
@@ -96,8 +96,6 @@ FAULTS = [
     ("a.csv:3: column 'paradigm' is empty; expected a value in each row", PAIRS,
         "good,bad,paradigm\nHe runs.,He run.,sva\nShe runs.,She run.,\n"),
     ("a.csv:2: condition 'p' of item '1' has", LONG, "i,c,r,t\n1,p,v,He\n1,p,v,runs\n1,q,v,run\n"),
-    ("a.csv:2: the paradigm is 'all', which names the accuracy over all of them", PAIRS,
-        "good,bad,paradigm\nHe runs.,He run.,all\n"),
     ("key data.0: 'keep' names 'good', which is a column of all tables", pairs(keep=["good"])),
     ("key data.0: a.csv is read twice, from a.csv.gz the second time", pairs(files="a.csv*"),
         {"a.csv": CSV, "a.csv.gz": gzip.compress(CSV.encode())}),
@@ -136,6 +134,10 @@ FAULTS = [
         "i,c,r,t\n1,p,v,runs\n1,q,v,run\x1f\n"),
     ("a.json:1: column 'content' has the control character U+001F; expected text. Take it out",
         SUITES, {"a.json": json.dumps(APART_SUITE)}),
+    ("all.csv:2: the paradigm is called 'all', as the accuracy over all of them is", PAIRS,
+        {"all.csv": CSV}),
+    ("a.jsonl:1: column 'paradigm' is empty", pairs(files="*.jsonl"),
+        {"a.jsonl": '{"good": "He runs.", "bad": "He run.", "paradigm": NaN}\n'}),
     ("a.csv:2: column 'x' has the control character U+001F; expected text. Take it out", OPTIONS,
         "x,y,r\na\x1fb,c,0\n"),
 ]  # fmt: skip
@@ -155,7 +157,7 @@ def test_a_mistake_is_one_sentence_that_says_where(tmp_path, fault):
     says, *declared = fault
     message = message_of(tmp_path, *declared)
     assert says in message
-    assert re.search(r"(benchmark\.yaml|a\.\w+|my file|names\.tsv|Toy|prediction)", message)
+    assert re.search(r"(benchmark\.yaml|a(ll)?\.\w+|my file|names\.tsv|Toy|prediction)", message)
     assert message.endswith((".", "?"))
     assert ("\n" in message) == ("key data.1" in says)
 

@@ -92,12 +92,6 @@ def write_judgements(path, rows):
     return path
 
 
-def test_a_paradigm_that_is_called_as_all_of_them_is_refused(tmp_path):
-    path = write_judgements(tmp_path / "m.parquet", [("all", 1.0, False)])
-    with pytest.raises(UserError, match=r"has items of phenomenon 'all', which stands for all"):
-        compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
-
-
 def test_accuracies_are_micro_averages_with_intervals(tmp_path, caplog):
     rows = [("n/SG", 1.0, False)] * 3 + [("n/PL", 0.0, True)] + [("p/1", 1.0, False)]
     rows += [("n/PL", None, None), ("q/1", None, None)]

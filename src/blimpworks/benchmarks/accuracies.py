@@ -21,9 +21,9 @@ from blimpworks.benchmarks.build import named_files
 from blimpworks.benchmarks.declaration import Declaration, People, Released
 from blimpworks.benchmarks.entries import Files, Values
 from blimpworks.benchmarks.files import Named, columns_in, rows_in, with_new_names
-from blimpworks.benchmarks.layouts import not_empty, number
+from blimpworks.benchmarks.layouts import check_label_names, label_in, not_empty, number
 from blimpworks.benchmarks.readers import Account, as_text
-from blimpworks.benchmarks.templates import Row, cell, is_one_of
+from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
 from blimpworks.errors import UserError
 from blimpworks.items import ALL, SIDES
 from blimpworks.tables import ACCURACIES, ITEMS, read_schema, read_table, write_frame, write_rows
@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 MODEL_PERPLEXITIES = read_schema(__file__, "schemas/model_perplexities.tsv")
 HUMAN, RELEASED = "human", "released"
 """Name of people in the column ``model``, and of released decisions in ``method``."""
+WRONG = ", which count as wrong"
+"""End of the remark on a value that is not among those of ``right``."""
 LABELS = ["lang", "phenomenon", "paradigm"]
 COUNTS = {"correct": 0.0, "n": 1, "skipped": 0, "unknown_n": False}
 """Default counts of a judgement: n is 0 for an empty cell, and 1 for an accuracy of unknown n."""
@@ -90,16 +92,20 @@ def read_released(
     named = named_files(declared, files, sources)
     entries = []
     for entry in declared.released:
-        judgements = []
-        for row in _read_rows(declared, entry, named):
+        judgements, rows = [], _read_rows(declared, entry, named)
+        for row in rows:
             right = _is_right(row, entry.correct, cell(row, entry.correct), entry.right)
             labels = _labels(row, entry, declared)
             paradigm, model = labels["paradigm"], not_empty(row, entry.model)
             if not labels["phenomenon"]:
                 labels["phenomenon"] = declared.phenomenon_of(paradigm) or paradigm
+            check_label_names(row, labels)
             judgements.append({"model": model, **labels, "correct": float(right)})
         entries.append(_frame(judgements))
-        _check_any_right(entries[-1], entry, entry.correct)
+        _check_values(rows, entries[-1], entry, entry.correct)
+        _check_languages(
+            entries[-1], declared, f"released decisions of {', '.join(entry.patterns)}"
+        )
     frame = _sum_up(pd.concat(entries), benchmark, RELEASED)
     write_frame(frame, ACCURACIES, output)
     return len(frame)
@@ -109,11 +115,16 @@ def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, o
     """Write released perplexities; return how many. UserError for malformed files."""
     declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
-    rows = [
-        {"model": as_text(cell(row, entry.model)), "perplexity": number(row, entry.perplexity)}
-        for entry in declared.perplexities
-        for row in _read_rows(declared, entry, named)
-    ]
+    rows = []
+    for entry in declared.perplexities:
+        for row in _read_rows(declared, entry, named):
+            model, perplexity = not_empty(row, entry.model), number(row, entry.perplexity)
+            if perplexity < 1:
+                raise UserError(
+                    f"{row.location}: the perplexity of {model!r} is {perplexity:g}; expected at "
+                    f"least 1. Correct the file, or name another column than {entry.perplexity!r}."
+                )
+            rows.append({"model": model, "perplexity": perplexity})
     write_rows(rows, MODEL_PERPLEXITIES, output)
     return len(rows)
 
@@ -124,9 +135,10 @@ def _people_judgements(
     """Return an entry's judgements, and how many of each name in ``without`` are left out."""
     path = declared.path
     readers = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
-    rows = _frame(readers[entry.kind](declared, entry, _read_rows(declared, entry, named)))
+    file_rows = _read_rows(declared, entry, named)
+    rows = _frame(readers[entry.kind](declared, entry, file_rows))
     if entry.kind == "choices" and not entry.answer:
-        _check_any_right(rows, entry, entry.correct or entry.headings or "")
+        _check_values(file_rows, rows, entry, entry.correct or entry.headings or "")
 
     # The name of a judgement is its paradigm, or the phenomenon that was judged as a whole.
     rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
@@ -139,13 +151,7 @@ def _people_judgements(
             )
     left_out = Counter({name: int(numbers[name]) for name in entry.without})
     rows = rows[~rows["name"].isin(entry.without)]
-    unknown_languages = rows["lang"][~rows["lang"].isin([*declared.languages])]
-    if len(unknown_languages):
-        raise UserError(
-            f"{path}: people judged items of language {unknown_languages.iloc[0]!r}, and the "
-            f"benchmark has {', '.join(declared.languages)}; map the values of 'lang' with "
-            "'rename', or add the language."
-        )
+    _check_languages(rows, declared, "people's judgements")
     labels = zip(*(rows[name] for name in LABELS), strict=True)
     phenomena = [_phenomenon(lang, name, paradigm, items) for lang, name, paradigm in labels]
     rows = rows.assign(phenomenon=pd.Series(phenomena, rows.index, dtype=object))
@@ -203,14 +209,24 @@ def _accuracies(declared: Declaration, entry: People, rows: list[Row]) -> Iterat
     values = [number(row, entry.accuracy) for row in rows]
     highest = 100.0 if any(value > 1 for value in values) else 1.0
     for row, value in zip(rows, values, strict=True):
-        n = int(number(row, entry.n)) if entry.n else 0
-        if not 0 <= value <= highest or n < 0:
+        if not 0 <= value <= highest:
             raise UserError(
-                f"{row.location}: the accuracy is {value:g} of {n} judgements; expected one from 0 "
-                f"to 1, or in percent, and no negative number. Correct the file, or "
-                f"{entry.accuracy!r}."
+                f"{row.location}: the accuracy is {value:g}; expected one from 0 to 1, or in "
+                f"percent. Correct the file, or {entry.accuracy!r}."
             )
-        counts = {"correct": value / highest * (n or 1), "n": n or 1, "unknown_n": not n}
+        if highest > 1 and 0 < value <= 1:
+            raise UserError(
+                f"{row.location}: the accuracy is {value:g}, and others are up to "
+                f"{max(values):g}; expected all from 0 to 1, or all in percent. Write all of them "
+                "from 0 to 1."
+            )
+        n = number(row, entry.n) if entry.n else 1.0
+        if n < 1 or not n.is_integer():
+            raise UserError(
+                f"{row.location}: the number of judgements ({entry.n!r}) is {n:g}; expected a "
+                "whole number from 1. Correct the file, or leave such rows out with 'where'."
+            )
+        counts = {"correct": value / highest * n, "n": int(n), "unknown_n": not entry.n}
         yield {**_labels(row, entry, declared), **counts}
 
 
@@ -252,7 +268,7 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
     # Cells have their new values from the reader, but columns in headings have not.
     entry = with_new_names(entry, declared.folder)
     for row in rows:
-        person = as_text(cell(row, entry.person)) if entry.person else row.location
+        person = not_empty(row, entry.person) if entry.person else row.location
         ratings: list[dict[str, Any]] = []
         if entry.headings is None:
             assert entry.side is not None
@@ -304,11 +320,28 @@ def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", *LABELS, *COUNTS])
 
 
-def _check_any_right(judgements: pd.DataFrame, entry: People | Released, column: str) -> None:
+def _check_values(
+    rows: Sequence[Row], judgements: pd.DataFrame, entry: People | Released, column: str
+) -> None:
+    """Raise UserError if no judgement is right; warn if several values mean a wrong one."""
+    wrong = {note: n for row in rows[:1] for note, n in row.account.notes.items() if WRONG in note}
+    if len(wrong) > 1:
+        counts = ", ".join(f"{note}: {n:,}" for note, n in wrong.items())
+        log.warning("%s: %s. Name in 'right' those that are right.", rows[0].account.entry, counts)
     if len(judgements) and not judgements["correct"].any():
         raise UserError(
             f"{', '.join(entry.patterns)}: no value of {column!r} is one of 'right' "
             f"({', '.join(map(repr, entry.right))}); name there what says that one is right."
+        )
+
+
+def _check_languages(judgements: pd.DataFrame, declared: Declaration, noun: str) -> None:
+    unknown = judgements["lang"][~judgements["lang"].isin([*declared.languages])]
+    if len(unknown):
+        raise UserError(
+            f"{declared.path}: {noun} are of language {unknown.iloc[0]!r}, and the benchmark has "
+            f"{', '.join(declared.languages)}; name the column of the language as 'lang', map its "
+            "values with 'rename', or add the language."
         )
 
 
@@ -318,7 +351,10 @@ def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
             f"{row.location}: column {column!r} is {value!r}, which is no judgement; leave such "
             "rows out with 'where', or map the value with 'rename'."
         )
-    return is_one_of(value, right)
+    is_right = is_one_of(value, right)
+    if not is_right:
+        row.account.notes[f"{column!r} {comparable(value)!r}{WRONG}"] += 1
+    return is_right
 
 
 def _sum_up(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFrame:
@@ -359,12 +395,14 @@ def _read_rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
 
 def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
     """Return a row's language, phenomenon (empty without one) and paradigm."""
-    labels = {}
-    for name in LABELS:
-        column = getattr(entry, name, None)
-        labels[name] = as_text(cell(row, column) if column else row.cells.get(name))
-    labels["lang"] = labels["lang"] or declared.only_language or ""
-    # A row with a phenomenon but no paradigm is a judgement of the whole phenomenon.
-    default = ALL if labels["phenomenon"] else PurePosixPath(row.file).stem
-    labels["paradigm"] = labels["paradigm"] or default
-    return labels
+    lang = label_in(row, entry.lang, "lang") or declared.only_language or ""
+    column = entry.phenomenon if isinstance(entry, People) else None
+    phenomenon = label_in(row, column, "phenomenon")
+    if entry.paradigm:
+        paradigm = not_empty(row, entry.paradigm)
+    elif phenomenon:
+        # A row with a phenomenon but no paradigm is a judgement of the whole phenomenon.
+        paradigm = as_text(row.cells.get("paradigm")).strip() or ALL
+    else:
+        paradigm = label_in(row, None, "paradigm") or PurePosixPath(row.file).stem
+    return {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}

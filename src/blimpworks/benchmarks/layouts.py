@@ -93,7 +93,8 @@ def number(row: Row, column: str) -> float:
     """Return a cell's number. Raises UserError for a cell without a finite number."""
     value = as_text(cell(row, column)).strip()
     with suppress(ValueError):
-        if math.isfinite(parsed := float(value)):
+        # Python takes 1_0 for 10.
+        if "_" not in value and math.isfinite(parsed := float(value)):
             return parsed
     raise UserError(
         f"{row.location}: column {column!r} is {value!r}; expected a number. Correct the file, or "
@@ -139,15 +140,21 @@ def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> d
             "add the language to 'languages'."
         )
     labels = {"lang": lang, "paradigm": paradigm, "phenomenon": phenomenon or paradigm}
-    if reserved := next((key for key, label in labels.items() if label == ALL), None):
-        raise UserError(
-            f"{row.location}: the {reserved} is {ALL!r}, which names the accuracy over all of "
-            f"them; expected another name. Name a column as {reserved!r}, 'rename' the value, or "
-            "rename the file, after which a paradigm without a column is named."
-        )
+    check_label_names(row, labels)
     name = as_text(cell(row, data.id)) if data.id else str(row.line)
     more = {column: as_text(cell(row, column)) for column in data.keep} | _rating_in(row, data)
     return {**labels, "file": row.file, "line": row.line, "id": name, "more": more}
+
+
+def check_label_names(row: Row, labels: Mapping[str, str | None]) -> None:
+    """Raise UserError for a label with the name of the accuracy over all groups."""
+    for name, label in labels.items():
+        if label == ALL:
+            raise UserError(
+                f"{row.location}: the {name} is called {ALL!r}, as the accuracy over all of them "
+                f"is; expected another name. Change it with 'rename', or name it as {name!r} "
+                "(without that, the name of the file is the paradigm)."
+            )
 
 
 Joined = entries.Conditions | entries.Suites | entries.Alternatives
@@ -187,8 +194,9 @@ def not_empty(row: Row, column: str) -> str:
 
 
 def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[str, ...]:
-    """Return what the rows of an item share: file, paradigm, language, and the column ``item``."""
-    key = (row.file, label_in(row, data.paradigm, "paradigm"), label_in(row, data.lang, "lang"))
+    """Return what an item's rows share: file, paradigm, phenomenon, language, column ``item``."""
+    names = ("paradigm", "phenomenon", "lang")
+    key = (row.file, *(label_in(row, getattr(data, name), name) for name in names))
     return (*key, not_empty(row, item)) if item else key
 
 

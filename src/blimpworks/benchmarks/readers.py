@@ -12,6 +12,7 @@ import codecs
 import csv
 import io
 import json
+import math
 import re
 import zipfile
 from collections import Counter
@@ -473,9 +474,13 @@ READERS: Mapping[str, Callable[[Table, Account, LeavesOut], Cells]] = {
 
 
 def as_text(value: object) -> str:
-    """Return a cell as text: integral numbers without a point, truth values in lower case."""
+    """Return a cell as text: integral numbers without a point, truth values in lower case.
+
+    A missing value, None or NaN, is an empty text.
+    """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return "" if value is None else str(value)
+    is_missing = value is None or (isinstance(value, float) and math.isnan(value))
+    return "" if is_missing else str(value)
