@@ -102,7 +102,8 @@ class PublishedRow(Strict):
     @field_validator("corrected", mode="before")
     @classmethod
     def _text_or_number(cls, corrected: Any, info: ValidationInfo) -> Any:
-        if corrected in ("", None) or corrected != corrected:  # pandas has NaN for an empty cell
+        is_nan = isinstance(corrected, float) and math.isnan(corrected)
+        if corrected in ("", None) or is_nan:  # pandas has NaN for an empty cell
             return None
         return corrected if info.data.get("unit") == TEXT_UNIT else float(corrected)
 

@@ -301,7 +301,7 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "0d569bf3c3d9e57c": "301aa942822323ee",  # kenlm ngram
     "778afa0b13f81bb1": "0e2ba6cd296f855a",  # lstm lstm
-    "94c4d24d0b3c7877": "e8532865d0f0cd72",  # transformers causal
+    "276f7236dfabd5e7": "e8532865d0f0cd72",  # transformers causal
     "74cdf13ecc4eb51e": "937def9329af31bc",  # transformers encoder-decoder
     "2327a579b1f9de5e": "99c66cf510640024",  # transformers masked
     "a1d7daeab13fa850": "cf22ff34dc257724",  # vllm causal
