@@ -47,7 +47,7 @@ FAULTS = [
     ("'files' 'b*.csv' fits no file (a.csv, benchmark.yaml); correct the", pairs(files="b*.csv")),
     ("a.dat: the suffix '.dat' is of no known format (.csv,", pairs(files="*.dat"), {"a.dat": CSV}),
     ("a.csv:2 has no column 'gud'; its columns are 'good', 'bad'. Correct the", pairs(good="gud")),
-    ("a.csv:2: the phenomenon is called 'all', as the accuracy over all of them is",
+    ("a.csv:2: the paradigm is called 'all', as the accuracy over all of them is",
         pairs(paradigm="kind"), "good,bad,kind\nHe runs.,He run.,all\n"),
     ("a.csv:2 is not in utf-8", PAIRS, "good,bad\nКошки спят.,Кошки спит.\n".encode("cp1251")),
     ("a.csv:2: 2 cells, but 1 columns;", pairs(separator=";"), "good,bad\nHe runs.;He run.\n"),

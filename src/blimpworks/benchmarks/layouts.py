@@ -148,8 +148,8 @@ def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> d
 
 def check_label_names(row: Row, labels: Mapping[str, str | None]) -> None:
     """Raise UserError for a label with the name of the accuracy over all groups."""
-    for name, label in labels.items():
-        if label == ALL:
+    for name in ("lang", "paradigm", "phenomenon"):
+        if labels.get(name) == ALL:
             raise UserError(
                 f"{row.location}: the {name} is called {ALL!r}, as the accuracy over all of them "
                 f"is; expected another name. Change it with 'rename', or name it as {name!r} "
