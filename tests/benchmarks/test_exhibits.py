@@ -284,6 +284,14 @@ def test_phenomena_stand_in_the_benchmarks_order_and_all_of_them_last(campaigns,
     assert judged == {"Same (small)", "Same (large)"}
 
 
+def test_phenomena_of_one_printed_name_have_a_row_each(tmp_path):
+    paradigms = {"word_order": ["a"], "word order": ["b"], "All": ["c"]}
+    shape = Shape({"small": 0.7}, paradigms, people=False)
+    exhibit, _ = built("phenomena", simulate(tmp_path, shape), labels_of(shape), tmp_path)
+    rows = ["word order (word_order)", "word order (word order)", "All (All)", "All (all)"]
+    assert [*exhibit.sections[0].rows] == rows
+
+
 def test_an_accuracy_of_all_items_has_its_interval_and_the_best_are_bold(campaigns, tmp_path):
     tables = campaigns("three")
     exhibit, _ = built("phenomena", tables, labels_of(SHAPES["three"]), tmp_path)

@@ -33,7 +33,6 @@ from blimpworks.benchmarks.exhibits.view import (
     SPEARMAN,
     View,
     family_of,
-    printed_name,
     read_view,
     with_people,
 )
@@ -372,7 +371,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     few, hues = _hues(model_columns, style.SKY)
     hues = {PEOPLE: "black", **hues}
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
-    names = Names.of([*map(printed_name, (*view.phenomena, ALL)), *view.languages.values()])
+    names = Names.of([*view.phenomenon_names.values(), *view.languages.values()])
     columns = 2 if correlated else 1
     rows = max(len(phenomena) * (0.08 + 0.06 * (len(hues) if few else 2)), 0.14 * len(hues))
     figure = style.new_figure(style.PAGE_INCHES, (0.6 + rows) * len(view.languages) + 0.3)
@@ -381,7 +380,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):
         keys = [view.row(lang, phenomenon) for phenomenon in phenomena]
         _draw_phenomena(panels[0], cells, keys, hues)
-        _set_row_names(panels[0], [printed_name(phenomenon) for phenomenon in phenomena], names)
+        _set_row_names(panels[0], [view.phenomenon_names[key] for key in phenomena], names)
         if view.prefix(lang):
             panels[0].set_title(names.texts[language], fontfamily=[*names.families])
         for unit, of_unit in correlations_by_unit[lang].items():

@@ -259,7 +259,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     groups = _groups(view)
     for line in chain.from_iterable(lines for _, lines in groups):
         lang, phenomenon, paradigm = line.paradigm
-        stub[line.key] = {"Phenomenon": printed_name(phenomenon)}
+        stub[line.key] = {"Phenomenon": view.phenomenon_names[phenomenon]}
         for column, models in view.columns.items():
             rows = view.rows_at(lang, phenomenon, paradigm, models)
             if cell := view.cell(rows, (line.key, column)):

@@ -241,6 +241,11 @@ class View:
         return ordered(present, self.labels.facts["benchmark"]["phenomena"])
 
     @cached_property
+    def phenomenon_names(self) -> dict[str, str]:
+        """Printed names of phenomena and of ``all``; a name that several share has its key."""
+        return distinct_names({name: printed_name(name) for name in (*self.phenomena, ALL)})
+
+    @cached_property
     def _indices(self) -> Mapping[Any, Any]:
         return dict(self.rows.groupby(["lang", "phenomenon", "paradigm", "model"]).indices)
 
@@ -261,7 +266,7 @@ class View:
         return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
 
     def row(self, lang: str, phenomenon: str) -> str:
-        return f"{self.prefix(lang)}{printed_name(phenomenon)}"
+        return f"{self.prefix(lang)}{self.phenomenon_names[phenomenon]}"
 
     def lines(self) -> Iterator[tuple[str, str, str]]:
         """Yield language, phenomenon (``all`` last) and key of each row."""
