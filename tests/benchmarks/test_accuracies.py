@@ -29,6 +29,7 @@ def accuracies(tmp_path, read, files, **declaration):
     }
 
 
+@pytest.mark.parametrize("phenomenon", ["X", ""])
 @pytest.mark.parametrize(
     ("entry", "text"),
     [
@@ -40,10 +41,11 @@ def accuracies(tmp_path, read, files, **declaration):
             "paradigm,chose\nsva,good\nsva,bad\nisland,good\nnpi,good\n"),
     ],
 )  # fmt: skip
-def test_choices_of_people_are_counted_in_the_items_phenomena(tmp_path, entry, text):
+def test_choices_of_people_are_counted_in_the_items_phenomena(tmp_path, entry, text, phenomenon):
     phenomena = {"Agreement": ["sva"], "Polarity": ["npi"]}
-    files = {"people.csv": text.replace("paradigm", "phenomenon,paradigm").replace("\n", "\nX,")}
-    files["people.csv"] = files["people.csv"].removesuffix("X,")
+    header, *lines = text.splitlines()
+    rows = [f"phenomenon,{header}", *(f"{phenomenon},{line}" for line in lines)]
+    files = {"people.csv": "".join(f"{row}\n" for row in rows)}
     rows = accuracies(tmp_path, library.read_people, files, people=[entry], phenomena=phenomena)
     assert rows["human", "Agreement", "sva"] == (0.5, 2)
     assert rows["human", "Polarity", "npi"] == (1.0, 1)

@@ -396,13 +396,16 @@ def _read_rows(declared: Declaration, entry: Files, named: Named) -> list[Row]:
 def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[str, str]:
     """Return a row's language, phenomenon (empty without one) and paradigm."""
     lang = label_in(row, entry.lang, "lang") or declared.only_language or ""
+    paradigm = as_text(row.cells.get("paradigm")).strip()
+    paradigm = not_empty(row, entry.paradigm) if entry.paradigm else paradigm
     column = entry.phenomenon if isinstance(entry, People) else None
-    phenomenon = label_in(row, column, "phenomenon")
-    if entry.paradigm:
-        paradigm = not_empty(row, entry.paradigm)
-    elif phenomenon:
-        # A row with a phenomenon but no paradigm is a judgement of the whole phenomenon.
-        paradigm = as_text(row.cells.get("paradigm")).strip() or ALL
+    if isinstance(entry, People) and paradigm and not column:
+        # The items name the phenomenon of a paradigm, so that the cell may be empty.
+        phenomenon = as_text(row.cells.get("phenomenon")).strip()
     else:
-        paradigm = label_in(row, None, "paradigm") or PurePosixPath(row.file).stem
+        phenomenon = label_in(row, column, "phenomenon")
+    if not paradigm:
+        # A row with a phenomenon but no paradigm is a judgement of the whole phenomenon.
+        named = ALL if phenomenon else label_in(row, None, "paradigm")
+        paradigm = named or PurePosixPath(row.file).stem
     return {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
