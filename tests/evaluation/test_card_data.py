@@ -64,14 +64,6 @@ def test_tables_samples_and_licences_follow_the_campaign():
     assert cited.endswith(f" Licence: {layout.licences_of('turblimp')}.")
 
 
-def test_models_of_the_same_label_are_told_apart():
-    layout = layout_of()
-    for name, row in layout.catalogue.models.items():
-        layout.catalogue.models[name] = row.model_copy(update={"label": "Mine"})
-    labels = {name: model["label"] for name, model in card_facts(layout, FILE)["models"].items()}
-    assert labels == {name: f"Mine ({name})" for name in ("ngram-5", "transformer-small")}
-
-
 def test_phenomena_whose_names_differ_in_signs_are_tasks_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setattr(card_kit, "PHENOMENA", {"eng": ["a b"] * 4 + ["a/b"] * 4, "deu": ["c"] * 4})
     card, of_tables = build_card(facts(write_evaluation(tmp_path))), facts(tmp_path)

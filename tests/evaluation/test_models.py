@@ -187,6 +187,10 @@ def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder,
     assert names(places[3], "transformer-small")[0].endswith("-transformer-small")
     labels = [model.row.label for model in resolve_models([*map(str, places[:2])], CATALOGUE)]
     assert labels == ["a/tiny", "b/tiny"]
+    label = CATALOGUE["ngram-5"].label
+    shutil.copytree(folder, tmp_path / label)
+    models = resolve_models(["ngram-5", str(tmp_path / label)], CATALOGUE)
+    assert [model.row.label for model in models] == [label, f"{label} ({models[1].row.name})"]
     for place in ("Ü", "Ö"):
         shutil.copytree(folder, tmp_path / place)
     first, second = names(tmp_path / "Ü", tmp_path / "Ö")

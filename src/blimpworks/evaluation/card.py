@@ -156,8 +156,6 @@ def model_table(results: str, folder: str, benchmark: str, lang: str, model: str
 
 def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     row = layout.catalogue.models[name]
-    # Columns of tables have models' labels as their keys.
-    labels = [layout.catalogue.models[model].label for model in card_models(layout, covered)]
     scorer = find_scorer(layout.engine_of(name), row.architecture)
     languages, languages_of_scores = set[str](), set[str]()
     for benchmark, languages_by_model in covered.items():
@@ -167,7 +165,7 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     # A model that is trained for each language has a checkpoint for each, others have one.
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
     return {
-        "label": row.label if labels.count(row.label) == 1 else f"{row.label} ({name})",
+        "label": row.label,
         "hf_id": row.hf_id,
         "parameters": row.parameters,
         "architecture": row.architecture,

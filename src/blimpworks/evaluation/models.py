@@ -473,13 +473,19 @@ def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list
             break
         for i in ambiguous:
             depths[i] += 1
-    # Names that are still the same are numbered.
+    # Names that are still the same are numbered, and labels get the name.
     used: set[str] = set()
+    labels = {model.row.label for model in models if model.in_catalogue}
     renamed = []
     for model, tail, name in zip(models, tails, names, strict=True):
         candidates = (name if number == 1 else f"{name}-{number}" for number in count(1))
         unique_name = next(candidate for candidate in candidates if candidate not in used)
         used.add(unique_name)
-        changes = {} if model.in_catalogue else {"name": unique_name, "label": "/".join(tail)}
+        changes = {}
+        if not model.in_catalogue:
+            label = "/".join(tail)
+            label = f"{label} ({unique_name})" if label in labels else label
+            labels.add(label)
+            changes = {"name": unique_name, "label": label}
         renamed.append(replace(model, row=model.row.model_copy(update=changes)))
     return renamed

@@ -70,7 +70,7 @@ class Side:
 
     @cached_property
     def judgements_behind(self) -> dict[tuple[str, str, str], str]:
-        """SHA-256 of the tables of judgements that the accuracies were computed from.
+        """Digests (SHA-256) of the tables of judgements behind the accuracies.
 
         Keys are (benchmark, language, model), from the records in the tables of accuracies.
         """
