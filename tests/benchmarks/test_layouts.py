@@ -39,9 +39,9 @@ def tarred(suffix: str) -> bytes:
     return buffer.getvalue()
 
 
-def workbook() -> bytes:
+def workbook(*pairs: tuple[str, str]) -> bytes:
     book = openpyxl.Workbook()
-    for row in (["good", "bad"], *TWO):
+    for row in (["good", "bad"], *pairs):
         book.active.append(row)
     saved, changed = io.BytesIO(), io.BytesIO()
     book.save(saved)
@@ -63,7 +63,7 @@ FILES = {
     "a.jsonl": jsonl(*RECORDS),
     "a.json": json.dumps(RECORDS),
     "a.parquet": parquet(),
-    "a.xlsx": workbook(),
+    "a.xlsx": workbook(*TWO),
     "a.csv.xz": lzma.compress(CSV.encode()),
     "a.csv.gz": gzip.compress(CSV.encode()),
     "a.csv.bz2": bz2.compress(CSV.encode()),
@@ -103,6 +103,7 @@ RUSSIAN_CSV = "good,bad\nКошки спят.,Кошки спит.\n"
         ("a.tsv", "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES), {"encoding": "utf-8"}, [SENTENCES]),
         ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}, [SENTENCES]),
         ("a.jsonl", jsonl(dict(zip(("good", "bad"), SENTENCES, strict=True))), {}, [SENTENCES]),
+        ("a.xlsx", workbook(("It_x000D_\nrains.", "It rain.")), {}, [("It\r\nrains.", "It rain.")]),
     ],
 )
 def test_separator_encoding_and_quotes_are_evident_or_declared(tmp_path, name, text, how, expected):
