@@ -1,4 +1,4 @@
-"""BLiMP's exhibits without Snakemake: from print, the release, or a made-up campaign."""
+"""BLiMP's released results, and made-up ones and campaigns."""
 
 import json
 import re
@@ -7,71 +7,39 @@ import numpy as np
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.campaign.catalogue import ModelRow, SourceRow
-from blimpworks.campaign.paper import FORMATS
-from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.render import build_exhibit
+from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp import released_results
 from blimpworks.papers.blimp.analysis import bin_accuracies
-from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
-from blimpworks.reproduction.comparisons import Paper, recomputed_rows
-from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import ACCURACIES, SCORES, Evaluation, write_rows
 from support import cells_kit
-from support.mirror_kit import CONFIG, fetch, rows_of
+from support.mirror_kit import fetch, rows_of
 
-PRINTED = CONFIG / "published" / "blimp"
-RESULTS = "blimp/raw_results/blimp_full_results_summary.csv"
-HUMANS = "blimp/raw_results/summary/human_validation_summary.csv"
-RERUN = "blimp/raw_results/summary/models_summary.jsonl"
-RESPONSES = "blimp/raw_results/all_outputs/human_responses.csv"
+SUMMARIES = (
+    "blimp/raw_results/blimp_full_results_summary.csv",
+    "blimp/raw_results/summary/human_validation_summary.csv",
+    "blimp/raw_results/summary/models_summary.jsonl",
+)
+RESPONSES = ("blimp/raw_results/all_outputs/human_responses.csv",)
 METHODS = ("full_sentence", "one_prefix", "two_prefix")
 
 
-def labels_of_print():
-    models = [row for row in read_rows(ModelRow, CONFIG / "models.tsv") if "blimp" in row.papers]
-    names = {row.name: row.label for row in models}
-    return Labels({"eng": "English"}, names, "printed", source="published")
-
-
-def published(root, released=None, outputs=False):
-    """Build published forms below ``root``; the paper as it is compared with itself."""
-    tables = {"printed": sorted(PRINTED.glob("*.csv"))}
-    accuracies = root / "accuracies" / "printed" / "blimp.parquet"
-    read_published(tables["printed"], "blimp", accuracies)
-    tables |= {
-        "accuracies": [accuracies],
-        "released": [released] if released else [],
-        "ratings": [],
-    }
-    cells = {}
-    for spec in (spec for spec in SPECS if spec.published):
-        cells[spec.name] = root / f"{spec.name}.cells.parquet"
-        files = [root / f"{spec.name}.{suffix}" for suffix in FORMATS[spec.kind]]
-        build_exhibit(spec, tables, labels_of_print(), cells[spec.name], files if outputs else [])
-    return Paper("blimp", tables["printed"], PRINTED / "reasons.tsv", cells, accuracies)
-
-
-def statuses(paper):
-    return {(r["exhibit"], r["row"], r["column"]): r["status"] for r in recomputed_rows(paper)}
+def fetched(names, mirror, root):
+    sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
+    return [fetch(sources[name], mirror, root) for name in names]
 
 
 def release(mirror, root):
-    sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
-    files = [fetch(sources[name], mirror, root) for name in (RESULTS, HUMANS, RERUN)]
     output = root / "accuracies" / "released" / "blimp.parquet"
-    released_results.read_blimp_release(*files, output)
+    released_results.read_blimp_release(*fetched(SUMMARIES, mirror, root), output)
     return output
 
 
 def ratings(mirror, root):
-    sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
     output = root / "ratings" / "blimp.parquet"
-    released_results.read_ratings(fetch(sources[RESPONSES], mirror, root), output)
+    released_results.read_ratings(*fetched(RESPONSES, mirror, root), output)
     return output
 
 

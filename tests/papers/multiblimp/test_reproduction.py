@@ -9,42 +9,36 @@ from collections import Counter
 
 import pytest
 
-from blimpworks.campaign.catalogue import LanguageRow, ModelRow
+from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.multiblimp.analysis import build_frequencies
-from blimpworks.papers.multiblimp.exhibits.evaluation import GROUP_SIZES, table3, tableb2
+from blimpworks.papers.multiblimp.exhibits.evaluation import GROUP_SIZES
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
-from blimpworks.reproduction.printed import read_printed_numbers, read_published
+from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.tables import read_table
+from support import print_kit
 from support.mirror_kit import CONFIG, generate
 
-PRINTED = sorted((CONFIG / "published/multiblimp").glob("*.csv"))
-NUMBERS = {(row.exhibit, row.row, row.column): row for row in read_printed_numbers(PRINTED)}
+PRINTED = read_printed_numbers(print_kit.printed("multiblimp"))
+NUMBERS = {(row.exhibit, row.row, row.column): row for row in PRINTED}
 LANGUAGES = read_rows(LanguageRow, CONFIG / "languages.tsv")
 PAIRS_OF = {row.lang: row.paper_n for row in LANGUAGES if row.is_of("multiblimp")}
 
 
 @pytest.mark.parametrize(
-    ("build", "agreement"),
+    ("name", "agreement"),
     [
-        (table3, "The English column agrees for 11 of 11 models"),
+        ("table3", "The English column agrees for 11 of 11 models"),
         (
-            tableb2,
+            "tableb2",
             "for Old Russian. Languages by model: Goldfish 125M 14, Llama3 70B 7, Aya 32B-it 1,",
         ),
     ],
 )
-def test_a_caption_says_where_printed_tables_agree(tmp_path, build, agreement):
-    accuracies = tmp_path / "accuracies.parquet"
-    read_published(PRINTED, "multiblimp", accuracies)
-    rows = read_rows(ModelRow, CONFIG / "models.tsv")
-    models = {row.name: row.label for row in rows if "multiblimp" in row.papers}
-    groups = dict.fromkeys(("goldfish", "aya", "eurollm"), ())
-    facts = {"groups": groups, "table_models": [*models]}
-    names = {row.lang: row.name for row in LANGUAGES}
-    labels = Labels(names, models, "printed", facts, "published")
-    assert agreement in build({"printed": PRINTED, "accuracies": [accuracies]}, labels).caption
+def test_a_caption_says_where_printed_tables_agree(tmp_path, name, agreement):
+    tables = print_kit.tables_of("multiblimp", tmp_path)
+    exhibits, _ = print_kit.build("multiblimp", tmp_path, tables, [name])
+    assert agreement in exhibits[name].caption
 
 
 @pytest.mark.mirror

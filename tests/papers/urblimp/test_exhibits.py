@@ -31,7 +31,7 @@ from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.tables import ACCURACIES, read_table, write_rows, write_table
 from support import urblimp_results_kit as results
 from support.cells_kit import check_cells, sources_of
-from support.paths import REPOSITORY
+from support.print_kit import printed
 from support.urblimp_results_kit import MODEL_LABELS as LABELS
 from support.urblimp_results_kit import SKILL, N, cell, simulate
 from support.validation_kit import OPTIONS, measured_people
@@ -196,7 +196,7 @@ def test_kappas_that_are_not_defined_are_left_out(people, tmp_path):
     assert rows == {"Sentence chosen (published)", "Free-marginal (Randolph)"}
 
 
-PRINTED = sorted((REPOSITORY / "config/published/urblimp").glob("*.csv"))
+PRINTED = printed("urblimp")
 SPECS = {spec.name: spec for spec in exhibits().values() if spec.paper == "urblimp"}
 OTHERS = [name for name in SPECS if name not in OWN]
 CASES = [

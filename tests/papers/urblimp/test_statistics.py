@@ -27,9 +27,10 @@ from blimpworks.papers.urblimp.settings import PSEUDO, UrblimpOptions
 from blimpworks.tables import ITEMS, Evaluation, read_table, write_table
 from support import urblimp_results_kit as results
 from support.paths import REPOSITORY
+from support.print_kit import printed
 from support.urblimp_results_kit import LABELS, OBJECT, URDU, campaign, cell
 
-PRINTED = sorted((REPOSITORY / "config/published/urblimp").glob("*.csv"))
+PRINTED = printed("urblimp")
 
 
 def test_differences_that_only_floating_point_tells_apart_are_tied():
