@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from blimpworks.analysis.accuracy import wilson
+from blimpworks.analysis.accuracy import summarise
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp import released_results
@@ -80,36 +80,23 @@ def write_release(root, share=0.75):
 def campaign(path, models, least=200):
     """Accuracies of a made-up campaign: each model by all three methods, some right at random.
 
-    Paradigms have unlike numbers of pairs.
+    Paradigms have unlike numbers of pairs. In another language, the first model is always wrong.
     """
-    random = np.random.default_rng(11)
-    methods = dict(zip(METHODS, (PHENOMENON_OF, ONE_PREFIX, TWO_PREFIX), strict=True))
-    rows = []
+    random, tables = np.random.default_rng(11), []
+    allowed = zip(METHODS, (PHENOMENON_OF, ONE_PREFIX, TWO_PREFIX), strict=True)
+    judged_by = [(method, uid) for method, uids in allowed for uid in uids]
     for model, skill in models.items():
-        for method, paradigms in methods.items():
-            for uid in paradigms:
-                n = least + 50 * (len(uid) % 3)
-                correct = float(random.binomial(n, min(1, skill * (1 + len(uid) % 7 / 20))))
-                low, high = wilson(correct, n)
-                rows.append(
-                    {"benchmark": "blimp", "model": model, "lang": "eng", "method": method}
-                    | {"phenomenon": PHENOMENON_OF[uid], "paradigm": uid, "n": n}
-                    | {"correct": correct, "accuracy": correct / n, "low": low, "high": high}
-                )
-    frame = pd.DataFrame(rows)
-    for keys in (["method", "model"], ["method", "model", "phenomenon"]):
-        for values, group in frame.groupby(keys):
-            sums = group[["correct", "n"]].sum()
-            low, high = wilson(sums["correct"], int(sums["n"]))
-            rows.append(
-                rows[0]
-                | {"phenomenon": "all", "paradigm": "all", "low": low, "high": high}
-                | {"correct": float(sums["correct"]), "n": int(sums["n"])}
-                | {"accuracy": float(sums["correct"] / sums["n"])}
-                | dict(zip(keys, values, strict=True))
-            )
-    rows.append(rows[0] | {"lang": "deu", "accuracy": 0.0})
-    write_rows(rows, ACCURACIES, path)
+        judged = []
+        for method, uid in judged_by:
+            n = least + 50 * (len(uid) % 3)
+            right = random.random(n) < min(1, skill * (1 + len(uid) % 7 / 20))
+            keys = {"method": method, "phenomenon": PHENOMENON_OF[uid], "paradigm": uid}
+            judged.append(pd.DataFrame({"correct": right.astype(float), **keys}))
+        rows = pd.concat(judged).assign(tie=False, near_tie=False)
+        tables.append(summarise(rows).assign(model=model, lang="eng"))
+    tables.append(tables[0].assign(lang="deu", accuracy=0.0))
+    rows = pd.concat(tables).assign(benchmark="blimp")
+    write_rows(rows.to_dict("records"), ACCURACIES, path)
     return path
 
 
