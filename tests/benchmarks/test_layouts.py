@@ -288,9 +288,6 @@ def test_rows_are_read_as_their_entry_says(tmp_path, name):
     ("good", "bad", "expected"),
     [
         ("I saw the cat.", "I saw cat.", ("the cat", "cat")),
-        ("il est petit .", "il sont petits .", ("est petit", "sont petits")),
-        ("no bird the owl", "the bird no owl", ("no bird the", "the bird no")),
-        ("a b .", "a .", ("b .", ".")),
         ("我把书给他。", "我把书被他。", ("给", "被")),
         ("我看书了", "我看书", ("书了", "书")),
         ("ดีมาก", "ดีมาค", ("ก", "ค")),

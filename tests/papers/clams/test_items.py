@@ -4,12 +4,29 @@ import pandas as pd
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.items import regions_of
 from blimpworks.papers.clams.exhibits.set_sizes import infer_vocabulary
 from blimpworks.papers.clams.items.build import build_items, count_sets, read_pairs
 from blimpworks.papers.clams.items.sets import CAPITALS
 from blimpworks.papers.clams.morphology import build_morphology, value_of
 from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
 from blimpworks.tables import EVALUATION_SETS, ITEMS, MORPHOLOGY, read_table
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"),
+    [
+        ("the author laughs .", "the author laugh .", ("laughs", "laugh")),
+        ("il est petit .", "il sont petits .", ("est petit", "sont petits")),
+        ("he sings .", "he does sing .", ("sings", "does sing")),
+        ("no bird the owl", "the bird no owl", ("no bird the", "the bird no")),
+        ("a b .", "a .", ("b .", ".")),
+    ],
+)
+def test_the_critical_region_is_what_differs(good, bad, expected):
+    spans = regions_of(good, bad)
+    found = good[spans.good_start : spans.good_end], bad[spans.bad_start : spans.bad_end]
+    assert found == expected
 
 
 @pytest.fixture
