@@ -69,27 +69,26 @@ def test_the_printed_total_is_not_the_sum_of_the_pairs_by_language_that_table_5_
 PAIRS_AND_ITEMS = """
 fao 234 232, cym 3124 1120, bre 273 260, kaz 195 173, kir 267 185, hsb 187 186, wol 1214 705,
 myv 578 464, glg 1045 753, hbo 1715 983, mar 460 460, frm 255 294, sme 6295 2536, sqi 230 243,
+tam 543 374,
 aqz 14 14, bho 41 34, kxh 102 120, ota 99 99, pcm 26 26, ttc 69 69, xnr 110 86
 """
-EQUAL = {
+MADE = {
     lang: (int(pairs), int(items))
     for lang, pairs, items in re.findall(r"(\w+) (\d+) (\d+)", PAIRS_AND_ITEMS)
 }
-# Eight fewer than the paper prints, for a reason that the code doesn't tell.
-TAMIL = (543, 374)
+LARGE = [lang for lang, (pairs, _) in MADE.items() if pairs > 1000]
 
 
 @pytest.mark.mirror
-@pytest.mark.parametrize("lang", EQUAL)
+@pytest.mark.parametrize(
+    "lang",
+    [pytest.param(lang, marks=pytest.mark.long) if lang in LARGE else lang for lang in MADE],
+)
 def test_a_language_has_as_many_pairs_and_items_as_the_authors_made(mirror, tmp_path, lang):
-    assert generate(lang, mirror, tmp_path) == EQUAL[lang]
+    assert generate(lang, mirror, tmp_path) == MADE[lang]
 
 
-@pytest.mark.mirror
-def test_tamil_falls_short_of_the_paper_by_eight_items(mirror, tmp_path):
-    assert generate("tam", mirror, tmp_path) == TAMIL
-
-
-def test_the_paper_prints_these_numbers_of_items():
-    assert {lang: PAIRS_OF[lang] for lang in EQUAL} == {k: items for k, (_, items) in EQUAL.items()}
-    assert PAIRS_OF["tam"] - TAMIL[1] == 8
+def test_the_paper_prints_these_numbers_of_items_but_eight_more_of_tamil():
+    # For a reason that the authors' code does not tell.
+    more = {lang: PAIRS_OF[lang] - items for lang, (_, items) in MADE.items()}
+    assert {lang: n for lang, n in more.items() if n} == {"tam": 8}
