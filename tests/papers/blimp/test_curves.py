@@ -34,8 +34,9 @@ from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.scoring.transformers_engine import TransformersEngine
 from blimpworks.tables import ACCURACIES, PERPLEXITIES, write_rows
 from support import tiny
-from support.blimp_kit import PRINTED, campaign, check_cells, write_release
+from support.blimp_kit import campaign, check_cells, write_release
 from support.cells_kit import by_place
+from support.print_kit import printed
 
 RECIPE = tiny.RECIPE.model_copy(update={"corpus": "default", "hidden": 16})
 
@@ -212,7 +213,7 @@ def tables(tmp_path_factory):
         "accuracies": [own],
         "curves": [fits],
         "perplexities": [perplexities],
-        "printed": sorted(PRINTED.glob("*.csv")),
+        "printed": printed("blimp"),
     }
 
 
