@@ -23,7 +23,7 @@ from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Prediction
 from blimpworks.benchmarks.readers import Account
-from blimpworks.benchmarks.templates import Row
+from blimpworks.benchmarks.templates import Row, plain
 from blimpworks.errors import UserError
 from blimpworks.items import Regions, evenly, item_id
 from blimpworks.judging.judge import PREFIX_METHODS
@@ -96,6 +96,14 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
         items += entry_items
     if faults:
         raise UserError("\n".join(faults))
+    for name in ("paradigm", "phenomenon"):
+        labels: dict[str, str] = {}
+        for label, item in {getattr(item, name): item for item in reversed(items)}.items():
+            if (after := labels.setdefault(plain(label, "NFC"), label)) != label:
+                raise UserError(
+                    f"{item.location}: the {name} is {label!a}, and elsewhere {after!a}, "
+                    "which look the same; expected one text. Change one of them with 'rename'."
+                )
     declared.check_phenomena({item.paradigm for item in items})
     return items
 

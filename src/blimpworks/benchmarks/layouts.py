@@ -17,12 +17,14 @@ from functools import cache
 from itertools import product
 from os.path import commonprefix
 from pathlib import PurePosixPath
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import (
+    FORMS,
+    INVISIBLE,
     Row,
     Rows,
     Span,
@@ -30,6 +32,7 @@ from blimpworks.benchmarks.templates import (
     has_column,
     is_one_of,
     occurrences,
+    plain,
     strip,
     word_span,
 )
@@ -438,8 +441,6 @@ def _spans_of(sentence: str, text: str, near: Span | None) -> list[Span]:
 
 
 CHANGES = {"insert": "inserted", "delete": "deleted", "replace": "exchanged"}
-FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
-"""Normal forms of Unicode that models' tokenizers use."""
 
 
 @cache
@@ -460,13 +461,10 @@ def count_words(sentence: str) -> int:
     return sum(any(map(str.isalnum, unit)) for unit in units(sentence))
 
 
-def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
-    """Normalise a text's characters, and its white space to single spaces."""
-    return " ".join(unicodedata.normalize(form, text).split())
-
-
 def same_but_for(first: str, second: str) -> str | None:
     """Name the only difference of two sentences: white space, normalisation; None for others."""
+    if first.translate(INVISIBLE) == second.translate(INVISIBLE):
+        return "invisible characters"
     if first.split() == second.split():
         return "white space"
     for form in FORMS:
