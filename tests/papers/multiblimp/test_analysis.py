@@ -362,6 +362,7 @@ def test_what_cannot_be_fitted_says_why():
     assert (analysis.UNKNOWN, "log frequency", 50) in remarks_of(frame)
     assert remarks_of(margins_frame(8)) == {(analysis.FEW, "intercept", 8)}
     assert (analysis.FEW, "intercept", 0) in remarks_of(margins_frame(8).assign(margin=np.nan))
+    assert (analysis.CONSTANT, "intercept", 50) in remarks_of(frame.assign(margin=0.1))
     frame["distance"] = frame["sentence length"]
     assert (analysis.COLLINEAR, "intercept", 50) in remarks_of(frame)
 

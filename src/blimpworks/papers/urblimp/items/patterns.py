@@ -142,8 +142,8 @@ def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Itera
     origins = read_table(SENTENCES, sentences)
     for origin in origins.select(["sentence", "treebank", "file", "sent_id", "line"]).to_pylist():
         number = origin.pop("sentence")
-        words = tuple(_words(rows[number], orthography))
-        yield Tree(words, **origin, contracted=number in contracted)
+        tree_words = tuple(_words(rows[number], orthography))
+        yield Tree(tree_words, **origin, contracted=number in contracted)
 
 
 def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
