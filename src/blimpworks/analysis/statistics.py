@@ -148,7 +148,7 @@ def ordinary_least_squares(
     """Fit a regression; return a row per term: coefficient, its error, t, p, 95 % interval.
 
     ``response`` is [n], ``predictors`` [n, terms]. The intercept comes first, and each row repeats
-    n and R². There are no rows if the predictors are not ``estimable``, or the response is constant.
+    n and R². There are no rows for a constant response, or if the predictors are not ``estimable``.
     """
     if not estimable(predictors) or constant(response):
         return []
