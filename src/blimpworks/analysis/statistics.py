@@ -91,7 +91,9 @@ def compare_models(
     for model, lang, path in judgements:
         frame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
         chosen = frame[frame["method"] == method].astype({"paradigm": object})
-        languages.setdefault(lang, {})[model] = chosen.set_index(KEY)["correct"]
+        # A file may have an item twice, in other numbers than that of another model.
+        copy = chosen.groupby(KEY, observed=True).cumcount()
+        languages.setdefault(lang, {})[model] = chosen.set_index([*KEY, copy])["correct"]
     exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
     rows = []
     for lang, models in languages.items():
