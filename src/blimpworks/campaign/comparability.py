@@ -185,8 +185,10 @@ def _changed_answers(
     generation: Generation, campaign: Campaign, usual: Campaign, dtype: str
 ) -> str:
     """Return the number format and the settings that decide answers, where they are not usual."""
-    ours, others = (generation.options(c).model_dump(include=DECISIVE) for c in (campaign, usual))
-    changed = [f"{name} {value}" for name, value in ours.items() if value != others[name]]
+    present, default = (
+        generation.options(settings).model_dump(include=DECISIVE) for settings in (campaign, usual)
+    )
+    changed = [f"{name} {value}" for name, value in present.items() if value != default[name]]
     if campaign.scoring.dtype not in (MODEL, dtype):
         changed.insert(0, f"dtype {campaign.scoring.dtype}")
     return " and ".join(changed).replace("_", " ")

@@ -166,7 +166,7 @@ class PublishedRow(Strict):
             scale = SCALES.get((match["scale"] or "").strip().lower(), 0.0)
             scaled = scale * float(match["digits"].replace(",", ""))
             if scale and self.value and math.isclose(abs(self.value), scaled):
-                return 0.5 * scale * 10**-self.decimals
+                return float(0.5 * scale * 10**-self.decimals)
         is_percentage = self.unit.removesuffix(self.bound).strip() in {"%", "points"}
         return 0.5 * 10**-self.decimals if self.decimals or is_percentage else 0.0
 

@@ -163,7 +163,7 @@ def check_names(directory: Path) -> str:
 
 
 def _files_of_weights(directory: Path) -> dict[str, Path]:
-    paths = {}
+    paths: dict[str, Path] = {}
     for path in directory.glob("*.safetensors"):
         with safe_open(path, framework="pt") as file:
             paths |= dict.fromkeys(file.keys(), path)

@@ -190,8 +190,8 @@ class Selection:
         constructions = self.rows["paradigm"].map(construction_of)
         counts = constructions.groupby([self.rows["model"], self.rows["phenomenon"]]).nunique()
         # A model may lack a phenomenon that another has.
-        counts = counts.unstack(fill_value=0)
-        return not counts.empty and bool((counts == len(self.constructions)).all(axis=None))
+        table = counts.unstack(fill_value=0)
+        return not table.empty and bool((table == len(self.constructions)).all(axis=None))
 
     def cell(self, cell_key: Place, formula: Formula, form: str = ".2f", **more: Any) -> Cell:
         """Compute a cell from the rows by a formula; ``more`` are further fields of the cell."""
