@@ -39,6 +39,8 @@ def found(result):
         ([["He runs.", "He runs."]], "error", "1 pair of the same", ["p.csv:2: He runs."]),
         ([["He  runs.", "He runs."]], "error", "differ only in white space", ["p.csv:2: 'He  ru"]),
         ([["é a", "e\u0301 a"]], "error", "only in Unicode normalisation (NFC)", ["p.csv:2: 'é"]),
+        ([["a b", "a\u200b b\xad"]], "error", "only in invisible characters", ["p.csv:2: 'a b'"]),
+        ([PLAIN, ["NA", "He run."]], "warning", "1 sentence that programs", ["p.csv:3: 'NA'"]),
         ([["a part", "apart"]], "warning", "only in where words are parted", ["p.csv:2: 'a part'"]),
         ([[" He runs.", "He run."]], "warning", "1 sentence with white space", ["p.csv:2: good"]),
         ([PLAIN, ["He  runs.", "He run."]], "warning",

@@ -326,6 +326,7 @@ def released(tmp_path):
     write_rows(perplexities, MODEL_PERPLEXITIES, of_models)
     released_tables = {"accuracies": [path], "model_perplexities": [of_models]}
     labels = replace(labels_of(shape, source="published"), models={"gpt": "GPT"}, method="printed")
+    labels.facts["benchmark"]["seeds"] = True
     return released_tables, labels
 
 
@@ -354,6 +355,26 @@ def test_seeds_of_a_released_model_share_a_column_with_their_mean(released, tmp_
     rows = [(c.row, c.printed) for c in exhibit.cells]
     assert rows[:3] == [("GPT", True), ("rnn_lg", True), ("rnn_lg_1", False)]
     assert "faint points" in exhibit.caption
+
+
+def test_released_models_with_a_size_in_their_names_have_a_column_each(released, tmp_path):
+    tables, labels = released
+    labels.facts["benchmark"]["seeds"] = False
+    exhibit, _ = built("phenomena", tables, labels, tmp_path)
+    overall = [c.column for c in exhibit.cells if c.row == "All" and c.low is not None]
+    assert {*SEEDS} <= {*overall}
+
+
+def test_models_never_share_a_column_with_people_counts_or_baselines(campaigns, tmp_path):
+    labels = replace(
+        labels_of(SHAPES["three"]), models=dict(zip(THREE, ("People", "n", "Longer"), strict=True))
+    )
+    for name in ("phenomena", "people"):
+        exhibit, _ = built(name, campaigns("three"), labels, tmp_path)
+        columns = {c.column for c in exhibit.cells}
+        assert columns >= {"People (small)", "n (middle)", "Longer (large)"}
+        assert [*exhibit.layout().columns].count("n") == 1
+        assert ("People" in columns) == (name == "people")
 
 
 def test_perplexities_belong_to_models_by_name_or_by_its_parts(released, tmp_path):

@@ -233,3 +233,26 @@ def test_exhibits_that_a_campaign_omits_are_not_made():
     assert made[1] - made[3] == {"clams_fig3_published"}, "the other form stays"
     with pytest.raises(UserError, match=r"mine\.yaml: key 'omitted' names 'fig1', which is no exh"):
         selected(**DEMO, omitted=["fig1"])
+
+
+def test_multilingual_models_of_other_languages_share_no_training_text(tmp_path):
+    def joined(languages):
+        copy = tmp_path / "models.tsv"
+        with (REPOSITORY / "config/models.tsv").open(encoding="utf-8", newline="") as table:
+            reader = csv.DictReader(table, delimiter="\t")
+            [row] = [row for row in reader if row["name"] == "masked-small-multi"]
+        rows = [row, row | {"name": "two", "label": "Two", "languages": languages}]
+        with copy.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, reader.fieldnames, delimiter="\t", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        recipes = {"masked-small-multi": {"kind": "masked"}}
+        changes = {"languages": ["deu", "eng", "fra"], "models": [row["name"], "two"]}
+        changes |= {"training": {"recipes": recipes}}
+        settings = DEMO | changes | {"catalogue": TABLES | {"models": str(copy)}}
+        campaign, catalogue, groups = selected(**settings)
+        return Layout(campaign, catalogue, catalogue, groups).training.joined_languages()
+
+    assert joined("") == ["deu", "eng", "fra"]
+    with pytest.raises(UserError, match=r"multi in deu, eng, fra; two in deu, eng\. Expec"):
+        joined("deu,eng")

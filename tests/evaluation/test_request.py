@@ -119,6 +119,7 @@ def test_other_codes_are_read_as_those_of_the_table(at_root, caplog, named, code
         message = refusal(request.parse_languages, named)
         assert message.startswith(f"--languages names {named!r}; expected codes (ISO 639) or")
         assert message.endswith("See `blimpworks evaluate --list`.")
+        assert "is ''; expected codes" in refusal(request.parse_languages, "")
     else:
         assert request.parse_languages(named) == (code,)
         read = f"--languages names {named!r}, read as {code} ("

@@ -491,10 +491,13 @@ def test_checkpoints_are_folders_in_the_order_of_training(tmp_path):
         (tmp_path / name).mkdir()
     expected = [f"{tmp_path}/chck_{number}M" for number in (9, 10, 100)]
     assert checkpoints_of(str(tmp_path), "chck_*M") == expected
-    with pytest.raises(UserError, match=r"no checkpoint whose name fits 'step.*it has chck_100M"):
-        checkpoints_of(str(tmp_path), "step*")
+    with pytest.raises(UserError, match=r"no checkpoint whose name fits 'model.*it has chck_100M"):
+        checkpoints_of(str(tmp_path), "model*")
     with pytest.raises(UserError, match="checkpoint 'chck_last' has no number"):
         checkpoints_of(str(tmp_path), "chck_*")
+    (tmp_path / "step_1_500").mkdir()
+    with pytest.raises(UserError, match=r"'step_1_500' has 1_500, which may be one number"):
+        checkpoints_of(str(tmp_path), "step*")
     (tmp_path / "again_9M").mkdir()
     with pytest.raises(UserError, match="'again_9M' and 'chck_9M' is the same"):
         checkpoints_of(str(tmp_path), "*_9M")

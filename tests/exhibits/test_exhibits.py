@@ -3,6 +3,7 @@
 import ast
 import io
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from string import Formatter
@@ -262,8 +263,12 @@ def test_html_and_csv_show_labels_as_they_are():
     assert [" ".join(th.text.split()) for th in rows] == SHOWN
     frame = pd.read_csv(io.StringIO(csv_text(table_of(LABELS))))
     assert list(frame.columns)[1:] == list(frame.iloc[:, 0]) == LABELS
-    with pytest.raises(UserError, match="a column is called 'Row'"):
+    with pytest.raises(UserError, match="two columns are called 'Row'"):
         csv_text(table_of(["Row"]))
+    with pytest.raises(UserError, match="row 'a' has 4 numbers in column 'a'"):
+        csv_text(table_of(["a", "a"]))
+    with pytest.raises(UserError, match="two columns are called 'n'"):
+        csv_text(replace(table_of(["n"]), stub={"n": {"n": "7"}}))
 
 
 def test_latex_has_no_sign_of_a_label_that_means_anything():

@@ -227,6 +227,10 @@ ADAPTER = "has an adapter of PEFT .*Name a directory with the adapter alone"
         (unconfigure, "config.json does not exist"),
         (wrote("config.json", "{"), "a model's configuration"),
         (wrote("tokenizer.json", "{"), "has no tokenizer that trans"),
+        (
+            both(configure(architectures=["BertForMaskedLM"]), wrote("tokenizer.json", "{")),
+            "has no tokenizer that trans",
+        ),
         (shutil.rmtree, "is no directory; expected a model"),
     ],
 )

@@ -19,7 +19,7 @@ from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint, seal
 from blimpworks.models.facts import candidates
 from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.scoring.engine import Encoded, load_engine
-from blimpworks.scoring.hub_loading import target_logprobs
+from blimpworks.scoring.hub_loading import check_names, target_logprobs
 from blimpworks.scoring.run import score_items
 from blimpworks.scoring.selftest import FAR, _likeliest, choose_start, measure
 from blimpworks.scoring.shards import read_manifest
@@ -104,6 +104,18 @@ def test_weights_that_the_files_lack_are_refused(foreign, architecture, change, 
     edit_weights(directory, change)
     with pytest.raises(UserError, match=message):
         examine(directory, architecture)
+
+
+def test_weights_that_should_be_one_and_differ_are_refused(foreign):
+    directory = foreign("llama", tie_word_embeddings=False)
+    edit_json(directory / "config.json", tie_word_embeddings=True)
+    for read in (examine, check_names):
+        with pytest.raises(UserError, match=r"lm_head\.weight and .* are one weight, and .* two"):
+            read(directory)
+    edit_weights(
+        directory, lambda w: w | {"lm_head.weight": w["model.embed_tokens.weight"].clone()}
+    )
+    assert check_names(directory) == examine(directory)[1].checks["weights"]
 
 
 def test_weights_that_the_model_does_not_use_are_named(foreign):

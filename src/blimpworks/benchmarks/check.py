@@ -26,7 +26,8 @@ from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair, by_paradigm, count_words
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
-from blimpworks.benchmarks.readers import Account
+from blimpworks.benchmarks.readers import NO_VALUE, Account
+from blimpworks.benchmarks.templates import plain
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.files import write_text
@@ -279,11 +280,11 @@ def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
     text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
     near = []
-    same_plain = _equal_groups(items, lambda item: (item.lang, *map(layouts.plain, item.sentences)))
+    same_plain = _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences)))
     for group in same_plain:
         distinct = [*{_content(item): item for item in reversed(group)}.values()][::-1]
         near += [_line(distinct)] if len(distinct) > 1 else []
-    text = "with copies that differ only in spaces or normalisation"
+    text = "with copies that differ only in spaces, normalisation or invisible characters"
     yield _finding(WARNING, near, unit, text)
 
 
@@ -328,6 +329,17 @@ def _outlier_finding(pairs: Sequence[Pair], patterns: Sequence[str]) -> Finding:
         if item.good != item.bad and regular and count[change] < OUTLIER_SHARE * count.total():
             locations.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {common})")
     return _finding(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
+
+
+def _empty_finding(items: Items) -> Finding:
+    locations = [
+        f"{item.location}: {sentence!r}"
+        for item in items
+        for sentence in item.sentences
+        if sentence.casefold() in NO_VALUE
+    ]
+    text = "that programs write where there is no value"
+    return _finding(WARNING, locations, "sentence", text)
 
 
 def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
@@ -375,6 +387,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     unit = declared.unit
     pair_items = [item for item in items if isinstance(item, Pair)]
     findings = [_space_at_ends(declared, named), *_duplicate_findings(items, unit)]
+    findings.append(_empty_finding(items))
     patterns: list[str] = []
     if unit == "pair":
         patterns = [layouts.pattern(item.good, item.bad) for item in pair_items]

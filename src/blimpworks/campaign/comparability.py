@@ -21,9 +21,9 @@ from blimpworks.campaign.catalogue import (
     TreebankRow,
     load_catalogue,
 )
-from blimpworks.campaign.engines import ENGINE_SETTINGS, scorers
+from blimpworks.campaign.engines import ENGINE_SETTINGS, MODEL, scorers
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.paper import Paper
+from blimpworks.campaign.paper import Benchmark, Generation, Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.scoring_jobs import engine_of, is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
@@ -33,6 +33,8 @@ from blimpworks.records.job import REPOSITORY
 
 IDENTITY = ("hf_id", "dtype", "languages")
 """Fields that identify a model, besides its name and commit."""
+DECISIVE = {"max_tokens", "system", "chat"}
+"""Settings that decide answers."""
 
 
 class Basis(TypedDict):
@@ -134,11 +136,11 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
 
 
 def _compare_models(
-    campaign: Campaign, catalogue: Catalogue, *, are_scored: bool
+    benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, usual: Campaign
 ) -> dict[str, str]:
     """Return {model: difference} of models that are trained here or not the repository's.
 
-    If they are scored, another number format or first token is a difference too.
+    Other settings of scoring, or of answering than those of the ``usual`` campaign, count too.
     """
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
@@ -158,7 +160,10 @@ def _compare_models(
             reasons[name] = f"a model of this machine ({row.hf_id})"
         elif identity(row) != identity(printed.get(name, row)):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
-        elif are_scored and (changed := _changed_settings(campaign, row, printed.get(name, row))):
+        elif benchmark.generation:
+            if changed := _changed_answers(benchmark.generation, campaign, usual, row.dtype):
+                reasons[name] = f"answered with {changed}"
+        elif changed := _changed_settings(campaign, row, printed.get(name, row)):
             reasons[name] = f"scored with {changed}"
     return reasons
 
@@ -174,6 +179,19 @@ def _changed_settings(campaign: Campaign, row: ModelRow, printed: ModelRow) -> s
         if value != getattr(printed, setting):
             changed.append(f"{setting.replace('_', ' ')} {value}")
     return " and ".join(changed)
+
+
+def _changed_answers(
+    generation: Generation, campaign: Campaign, usual: Campaign, dtype: str
+) -> str:
+    """Return the number format and the settings that decide answers, where they are not usual."""
+    present, default = (
+        generation.options(settings).model_dump(include=DECISIVE) for settings in (campaign, usual)
+    )
+    changed = [f"{name} {value}" for name, value in present.items() if value != default[name]]
+    if campaign.scoring.dtype not in (MODEL, dtype):
+        changed.insert(0, f"dtype {campaign.scoring.dtype}")
+    return " and ".join(changed).replace("_", " ")
 
 
 @cache
@@ -233,7 +251,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         data=data,
         items={lang: reason for lang, reason in items.items() if reason},
         method=method,
-        models=_compare_models(campaign, catalogue, are_scored=benchmark.unit != "prompt"),
+        models=_compare_models(benchmark, campaign, catalogue, usual),
         unit=benchmark.unit,
         paper_languages=_paper_languages(paper),
     )

@@ -103,7 +103,10 @@ def parse_languages(text: str) -> tuple[str, ...]:
     rows = repository_catalogue().languages
     by_name = {row.name.lower(): lang for lang, row in rows.items()}
     codes = []
-    for name in parse_names(text):
+    names = parse_names(text)
+    if not names and text.strip() != "all":
+        raise UserError(f"--languages is {text!r}; expected codes with commas between, or all.")
+    for name in names:
         code = name if name in rows else by_name.get(name.lower(), "")
         equivalent = [] if code else _same_language(name, rows)
         if len(equivalent) == 1:

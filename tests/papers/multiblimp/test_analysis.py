@@ -184,6 +184,16 @@ def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path
     assert (first["model_a"], first["n"], first["only_a"], first["only_b"]) == ("x", 2, 1, 1)
 
 
+def test_a_pair_that_a_file_has_twice_is_compared_copy_by_copy(tmp_path):
+    row = {"item_id": "i", "paradigm": "p", "phenomenon": "sv#", "method": "m", "correct": 1}
+    judged = []
+    for model, copies in (("x", 2), ("y", 1)):
+        judged.append((model, "eng", tmp_path / model))
+        write_rows([row] * copies, JUDGEMENTS, judged[-1][2])
+    assert compare_models(judged, "multiblimp", "m", tmp_path / "c") == 2
+    assert read_table(COMPARISONS, tmp_path / "c")["n"].to_pylist() == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("rows", "leading"),
     [
@@ -356,6 +366,7 @@ def test_what_cannot_be_fitted_says_why():
     assert (analysis.UNKNOWN, "log frequency", 50) in remarks_of(frame)
     assert remarks_of(margins_frame(8)) == {(analysis.FEW, "intercept", 8)}
     assert (analysis.FEW, "intercept", 0) in remarks_of(margins_frame(8).assign(margin=np.nan))
+    assert (analysis.CONSTANT, "intercept", 50) in remarks_of(frame.assign(margin=0.1))
     frame["distance"] = frame["sentence length"]
     assert (analysis.COLLINEAR, "intercept", 50) in remarks_of(frame)
 

@@ -4,6 +4,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.items.rules import read_declaration
+from support.treebank_kit import conllu
 from support.urblimp_kit import build, check_counts, outcomes, tree, urdu, write_rules
 
 GIRL = tree(
@@ -208,6 +209,22 @@ def test_rules_that_need_no_edges_read_plain_text_too(tmp_path):
         ("وہ روز کام کرتا رہا ہے۔", "وہ روز کام کرتا ہے۔", None, 1, "1")
     ]
     check_counts(result)
+
+
+def test_no_pair_is_made_of_words_that_share_a_token_and_they_are_counted(tmp_path):
+    noun = "2 vin vin NOUN _ 0 root"
+    article = "1 le le DET _ 2 det"
+    contracted = "1-2 du _ _ _ _ _\n1 de de ADP _ 3 case\n2 le le DET _ 3 det"
+    treebank = tmp_path / "fr_own-ud-test.conllu"
+    sentences = f"{contracted}\n3{noun[1:]}", f"{article}\n{noun}"
+    treebank.write_text(conllu(*sentences), "utf-8")
+    rule = {"pattern": "D [upos=DET]", "change": [delete("D")]}
+    folder = write_rules(tmp_path / "rules", about="x", rules=[rule])
+    built = build(tmp_path, rules=folder, treebanks=[treebank])
+    assert [(item["good"], item["bad"]) for item in built.items] == [("le vin", "vin")]
+    [rejected] = built.rejected
+    assert rejected["reason"] == "in a sentence with a token of several words"
+    check_counts(built)
 
 
 RULE = {"pattern": "V [upos=VERB]; V -[obj]-> O", "change": [delete("V")]}
