@@ -5,6 +5,7 @@ returns measures such as mean lengths, and findings such as "error: 2 pairs of t
 twice" with the locations of the pairs in the files.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ CONTEXT_LENGTHS, TOKENS_PER_WORD = (1024, 512), 1.5
 """Most tokens that common models take; estimate without a tokenizer."""
 MOST_LOCATIONS, MOST_FORMATS = 6, 5
 """Most locations in a line of a finding, and most formats of files in a preview."""
+DAMAGED = re.compile(r"\ufffd|&(?:#\w+|amp|lt|gt|quot|apos|nbsp);|[ÂÃ][\xa0-\xbf]|â€|</?\w+ ?/?>")
+"""Lost characters, HTML or tokens such as <unk>, and UTF-8 that was read as another encoding."""
 SENTENCE_KEYS = ("good", "bad", "first", "second", "sentence")
 ASSETS = Path(__file__).parent / "assets"
 TEXT_COLUMNS = ("lang", "paradigm", "mostly")
@@ -331,15 +334,16 @@ def _outlier_finding(pairs: Sequence[Pair], patterns: Sequence[str]) -> Finding:
     return _finding(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
 
 
-def _empty_finding(items: Items) -> Finding:
-    locations = [
-        f"{item.location}: {sentence!r}"
-        for item in items
-        for sentence in item.sentences
-        if sentence.casefold() in NO_VALUE
-    ]
-    text = "that programs write where there is no value"
-    return _finding(WARNING, locations, "sentence", text)
+def _text_findings(items: Items) -> Iterator[Finding]:
+    numbered = [(item.location, sentence) for item in items for sentence in item.sentences]
+    for text, is_odd in (
+        ("that programs write where there is no value", lambda s: s.casefold() in NO_VALUE),
+        ("with lost characters, HTML, tokens such as <unk>, or a wrong encoding", DAMAGED.search),
+    ):
+        locations = [
+            f"{location}: {sentence!r}" for location, sentence in numbered if is_odd(sentence)
+        ]
+        yield _finding(WARNING, locations, "sentence", text)
 
 
 def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
@@ -387,7 +391,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     unit = declared.unit
     pair_items = [item for item in items if isinstance(item, Pair)]
     findings = [_space_at_ends(declared, named), *_duplicate_findings(items, unit)]
-    findings.append(_empty_finding(items))
+    findings += _text_findings(items)
     patterns: list[str] = []
     if unit == "pair":
         patterns = [layouts.pattern(item.good, item.bad) for item in pair_items]
