@@ -272,14 +272,14 @@ def asked(root, said):
     return every | {"benchmarks": {"asked": every["benchmarks"]["pairs"]}}
 
 
+CUT = {"cut": [True, False, None], "echo": [True, True, None]}
+
+
 @pytest.mark.parametrize(
     ("said", "line"),
     [
         ({}, "Whether answers were cut off is not known; judge them again."),
-        (
-            {"cut": [True, False, None], "echo": [True, True, None]},
-            "1 of 2 answers reached the limit; 2 repeat the prompt and say nothing else.",
-        ),
+        (CUT, "1 of 2 answers reached the limit; 2 repeat the prompt and say nothing else."),
     ],
 )
 def test_of_prompts_answers_that_were_cut_off_or_repeat_them_are_counted(tmp_path, said, line):

@@ -37,7 +37,7 @@ from blimpworks.models.corpus import (
     take_released,
 )
 from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss, measure_perplexity
-from blimpworks.models.text import join_text, plain_sentences
+from blimpworks.models.text import join_text
 from blimpworks.tables import PERPLEXITIES, read_table
 from support import tiny
 from support.paths import REPOSITORY
@@ -79,15 +79,18 @@ def test_each_sentence_comes_in_once_and_in_one_part(tmp_path):
     assert read_corpus(corpus).dropped["repeated"] == 20
 
 
-def test_no_word_is_outside_the_vocabulary_and_the_rare_are_unknown(tmp_path):
-    lines = tiny.sentences(150)
-    options = PLAIN.model_copy(update={"vocabulary": 9})
-    corpus = build(tmp_path, lines, options)
-    words = read_words(corpus.parent / "vocabulary.txt")
-    assert words[:3] == ["<unk>", "<eos>", "the"]
-    assert len(words) == 9
-    result = {word for line in every(corpus) for word in line.split()}
-    assert result == {*words} - {"<eos>"}
+def test_no_word_is_outside_the_vocabulary_and_the_rare_are_unknown_and_counted(tmp_path):
+    corpus = build(tmp_path, tiny.sentences(150), PLAIN.model_copy(update={"vocabulary": 9}))
+    vocabulary = read_words(corpus.parent / "vocabulary.txt")
+    assert vocabulary[:3] == ["<unk>", "<eos>", "the"]
+    assert len(vocabulary) == 9
+    assert {word for line in every(corpus) for word in line.split()} == {*vocabulary} - {"<eos>"}
+    for split, lines in texts(corpus).items():
+        words, counts = " ".join(lines).split(), read_corpus(corpus).splits[split]
+        assert (counts.sentences, counts.tokens) == (len(lines), len(words))
+        assert counts.unknown == words.count("<unk>") > 0
+        assert counts.types == len({*words} - {"<unk>"})
+        assert counts.unknown_share == pytest.approx(counts.unknown / counts.tokens, abs=1e-6)
 
 
 @given(
@@ -125,18 +128,6 @@ def test_sentences_with_too_many_unknown_words_are_left_out(tmp_path):
     assert every(kept).count("a b c <unk>") == 30
 
 
-def test_counts_are_of_what_is_in_the_files(tmp_path):
-    corpus = build(tmp_path, tiny.sentences(90), PLAIN.model_copy(update={"vocabulary": 8}))
-    result = read_corpus(corpus)
-    for split, lines in texts(corpus).items():
-        words = " ".join(lines).split()
-        counts = result.splits[split]
-        assert (counts.sentences, counts.tokens) == (len(lines), len(words))
-        assert counts.unknown == words.count("<unk>") > 0
-        assert counts.types == len({*words} - {"<unk>"})
-        assert counts.unknown_share == pytest.approx(counts.unknown / counts.tokens, abs=1e-6)
-
-
 def test_at_most_so_many_sentences_come_in_evenly(tmp_path):
     lines = [" ".join(["x"] * n) for n in range(1, 101)]
     corpus = build(tmp_path, lines, PLAIN.model_copy(update={"max_sentences": 25}))
@@ -168,11 +159,8 @@ def test_treebanks_give_surface_tokens_or_syntactic_words_or_running_text(tmp_pa
         "syntactic": {"de le l' auteur .", "Elle rit !"},
         "running": {"du l ' auteur .", "Elle rit !"},
     }
-
-
-def test_treebanks_can_be_left_out(tmp_path, treebank):
-    corpus = build(tmp_path / "x", numbered(40), treebank_text=False, **treebank)
-    assert len(every(corpus)) == 40
+    without = build(tmp_path / "without", numbered(40), treebank_text=False, **treebank)
+    assert len(every(without)) == 40
 
 
 @pytest.mark.parametrize(
@@ -190,22 +178,7 @@ def test_a_sentence_of_an_item_never_comes_in(tmp_path, item, sentence):
     assert len(every(corpus)) == 41
 
 
-def test_wikitext_keeps_its_tokens_and_its_unknown_words(tmp_path):
-    text = tmp_path / "wiki.txt"
-    text.write_text(
-        " \n = Title = \n \n A guest @-@ starring role in 2 @,@ 000 rooms . Judge <unk> left . \n"
-        " = = Career = = \n He , J. Smith , said so . \n"
-    )
-    assert list(plain_sentences(text, tokenised=True)) == [
-        "A guest-starring role in 2,000 rooms .",
-        "Judge <unk> left .",
-        "He , J. Smith , said so .",
-    ]
-
-
-def test_no_sentence_left_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="no sentence is left of 0 found"):
-        build(tmp_path, [])
+def test_a_part_without_a_sentence_is_an_error(tmp_path):
     with pytest.raises(UserError, match=r"valid\.txt has no sentence; give more text"):
         build(tmp_path, ["a b"])
     assert not (tmp_path / "corpus" / "corpus.json").exists()

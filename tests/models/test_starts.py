@@ -18,6 +18,7 @@ MISTRAL = (
     "'[/INST]' }}{% else %}{{ m.content + '</s>' }}{% endif %}{% endfor %}"
 )
 PARTS = CHATML.replace("m.content", "m.content[0].text")
+CHAT = {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>", "chat": CHATML}
 USUAL, END = ("bos", "eos", r"token:\n", "skip"), "token:<|endoftext|>"
 REFUSING = "{{ raise_exception('no dialogues') }}"
 
@@ -133,10 +134,7 @@ def test_tokens_that_open_a_role_are_seen_in_what_the_template_renders(template,
         ({}, [*USUAL, END]),
         ({"put": ["<s>"]}, [*USUAL, END]),
         ({"put": ["<s>", "</s>"]}, ["tokenizer", *USUAL, END]),
-        (
-            {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>", "chat": CHATML},
-            [*USUAL, "token:<s>", "token:</s>", END],
-        ),
+        (CHAT, [*USUAL, "token:<s>", "token:</s>", END]),
     ],
 )
 def test_candidates_are_the_usual_starts_and_what_begins_or_ends_documents(settings, policies):

@@ -160,26 +160,19 @@ def test_a_spoilt_shard_is_told_with_a_remedy_that_works(trained, tmp_path, dama
 
 
 @pytest.fixture
-def edit(tmp_path, monkeypatch):
+def edit(tmp_path, package_at):
     """A function that edits one source of a copy of the package, as digests then see it."""
     copy = tmp_path / "package"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    caches = (digest._module, digest._direct)
 
     def change(module, old, new):
         source = copy / module
         text = source.read_text(encoding="utf-8")
         assert old in text
         source.write_text(text.replace(old, new), encoding="utf-8")
-        monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": copy})
-        monkeypatch.setattr(digest, "_kept", dict)
-        monkeypatch.setattr(digest, "_new", {})
-        for cache in caches:
-            cache.cache_clear()
+        package_at(copy)
 
-    yield change
-    for cache in caches:
-        cache.cache_clear()
+    return change
 
 
 @pytest.mark.parametrize(
@@ -275,33 +268,21 @@ def items(tmp_path_factory):
     return tiny.write_items(tmp_path_factory.mktemp("items") / "items.parquet", tiny.pairs(200))
 
 
-def command(items, checkpoint, directory):
-    """The command as the workflow calls it, without the Python that runs it."""
-    options = SHARDS_OF_20.model_dump_json()
-    words = tiny.score_words(items, checkpoint, "transformers", directory, options)
-    return ["blimpworks", *words]
-
-
-def score(items, checkpoint, directory):
-    """The command in a process of its own: its exit status, and what it says."""
-    python = [sys.executable, "-m", *command(items, checkpoint, directory)]
-    done = subprocess.run(python, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
-
-
 @pytest.fixture
-def score_here(monkeypatch, capsys):
-    """The same in this process, which has loaded what takes seconds to load."""
+def score(monkeypatch, capsys):
+    """The command as the workflow calls it, in this process: its exit status, and what it says."""
 
-    def score(items, checkpoint, directory):
-        monkeypatch.setattr(sys, "argv", command(items, checkpoint, directory))
+    def run(items, checkpoint, directory):
+        options = SHARDS_OF_20.model_dump_json()
+        words = tiny.score_words(items, checkpoint, "transformers", directory, options)
+        monkeypatch.setattr(sys, "argv", ["blimpworks", *words])
         try:
             main()
         except SystemExit as end:
             return end.code or 0, capsys.readouterr().err
         raise AssertionError("a command ends its process")
 
-    return score
+    return run
 
 
 def last_words(done):
@@ -318,13 +299,13 @@ def shards(directory):
 
 @pytest.mark.slow
 def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
-    model, items, tmp_path, small_disk, score_here
+    model, items, tmp_path, small_disk, score
 ):
     (tmp_path / "whole").mkdir()
-    assert score_here(items, model, tmp_path / "whole")[0] == 0
+    assert score(items, model, tmp_path / "whole")[0] == 0
     whole = shards(tmp_path / "whole")
 
-    said = last_words(score_here(items, model, small_disk))
+    said = last_words(score(items, model, small_disk))
     assert f"{small_disk}/shards/part-" in said
     assert "no space left on device; nothing half-written is left" in said
     kept = shards(small_disk)
@@ -349,7 +330,7 @@ def copy(model, tmp_path):
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "not json"])
 def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
-    items, tmp_path, copy, score_here, damage
+    items, tmp_path, copy, score, damage
 ):
     weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
     if damage == "cut":
@@ -360,7 +341,7 @@ def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
         weights.unlink()
     else:
         settings.write_text("{")
-    said = last_words(score_here(items, copy, tmp_path))
+    said = last_words(score(items, copy, tmp_path))
     assert str(copy.parent) in said
     assert ("config.json:1: " if damage == "not json" else "cannot be loaded") in said
     assert not (tmp_path / "shards").exists()

@@ -25,6 +25,7 @@ from blimpworks.scoring.selftest import FAR, _likeliest, choose_start, measure
 from blimpworks.scoring.shards import read_manifest
 from blimpworks.scoring.vllm_engine import score_encoded
 from support import tiny
+from support.hostile import edit
 
 SIZES = {
     "vocab_size": 320, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
@@ -73,10 +74,6 @@ def edited_tokenizer(directory):
     tokenizer.save(path)
 
 
-def edit_json(path, **changes):
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
 def behind(prefix):
     return lambda weights: {f"{prefix}{key}": value for key, value in weights.items()}
 
@@ -89,8 +86,9 @@ def without(name):
     ("architecture", "change", "message"),
     [
         (
-            *("causal", behind("_orig_mod.")),
-            r"lack 21 weights of LlamaForCausalLM .*begin with '_orig_mod\.': save them without",
+            "causal",
+            behind("_orig_mod."),
+            r"21 weights of LlamaForCausalLM .*'_orig_mod\.': save",
         ),
         ("causal", behind("module."), r"begin with 'module\.'"),
         ("causal", without("lm_head"), r"lack a weight of .*lm_head\.weight.*save the model whole"),
@@ -119,7 +117,7 @@ def test_a_tokenizer_that_contradicts_its_file_is_refused(foreign, monkeypatch):
     monkeypatch.setattr("blimpworks.models.hub_tokenizers.differing_components", lambda *_: [])
     with edited_tokenizer(directory) as tokenizer:
         tokenizer.normalizer = normalizers.Lowercase()
-    edit_json(directory / "tokenizer_config.json", tokenizer_class="GPT2TokenizerFast")
+    edit(directory / "tokenizer_config.json", tokenizer_class="GPT2TokenizerFast")
     with pytest.raises(UserError, match=r"tokenizer\.json gives .* the tokens .*; expected the"):
         load_tokenizer(directory)
 
@@ -187,7 +185,7 @@ def test_a_start_without_an_embedding_is_an_error(foreign):
     directory = foreign("llama")
     with edited_tokenizer(directory) as tokenizer:
         tokenizer.add_special_tokens(["<start>"])
-    edit_json(directory / "tokenizer_config.json", bos_token="<start>")
+    edit(directory / "tokenizer_config.json", bos_token="<start>")
     with pytest.raises(UserError, match=r"'<start>', .* has the id 320, but .* has 320 rows"):
         examine(directory)
 

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,34 +35,6 @@ def test_a_tree_has_one_node_for_each_distinct_prefix_in_depth_first_order(seque
     assert trie.depth.tolist() == [len(path) - 1 for path in result]
 
 
-@given(SEQUENCES, st.randoms(use_true_random=False))
-def test_a_tree_does_not_depend_on_the_order_of_sequences(sequences, random):
-    shuffled = random.sample(sequences, len(sequences))
-    first, other = build_trie(*flatten(sequences)), build_trie(*flatten(shuffled))
-    for name in ("token", "parent", "depth", "end"):
-        assert getattr(first, name).tolist() == getattr(other, name).tolist()
-
-
-@given(SEQUENCES, WIDTHS)
-def test_rows_are_bounded_and_compute_each_inner_node_once(sequences, width):
-    trie = build_trie(*flatten(sequences))
-    plan = plan_rows(trie, width)
-    inner = sorted({*trie.parent.tolist()} - {-1})
-    longest = max((len(path_to(trie, node)) for node in inner), default=0)
-    assert plan.node.shape[1] <= max(width, longest)
-    assert plan.node[plan.read].tolist() == inner
-
-
-@given(SEQUENCES)
-def test_without_merging_only_equal_sequences_share_a_path(sequences):
-    trie = build_trie(*flatten(sequences), merge=False)
-    paths = [path_to(trie, node) for node in range(len(trie.token))]
-    distinct = sorted({tuple(s) for s in sequences})
-    assert paths == [s[: k + 1] for s in distinct for k in range(len(s))]
-    every = [tuple(s[: k + 1]) for s in sequences for k in range(len(s))]
-    assert [paths[node] for node in trie.paths] == every
-
-
 def cells_of(planned):
     """What has been read at each cell of each run, following parents as a model would."""
     before = [()]
@@ -92,11 +63,6 @@ def test_runs_take_each_inner_node_once_after_what_stands_before_it(sequences, m
     for run, _ in result:
         assert len(run.token) == 1 or run.token.size <= most
         assert (np.diff(run.edge_parent) >= 0).all()
-
-
-def test_a_long_sequence_is_one_run_as_far_as_runs_may_go():
-    trie = build_trie(*flatten([list(range(101)), [0]]))
-    assert [run.token.shape for run in runs(trie, 40)] == [(40, 1), (40, 1), (20, 1)]
 
 
 def passes_of(sequences, width, most):
@@ -140,9 +106,3 @@ def test_padded_passes_ask_for_every_token_after_the_first_once(sequences, most)
 def test_ids_above_a_byte_sort_as_numbers():
     trie = build_trie(*flatten([[70000], [256], [255], [1]]))
     assert trie.token.tolist() == [1, 255, 256, 70000]
-
-
-@pytest.mark.parametrize("sequences", [[], [[]], [[], [3]]])
-def test_nothing_to_score_makes_no_pass(sequences):
-    assert passes_of(sequences, 8, 100)[1] == []
-    assert list(padded_passes(*flatten(sequences), 100)) == []

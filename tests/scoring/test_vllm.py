@@ -20,7 +20,7 @@ import urllib3
 
 from blimpworks.errors import TransientError, UserError
 from blimpworks.models.checkpoint import read_checkpoint, seal
-from blimpworks.scoring.engine import Encoded, load_engine
+from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.run import score_items
 from support import tiny, vllm_kit
 from support.hostile import make_hostile
@@ -151,15 +151,6 @@ def test_a_prompt_that_is_refused_does_not_spoil_its_neighbours(mode, engine, se
     assert result[0].tobytes() == result[3].tobytes() == result[4].tobytes()
 
 
-def test_an_id_that_the_model_does_not_know_is_refused(engine):
-    (known,) = engine.encode(["the dog sees."])
-    unknown = Encoded(np.array([5, 320], dtype=np.int32), np.array([1, 2], dtype=np.int32))
-    result = engine.logprobs([known, unknown, known])
-    assert result[1] == "refused"
-    assert np.isfinite(result[0]).all()
-    assert np.isfinite(result[2]).all()
-
-
 def test_the_server_wants_its_token_which_no_command_line_shows(served, engine):
     engine.logprobs(engine.encode(["the dog sees."]))
     server = served.server
@@ -186,20 +177,6 @@ def test_a_server_killed_during_a_job_is_started_again(served, engine, victim):
     assert number not in vllm_kit.commands()
     assert not any(row is None or isinstance(row, str) for row in result)
     assert [row.tobytes() for row in result[:10]] == [row.tobytes() for row in expected]
-
-
-@pytest.mark.parametrize("mode", ["served", "in_process"])
-def test_a_shard_without_anything_to_score_starts_nothing(mode, checkpoint, monkeypatch):
-    def start(*args):
-        raise AssertionError
-
-    monkeypatch.setattr(VllmServer, "start", start)
-    monkeypatch.setattr("vllm.LLM", start)
-    options = {"served": OPTIONS, "in_process": IN_PROCESS}[mode]
-    described = read_checkpoint(checkpoint).model_copy(update={"first_token": "skip"})
-    engine = VllmEngine(checkpoint, described, options)
-    assert tiny.shard_of(engine, ["", "x"])["status"].to_pylist() == ["empty"] * 2
-    assert engine.logprobs([]) == []
 
 
 def test_vllm_takes_every_argument_that_it_is_given(setup):
