@@ -76,9 +76,7 @@ def write(how, path, monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["atomic", "whole_directory", "scratch"])
-def test_the_next_run_removes_what_a_killed_one_left_and_nothing_of_a_living_one(
-    how, tmp_path, monkeypatch
-):
+def test_a_run_removes_what_a_killed_one_left_but_nothing_of_a_living(how, tmp_path, monkeypatch):
     path = tmp_path / "product"
     living, kept = start(how, path)
     killed, left = start(how, path)

@@ -68,7 +68,5 @@ def test_an_item_and_its_translation_are_two_items():
         for lang in ("eng", "eng", "deu", "deu")
     ]
     found = baseline_rows(one_row_per_item(pd.DataFrame(rows)))
-    assert [(r.lang, r.correct, r.n) for r in found.itertuples()] == [
-        ("eng", 0.5, 1),
-        ("deu", 0.5, 1),
-    ]
+    each = [(r.lang, r.correct, r.n) for r in found.itertuples()]
+    assert each == [("eng", 0.5, 1), ("deu", 0.5, 1)]

@@ -184,9 +184,7 @@ def test_a_trained_models_row_says_what_its_recipe_makes(campaign, tmp_path):
         ("treebanks", 1, "lang", "nmae", "1: unknown columns: nmae; missing columns: lang"),
     ],
 )
-def test_a_wrong_cell_or_heading_is_named_by_file_line_and_column(
-    campaign, tmp_path, table, line, old, new, message
-):
+def test_a_wrong_cell_or_heading_is_named(campaign, tmp_path, table, line, old, new, message):
     edit(tmp_path / f"{table}.tsv", line, old, new)
     with pytest.raises(UserError, match=f"{table}.tsv:{message}"):
         campaign()

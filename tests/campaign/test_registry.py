@@ -34,9 +34,7 @@ def test_no_shared_file_names_a_paper():
     listed = subprocess.check_output(command, cwd=REPOSITORY, text=True).splitlines()
     files = {name: REPOSITORY / name for name in listed if not ROOMS.match(name)}
     texts = {name: path.read_text("utf-8") for name, path in files.items() if path.is_file()}
-    assert not {
-        name: found for name in texts if (found := NAMES.findall(CALLED.sub("", texts[name])))
-    }
+    assert not {n: found for n in texts if (found := NAMES.findall(CALLED.sub("", texts[n])))}
 
 
 def test_papers_come_in_the_order_in_which_reports_have_them():

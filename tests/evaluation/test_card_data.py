@@ -189,9 +189,8 @@ def test_models_are_compared_on_the_same_items_and_corrected_for_all_tests(card)
 
 
 def test_few_pairs_are_tested_exactly_where_asked_for_and_one_language_once(root):
-    p_values = {
-        test["lang"]: test["p"] for test in benchmark_of(root, mcnemar="corrected")["tests"]
-    }
+    tests = benchmark_of(root, mcnemar="corrected")["tests"]
+    p_values = {test["lang"]: test["p"] for test in tests}
     assert p_values == pytest.approx({"all": 2 / 2**4, "eng": 2 / 2**2, "deu": 2 / 2**2})
     tests = benchmark_of(root, languages={"small": ["eng", "deu"], "large": ["eng"]})["tests"]
     assert [test["lang"] for test in tests] == ["eng"]

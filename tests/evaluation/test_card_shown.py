@@ -318,9 +318,7 @@ def test_tables_to_paste_have_accuracies_by_phenomenon_and_paradigm(files):
     assert markdown.count("# Pairs by phenomenon") == markdown.count("# Pairs by paradigm") == 1
     assert ["All languages", "all", "12", "58.3 (32.0–80.7)", "91.7 (64.6–98.5)"] in lines
     assert ["English", "person", "SG", "4", "50.0 (15.0–85.0)", "75.0 (30.1–95.4)"] in lines
-    assert (
-        "Accuracy in % and its 95 % interval. 12 pairs in 2 languages: all there are." in markdown
-    )
+    assert "Accuracy in % and its 95 % interval. 12 pairs in 2 languages: all there" in markdown
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
     assert r"German & number & SG & 4 & 50.0 (15.0--85.0) & 100.0 (51.0--100.0) \\" in latex
     assert r"Judged by full\_sentence." in latex

@@ -226,9 +226,7 @@ SPACE = (
 
 
 @pytest.mark.parametrize(("before", "reasons"), [(" ", [SPACE]), ("", [])])
-def test_what_the_harness_logged_is_compared_and_its_space_explained(
-    two, tmp_path, before, reasons
-):
+def test_the_harness_is_compared_with_and_its_space_explained(two, tmp_path, before, reasons):
     comparison = compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER[:6], before))
     assert comparison.models == (("small", "theirs"),)
     assert [each.text for each in comparison.reasons] == reasons
@@ -284,9 +282,7 @@ def test_samples_that_cannot_be_compared_are_refused(two, tmp_path, changes, mes
 # Results as pandas tables, for notebooks
 
 
-def test_a_copied_evaluation_keeps_its_results_when_the_original_is_run_again(
-    tmp_path, monkeypatch
-):
+def test_a_copy_keeps_its_results_when_the_original_is_run_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     original = Evaluation(Path("original"))
     original.write_items()

@@ -179,14 +179,8 @@ def test_a_figure_in_html_is_its_picture_with_its_numbers_as_a_table_under_it(tm
 
 
 def test_an_accuracy_over_few_pairs_shows_pairs_and_ties():
-    too_few = ENOUGH_PAIRS - 1
-    numbers = {
-        "a": (4, 4),
-        "b": (too_few, 1),
-        "c": (too_few, 0),
-        "d": (ENOUGH_PAIRS, 9),
-        "e": (4, None),
-    }
+    few, enough = ENOUGH_PAIRS - 1, ENOUGH_PAIRS
+    numbers = {"a": (4, 4), "b": (few, 1), "c": (few, 0), "d": (enough, 9), "e": (4, None)}
     cells = [cell("r", name, 50, n=n, ties=ties) for name, (n, ties) in numbers.items()]
     exhibit = Exhibit("Accuracies", "By paradigm.", cells)
     drawn = Exhibit("A figure", "By paradigm.", cells[:1], figure=Figure())
@@ -405,9 +399,7 @@ def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monke
         (["किताब", "日本"], ["fonts-lohit-deva", "fonts-noto-cjk"]),
     ],
 )
-def test_the_record_of_a_figure_has_the_packages_of_fonts_that_it_lacks(
-    names, packages, tmp_path, monkeypatch, caplog
-):
+def test_a_figures_record_names_fonts_it_lacks(names, packages, tmp_path, monkeypatch, caplog):
     manager = fonts.font_manager
     bundled = [font for font in manager.fontManager.ttflist if font.name == "DejaVu Sans Mono"]
     monkeypatch.setattr(manager.fontManager, "ttflist", bundled)

@@ -69,11 +69,8 @@ def test_a_sentence_of_no_formula_or_of_two_is_refused(sentence, count):
 
 
 HEADINGS = "exhibit,row,column,text,value,unit,bold,fault,corrected,note,title,formula,of"
-TABLE = [
-    "table1,a,n,3,3,pairs,,,,,,,",
-    "table1,b,n,five,5,pairs,,,,,,,",
-    "table1,b,m,7,7,pairs,,,,,,,",
-]
+TABLE = ["table1,a,n,3,3,pairs,,,,,,,", "table1,b,n,five,5,pairs,,,,,,,"]
+TABLE += ["table1,b,m,7,7,pairs,,,,,,,"]
 SHARE = "text,share,of a,60 %,60,%,,,,,,100 × first value ÷ second value,table1/a; b/n"
 RECOMPUTATION = Recomputation(
     {QUOTIENT: "{:.1f} %", COUNT: "{:.0f}", VALUES: "{:,.0f}", of_row("value"): "{text}"},

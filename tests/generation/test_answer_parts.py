@@ -46,9 +46,8 @@ def test_published_accuracies_are_shares_of_the_nominal_number_of_prompts():
 
 
 def test_cases_within_a_template_count_what_there_is_and_their_task_what_there_should_be():
-    groups = [
-        ("more_letters", f"template=1/answer={n}", right, 2, 8) for n, right in ((1, 2), (2, 1))
-    ]
+    cases = ((1, 2), (2, 1))
+    groups = [("more_letters", f"template=1/answer={n}", right, 2, 8) for n, right in cases]
     result = accuracies(*groups).xs("published", level="method")["accuracy"]
     assert result["more_letters", "template=1/answer=2"] == pytest.approx(1 / 2)
     assert result["more_letters", "all"] == pytest.approx(3 / 8)

@@ -93,9 +93,8 @@ def test_rows_stay_in_their_order_with_all_their_columns(pairs):
 
 
 def test_items_of_several_conditions_are_whole_and_count_once(tmp_path):
-    items = [
-        {name: Condition((f"word{i}", [1.0])) for name in ("match", "mismatch")} for i in range(6)
-    ]
+    names = ("match", "mismatch")
+    items = [{name: Condition((f"word{i}", [1.0])) for name in names} for i in range(6)]
     path = write_designs(tmp_path / "items.parquet", items, ["(*;%match%) < (*;%mismatch%)"])
     table, notes = sampled(path, 2)
     assert notes == {"items": 2, "of_items": 6, "rows": 4, "of_rows": 12}

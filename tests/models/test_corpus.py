@@ -257,9 +257,8 @@ def test_texts_of_several_languages_are_joined_each_sentence_once(tmp_path):
 
 def even_model(directory, words):
     """An LSTM that gives its words the probabilities of ``words``, whatever is before."""
-    settings = LstmSettings(
-        words="whitespace", vocabulary=len(words), layers=1, hidden=2, embedding=2
-    )
+    sizes = {"layers": 1, "hidden": 2, "embedding": 2}
+    settings = LstmSettings(words="whitespace", vocabulary=len(words), **sizes)
     model = LstmModel(settings)
     with torch.no_grad():
         model.head.weight.zero_()

@@ -26,7 +26,7 @@ from blimpworks.models.checkpoint import (
     refuse_own_code,
     seal,
 )
-from blimpworks.models.facts import architecture_of, described_facts, facts_of, format_of
+from blimpworks.models.facts import architecture_of, facts_of, format_of
 from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.models.pickled import convert_weights
 from blimpworks.models.retrieve import take_local
@@ -472,13 +472,6 @@ def test_a_model_with_code_of_its_own_is_refused_by_whatever_reads_or_copies_it(
     assert says in str(refused.value)
     assert len(str(refused.value).replace(str(folder), "")) < 300
     assert not (folder.parent / "copy" / FILE_NAME).exists()
-
-
-@pytest.mark.parametrize("way", ["config.json", "tokenizer_config.json", "a part's configuration"])
-def test_a_model_of_the_hub_that_names_code_is_refused_by_its_name(folder, way):
-    hide(folder, way)
-    with pytest.raises(UserError, match=r"^lab/coded: \w+\.json names code of its own"):
-        described_facts(folder, {"F32": 1}, "lab/coded")
 
 
 def test_what_only_looks_like_code_is_no_reason_to_refuse_a_model(folder):

@@ -101,9 +101,8 @@ def fetch(hub, client, tmp_path):
 
     def run(hf_id="lab/good", revision="main", **environment):
         output = tmp_path / "model" / "checkpoint.json"
-        return output, client(
-            tiny.retrieve_words(output, hf_id, revision), tmp_path / "store", **environment
-        )
+        words = tiny.retrieve_words(output, hf_id, revision)
+        return output, client(words, tmp_path / "store", **environment)
 
     return run
 
@@ -159,9 +158,8 @@ def test_a_pull_request_is_a_revision(fetch, hub):
 
 def test_a_gguf_file_is_retrieved_alone(fetch, hub, tmp_path):
     kit = pytest.importorskip("support.gguf_kit", reason="writes GGUF files by the package gguf")
-    made = tiny.make_transformer(
-        tiny.write_corpus(tmp_path / "text", 60), tmp_path / "m/checkpoint.json"
-    )
+    text = tiny.write_corpus(tmp_path / "text", 60)
+    made = tiny.make_transformer(text, tmp_path / "m/checkpoint.json")
     content = kit.write_gguf(made.parent, tmp_path / "tiny.gguf").read_bytes()
     files = REPOSITORIES["lab/good"] | {"q4/tiny.gguf": content}
     hub.move("lab/good", "refs/pr/8", LATER, files)
@@ -207,9 +205,7 @@ def test_a_model_that_is_refused(fetch, hub, model):
     assert not output.exists()
 
 
-def test_code_of_a_model_is_retrieved_with_consent_to_its_digest_alone(
-    fetch, client, hub, tmp_path
-):
+def test_code_is_retrieved_with_consent_to_its_digest_alone(fetch, client, hub, tmp_path):
     own = REPOSITORIES["lab/own"]
     classes = {"AutoConfig": "modeling_evil.C"}
     files = {name: own[name].decode() for name in sorted(own) if name.endswith(".py")}
@@ -222,9 +218,8 @@ def test_code_of_a_model_is_retrieved_with_consent_to_its_digest_alone(
     assert f"lab/own has code of its own with digest {digest}, but" in sentence_of(done)
     assert not output.exists()
     for offline in ("", "1"):
-        done = client(
-            [*words, f"--run-model-code={digest}"], tmp_path / "store", HF_HUB_OFFLINE=offline
-        )
+        consenting = [*words, f"--run-model-code={digest}"]
+        done = client(consenting, tmp_path / "store", HF_HUB_OFFLINE=offline)
         seal = sealed((output, done))
         names = {"config.json", "model.safetensors", "model_code.json", "tokenizer.model"}
         assert seal["files"].keys() == names
@@ -326,9 +321,7 @@ def test_a_branch_is_locked_to_the_commit_that_it_was_at_first(fetch, table):
     assert table.with_name("models.lock.tsv").read_bytes() == before
 
 
-def test_a_branch_that_has_moved_stops_what_was_locked_and_says_what_to_do(
-    fetch, hub, table, client, tmp_path
-):
+def test_a_branch_that_has_moved_says_what_to_do(fetch, hub, table, client, tmp_path):
     sealed(fetch(BLIMPWORKS_MODELS=str(table)))
     move_main(hub)
     said = sentence_of(fetch(BLIMPWORKS_MODELS=str(table))[1])
@@ -358,9 +351,7 @@ def test_a_commit_is_neither_looked_up_nor_locked(fetch, hub, table):
     assert not any("/revision/" in path for path in hub.asked)
 
 
-def test_a_table_of_an_evaluation_goes_by_the_commits_of_the_repositorys(
-    fetch, hub, table, tmp_path
-):
+def test_an_evaluation_goes_by_the_repositorys_commits(fetch, hub, table, tmp_path):
     sealed(fetch(BLIMPWORKS_MODELS=str(table)))
     own = tmp_path / "evaluation" / "models.tsv"
     own.parent.mkdir()
@@ -372,14 +363,10 @@ def test_a_table_of_an_evaluation_goes_by_the_commits_of_the_repositorys(
     said = sentence_of(fetch(BLIMPWORKS_MODELS=tables)[1])
     # It is locked for the repository's table, and to be changed in the evaluation's own.
     assert f"in {table.with_name('models.lock.tsv')}, to {LATER}; to stay" in said
-    assert said.endswith(
-        f"the revision in {own}, and to take the second, run `blimpworks pin {own} tiny`."
-    )
+    assert said.endswith(f"in {own}, and to take the second, run `blimpworks pin {own} tiny`.")
 
 
-def test_pinning_in_a_table_of_ones_own_replaces_what_the_repositorys_has_locked(
-    table, tmp_path, monkeypatch
-):
+def test_pinning_in_a_table_of_ones_own_replaces_the_repositorys(table, tmp_path, monkeypatch):
     day = "2026-01-31"
     record(LockedModel(hf_id="lab/good", revision="main", commit=COMMIT, date=day), table)
     own = tmp_path / "own" / "models.tsv"
@@ -411,9 +398,7 @@ def test_what_is_not_locked_yet_can_be_locked_before_it_is_retrieved(client, hub
     assert f"{table} has no row 'tinny'; did you mean tiny?" in said
 
 
-def test_of_a_model_for_each_language_those_are_pinned_that_were_retrieved(
-    client, hub, table, tmp_path
-):
+def test_of_a_model_for_each_language_the_retrieved_are_pinned(client, hub, table, tmp_path):
     sealed_as = {"commit": LATER, "date": "2026-01-31"}
     record(LockedModel(hf_id="lab/good", revision="main", **sealed_as), table)
     record(LockedModel(hf_id="other/good", revision="main", **sealed_as), table)

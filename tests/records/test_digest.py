@@ -276,9 +276,7 @@ def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_cha
     assert digest() == first
 
 
-def test_the_link_to_nothing_by_which_an_editor_locks_a_file_counts_for_nothing(
-    tmp_path, monkeypatch
-):
+def test_the_link_with_which_an_editor_locks_a_file_counts_for_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "package_folders", lambda: {"some": tmp_path})
     (tmp_path / "a.py").write_text("A = 1\n")
     before = kept.package_digest.__wrapped__()

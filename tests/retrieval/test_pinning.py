@@ -163,9 +163,8 @@ def test_a_compressed_file_is_pinned_as_it_is_retrieved(mine, tmp_path):
     assert retrieve(filled, tmp_path / "copy", tmp_path) == "a.xz"
 
 
-CONTENTS = {
-    f"UD_A-B/{part}.conllu": f"# {part}\n".encode() * 500 for part in ("train", "dev", "test")
-}
+PARTS = ("train", "dev", "test")
+CONTENTS = {f"UD_A-B/{part}.conllu": f"# {part}\n".encode() * 500 for part in PARTS}
 TREEBANKS = "lang\ttreebank\tfile\tversion\tcommit\tsha256\tgit_blob\tbytes\tlicence\turl\tmirror\n"
 
 

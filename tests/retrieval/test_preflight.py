@@ -94,9 +94,7 @@ NEEDS = [HubNeed("lab/open", True), HubNeed("lab/shut", True), HubNeed("lab/any"
         ("hf_x", [HubNeed("lab/busy", True)], []),
     ],
 )
-def test_gated_models_want_a_token_whose_owner_accepted_their_licence(
-    tmp_path, monkeypatch, token, needs, said
-):
+def test_gated_models_want_a_token(tmp_path, monkeypatch, token, needs, said):
     monkeypatch.setenv("HF_TOKEN", token)
     found = obstacles([], needs, None, tmp_path)
     assert [each[: len(start)] for each, start in zip(found, said, strict=True)] == said

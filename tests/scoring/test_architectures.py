@@ -114,9 +114,8 @@ def llama(tmp_path_factory):
     torch.manual_seed(0)
     directory = tmp_path_factory.mktemp("llama")
     sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1}
-    config = LlamaConfig(
-        vocab_size=400, num_attention_heads=2, initializer_range=0.3, pad_token_id=0, **sizes
-    )
+    sizes |= {"vocab_size": 400, "num_attention_heads": 2, "pad_token_id": 0}
+    config = LlamaConfig(initializer_range=0.3, **sizes)
     model = LlamaForCausalLM(config).eval()
     model.save_pretrained(directory)
     return model, directory

@@ -232,9 +232,7 @@ def step_by_step(checkpoint, architecture, context, word):
 
 
 @pytest.mark.parametrize("architecture", ["causal", "masked"])
-def test_a_word_apart_has_the_sum_over_its_tokens_after_a_text_encoded_anew(
-    trained, tmp_path, architecture
-):
+def test_a_word_apart_is_the_sum_over_its_tokens(trained, tmp_path, architecture):
     first = {"first_token": "encoded"} if architecture == "causal" else {}
     checkpoint = tiny.copied(trained(architecture), tmp_path / "m", **first)
     rows = scored(checkpoint, "transformers", [f"{a}{APART}{b}" for a, b in WORDS])
@@ -314,9 +312,7 @@ def harness(checkpoint):
     """The model in lm-evaluation-harness."""
     reason = "lm-evaluation-harness is not installed (envs/dev.in)"
     library = pytest.importorskip("lm_eval.models.huggingface", reason=reason)
-    return library.HFLM(
-        pretrained=str(checkpoint.parent), device="cpu", batch_size=16, dtype="float32"
-    )
+    return library.HFLM(str(checkpoint.parent), device="cpu", batch_size=16, dtype="float32")
 
 
 def test_minicons_with_bos_gives_the_same_scores_and_decisions(checkpoint):

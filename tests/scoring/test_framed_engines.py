@@ -191,9 +191,7 @@ def test_words_end_at_white_space_whatever_the_tokenizer_says():
     assert word_numbers("don't", [0, 1, 2], [(0, 3), (3, 4), (4, 5)]).tolist() == [0, 1, 2]
 
 
-def test_a_model_without_a_mask_is_neither_scored_as_a_masked_one_nor_as_one_that_continues(
-    trained, tmp_path
-):
+def test_what_needs_a_mask_refuses_a_model_without_one(trained, tmp_path):
     directory = tiny.unsealed(trained("causal"), tmp_path / "model")
     with pytest.raises(UserError, match="the tokenizer has no mask token"):
         open_masked(tiny.describe(directory, "masked"))
@@ -288,9 +286,8 @@ def test_a_sentencepiece_model_needs_no_other_tokenizer_file(seq2seq, tmp_path):
     symbols = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
     symbols |= {"user_defined_symbols": ["<extra_id_0>"], "minloglevel": 2}
     places = {"input": str(corpus), "model_prefix": str(tmp_path / "spiece")}
-    sentencepiece.SentencePieceTrainer.train(
-        vocab_size=200, hard_vocab_limit=False, **symbols, **places
-    )
+    train = sentencepiece.SentencePieceTrainer.train
+    train(vocab_size=200, hard_vocab_limit=False, **symbols, **places)
     settings = {"tokenizer_class": "T5Tokenizer", "extra_ids": 0}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
     model, _ = plain(seq2seq, AutoModelForSeq2SeqLM)

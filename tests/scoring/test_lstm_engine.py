@@ -135,29 +135,6 @@ def test_shared_prefixes_change_no_score_and_no_decision(engines, sentences, ran
                 assert np.array_equal(row, rows[i], equal_nan=True)
 
 
-def computed(engine, texts):
-    """Tokens that go through the LSTM, and rows that go through its output layer."""
-    model, tokens, rows = engine._loaded[0], [], []
-    hooks = [
-        model.register_forward_hook(lambda _, given, __: tokens.append(given[0].numel())),
-        model.head.register_forward_hook(lambda _, given, __: rows.append(len(given[0]))),
-    ]
-    engine.logprobs(engine.encode(texts))
-    for hook in hooks:
-        hook.remove()
-    return sum(tokens), sum(rows)
-
-
-def test_a_shared_beginning_costs_once(checkpoint):
-    texts = ["the dog that the cat likes sees", "the dog that the cat likes hears"] * 2
-    # <eos> and six words, then two last words that <eos> follows.
-    assert computed(open_lstm(checkpoint), texts) == (9, 9)
-    assert computed(open_lstm(checkpoint, batch_tokens=1), texts) == (9, 9)
-    assert computed(open_lstm(checkpoint, first_token="skip"), texts) == (8, 8)
-    # Equal sentences are taken once even so, lest rounding set them apart.
-    assert computed(open_lstm(checkpoint, sharing="never"), texts) == (16, 16)
-
-
 def test_words_between_spaces_are_kept_whole(tmp_path):
     corpus = tmp_path / "text.txt"
     lines = [f"l' auteur rit {number} .\n" for number in range(60)]

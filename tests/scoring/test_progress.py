@@ -243,9 +243,8 @@ def test_an_interrupted_run_begins_no_pass_any_more(score, tmp_path, monkeypatch
 @pytest.mark.parametrize(("seconds", "shards"), [(RESERVE - 1, 0), (RESERVE + 2, 1)])
 def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, seconds, shards):
     watch = Watch(Deadline(time.time() + seconds), Slow(load=0, shard=1.4))
-    with pytest.raises(
-        OutOfTime, match=rf"^{7 * shards} of \d+ sentences have scores; .* goes on from there"
-    ):
+    said = rf"^{7 * shards} of \d+ sentences have scores; .* goes on from there"
+    with pytest.raises(OutOfTime, match=said):
         score(watch)
     assert len(Store(tmp_path / "run/shards").shard_of) == 7 * shards
 

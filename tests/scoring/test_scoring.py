@@ -30,6 +30,7 @@ from blimpworks.scoring.shards import read_manifest
 from blimpworks.scoring.vllm_engine import ENTRIES as VLLM_ENTRIES
 from blimpworks.tables import SCORES, read_table
 from support import tiny
+from support.hostile import edit as edit_json
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
 ODD = ["कुत्ता sees água", "🙂🙃 ok", "x", "the dog sees", "  two  spaces "]
@@ -112,9 +113,8 @@ def test_sentence_score_is_the_sum_of_its_tokens(trained, tmp_path):
 
 def test_equal_sentences_are_scored_once_and_items_listed_once(trained, tmp_path):
     pair = ("the dog sees.", "the dog see.")
-    items = tiny.write_items(
-        tmp_path / "items.parquet", [pair, pair, pair[::-1]], item_id=["a", "a", "b"]
-    )
+    twice = {"item_id": ["a", "a", "b"]}
+    items = tiny.write_items(tmp_path / "items.parquet", [pair, pair, pair[::-1]], **twice)
     table = scored(items, trained("ngram"), tmp_path)
     assert table["item_id"].to_pylist() == ["a", "b"]
     assert read_manifest(tmp_path / "manifest.json").sentences == 2
@@ -123,9 +123,8 @@ def test_equal_sentences_are_scored_once_and_items_listed_once(trained, tmp_path
 
 
 def test_too_long_and_empty_sentences_have_no_score(trained, tmp_path):
-    items = tiny.write_items(
-        tmp_path / "items.parquet", [("the dog " * 60, "short"), ("", "short"), ("a", "b")]
-    )
+    pairs = [("the dog " * 60, "short"), ("", "short"), ("a", "b")]
+    items = tiny.write_items(tmp_path / "items.parquet", pairs)
     table = scored(items, trained("causal"), tmp_path)
     assert table["status"].to_pylist() == ["too_long", "empty", "ok"]
     assert table["logprob_good"].is_null().to_pylist() == [True, True, False]
@@ -298,9 +297,7 @@ def shards(directory):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
-    model, items, tmp_path, small_disk, score
-):
+def test_a_full_disk_costs_the_shard_in_hand_alone(model, items, tmp_path, small_disk, score):
     (tmp_path / "whole").mkdir()
     assert score(items, model, tmp_path / "whole")[0] == 0
     whole = shards(tmp_path / "whole")
@@ -329,9 +326,7 @@ def copy(model, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "not json"])
-def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
-    items, tmp_path, copy, score, damage
-):
+def test_corrupt_weights_are_told_in_one_sentence(items, tmp_path, copy, score, damage):
     weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
     if damage == "cut":
         weights.write_bytes(weights.read_bytes()[:2000])
@@ -349,9 +344,7 @@ def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
 
 def test_a_score_that_is_no_number_is_marked_and_tried_again_on_request(items, tmp_path, copy):
     weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
-    settings.write_text(
-        json.dumps(json.loads(settings.read_text()) | {"tie_word_embeddings": False})
-    )
+    edit_json(settings, tie_word_embeddings=False)
     name = "model.embed_tokens.weight"
     sound = load_file(weights)
     sound["lm_head.weight"] = sound[name].clone()

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.scoring.passes import packed_passes, padded_passes, plan_rows
-from blimpworks.scoring.trie import build_trie, runs
+from blimpworks.scoring.trie import build_trie
 
 # Few ids, so that prefixes, repeats and empty sequences come about by themselves.
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=25)
@@ -33,36 +33,6 @@ def test_a_tree_has_one_node_for_each_distinct_prefix_in_depth_first_order(seque
     result = [path_to(trie, node) for node in range(len(trie.token))]
     assert result == prefixes(sequences)
     assert trie.depth.tolist() == [len(path) - 1 for path in result]
-
-
-def cells_of(planned):
-    """What has been read at each cell of each run, following parents as a model would."""
-    before = [()]
-    for run in planned:
-        cells = []
-        before = [before[parent] for parent in run.parent]
-        for row in run.token:
-            before = [(*path, token) for path, token in zip(before, row, strict=True)]
-            cells += before
-        yield run, cells
-
-
-@given(SEQUENCES, st.integers(1, 30), st.booleans())
-def test_runs_take_each_inner_node_once_after_what_stands_before_it(sequences, most, merge):
-    trie = build_trie(*flatten(sequences), merge=merge)
-    result = list(cells_of(runs(trie, most)))
-    inner = sorted(path_to(trie, node) for node in {*trie.parent.tolist()} - {-1})
-    assert sorted(cell for _, cells in result for cell in cells) == inner
-    edges = [
-        (node, cells[parent])
-        for run, cells in result
-        for node, parent in zip(run.edge_node, run.edge_parent, strict=True)
-    ]
-    assert sorted(node for node, _ in edges) == np.flatnonzero(trie.parent >= 0).tolist()
-    assert all(path_to(trie, node)[:-1] == cell for node, cell in edges)
-    for run, _ in result:
-        assert len(run.token) == 1 or run.token.size <= most
-        assert (np.diff(run.edge_parent) >= 0).all()
 
 
 def passes_of(sequences, width, most):

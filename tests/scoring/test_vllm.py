@@ -133,12 +133,6 @@ def test_order_and_company_do_not_matter(engine):
     assert engine.logprobs(encoded[7:8])[0].tobytes() == straight[7].tobytes()
 
 
-def test_statuses_of_what_cannot_be_scored(engine):
-    texts = ["the dog sees.", "the dog " * 60, ""]
-    table = tiny.shard_of(engine, texts)
-    assert table["status"].to_pylist() == ["ok", "too_long", "empty"]
-
-
 @pytest.mark.parametrize("mode", ["served", "loaded"])
 def test_a_prompt_that_is_refused_does_not_spoil_its_neighbours(mode, engine, setup, request):
     model = request.getfixturevalue(mode)
@@ -244,9 +238,7 @@ def last_line(process, code=2):
     return said.strip().splitlines()[-1]
 
 
-def test_a_killed_job_leaves_no_process_and_is_completed_to_the_same_bytes(
-    items, checkpoint, tmp_path
-):
+def test_a_killed_job_leaves_no_process_and_is_completed(items, checkpoint, tmp_path):
     whole = tmp_path / "whole"
     score_items([items], checkpoint, whole / "shards", whole / "manifest.json", "vllm", IN_PROCESS)
     job, shards = score(items, checkpoint, tmp_path / "killed"), tmp_path / "killed" / "shards"
@@ -412,17 +404,6 @@ def test_a_server_that_no_longer_scores_what_it_scored_ends_the_job_and_blames_n
     model.ask(prompts[:1])
     with pytest.raises(TransientError, match="failed, 3 times in a row"):
         model.ask(prompts)
-
-
-@pytest.mark.parametrize("status", [401, 403, 404])
-def test_answers_of_another_server_refuse_nothing(staged, status):
-    model, kind = staged(lambda self, prompts: status if self.starts == 1 else 200)
-    result = model.ask([[number, 5] for number in range(90)])
-    assert [row.tolist() for row in result] == [[-1.5]] * 90
-    assert kind.starts == 2
-    model, _ = staged(lambda self, prompts: status)
-    with pytest.raises(UserError, match="failed, 3 times in a row"):
-        model.ask([[1, 5]])
 
 
 def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_path):
