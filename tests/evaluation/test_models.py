@@ -24,9 +24,9 @@ from blimpworks.evaluation.request import repository_catalogue, write_models
 from blimpworks.models.checkpoint import FILE_NAME, Description, read_checkpoint
 from blimpworks.models.hub import HubAddress
 from blimpworks.models.retrieve import retrieve_model, take_local
-from support import tiny
+from support import hub_kit, tiny
 from support.hostile import edit
-from support.hub_kit import COMMIT, serving
+from support.hub_kit import COMMIT
 from support.ngram_kit import ARPA
 
 CATALOGUE = repository_catalogue().models
@@ -284,7 +284,7 @@ def hub(trained):
         "lab/pickled": files | {"pytorch_model.bin": weights},
         "lab/shards": files | many | {"config.json": json.dumps(config).encode()},
     }
-    with serving(repositories) as server:
+    with hub_kit.serving(repositories) as server:
         server.size = len(weights)
         yield server
 
@@ -292,11 +292,7 @@ def hub(trained):
 @pytest.fixture
 def served(hub, tmp_path, monkeypatch):
     """The hub as that of this process, whose cache is the test's own."""
-    files = f"{hub.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-    monkeypatch.setattr(constants, "ENDPOINT", hub.url)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", files)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setenv("NO_PROXY", "*")
+    hub_kit.use(hub, tmp_path, monkeypatch)
     hub.asked.clear()
     return hub
 

@@ -268,17 +268,20 @@ def items(tmp_path_factory):
 
 
 @pytest.fixture
-def score(monkeypatch, capsys):
+def score(monkeypatch, capsys, caplog):
     """The command as the workflow calls it, in this process: its exit status, and what it says."""
 
+    caplog.set_level("INFO")
+
     def run(items, checkpoint, directory):
+        caplog.clear()
         options = SHARDS_OF_20.model_dump_json()
         words = tiny.score_words(items, checkpoint, "transformers", directory, options)
         monkeypatch.setattr(sys, "argv", ["blimpworks", *words])
         try:
             main()
         except SystemExit as end:
-            return end.code or 0, capsys.readouterr().err
+            return end.code or 0, caplog.text + capsys.readouterr().err
         raise AssertionError("a command ends its process")
 
     return run
