@@ -182,11 +182,9 @@ def test_number_format_and_first_token_are_measured_against_float32(trained, tmp
     where = (checkpoint, items, "--output", tmp_path, "--pairs", 20, *methods)
     page = run("parity", *where)
     rows = read_table(PARITY, tmp_path / "parity.parquet").to_pylist()
-    assert [(r["variant"], r["method"]) for r in rows] == [
-        (variant, method)
-        for method in ("full_sentence", "own")
-        for variant in (REFERENCE, "transformers:bfloat16", "transformers:skip")
-    ]
+    compared = [REFERENCE, "transformers:bfloat16", "transformers:skip"]
+    assert [row["variant"] for row in rows] == compared * 2
+    assert [row["method"] for row in rows] == ["full_sentence"] * 3 + ["own"] * 3
     itself, rounded, without = rows[:3]
     assert itself["n"] + itself["skipped"] == 20
     assert itself["token_max"] == itself["flips"] == itself["unmatched"] == 0
@@ -204,11 +202,8 @@ def test_number_format_and_first_token_are_measured_against_float32(trained, tmp
     assert run("parity", *where) == page
     after = tiny.contents(tmp_path)
     changed = {name for name in before if before[name] != after[name]}
-    assert {name.rpartition("/")[2] for name in changed} <= {
-        "log.txt",
-        "manifest.json.prov.json",
-        "parity.parquet.prov.json",
-    }
+    records = {"log.txt", "manifest.json.prov.json", "parity.parquet.prov.json"}
+    assert {name.rpartition("/")[2] for name in changed} <= records
 
 
 def test_a_token_with_bars_stays_in_its_cell():
@@ -226,11 +221,8 @@ def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, m
     monkeypatch.setattr(variants, "REPOSITORY", tmp_path)
     monkeypatch.setattr(variants, "find_spec", lambda name: name != "vllm" or None)
     checkpoint, items = trained
-    page = run(
-        "parity",
-        *(checkpoint, items, "--output", tmp_path, "--reference", "transformers"),
-        *("--variant", "kenlm", "--variant", "vllm"),
-    )
+    options = ("--reference", "transformers", "--variant", "kenlm", "--variant", "vllm")
+    page = run("parity", checkpoint, items, "--output", tmp_path, *options)
     first, *impossible = rows_of(tmp_path)
     reasons = {
         "kenlm": "the engine kenlm runs no causal models",

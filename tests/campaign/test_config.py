@@ -151,14 +151,8 @@ def test_a_selection_keeps_the_order_and_needs_a_treebank_file(campaign, tmp_pat
         campaign(languages=["cym"])
 
 
-OWN = {
-    "ngram-5": "ngram",
-    "transformer-small": "transformer",
-    "masked-small": "masked",
-    "seq2seq-small": "encoder-decoder",
-    "instruct-small": "instruct",
-    "lstm-small": "lstm",
-}
+OWN = {"ngram-5": "ngram", "transformer-small": "transformer", "masked-small": "masked"}
+OWN |= {"seq2seq-small": "encoder-decoder", "instruct-small": "instruct", "lstm-small": "lstm"}
 
 
 def test_a_trained_models_row_says_what_its_recipe_makes(campaign, tmp_path):

@@ -262,12 +262,9 @@ def asked(root, said):
     accuracies = root / "accuracies/asked.parquet"
     compute_accuracies([("small", "eng", path)], "asked", accuracies)
     card_kit.write_checkpoint(root / "models/small/multi/checkpoint.json", "small")
-    every = facts(
-        root,
-        **{"unit": "prompt", "noun": "prompt", "chance": None, "accuracies": str(accuracies)},
-        **{"methods": {"small": ["published"]}, "languages": {"small": ["eng"]}},
-        items={"eng": str(items)},
-    )
+    changes = {"unit": "prompt", "noun": "prompt", "chance": None, "accuracies": str(accuracies)}
+    changes |= {"methods": {"small": ["published"]}, "languages": {"small": ["eng"]}}
+    every = facts(root, **changes, items={"eng": str(items)})
     every["models"].pop("large")
     return every | {"benchmarks": {"asked": every["benchmarks"]["pairs"]}}
 

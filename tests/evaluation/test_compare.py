@@ -279,21 +279,15 @@ def test_samples_that_cannot_be_compared_are_refused(two, tmp_path, changes, mes
         compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER, "", **changes))
 
 
-# Results as pandas tables, for notebooks
-
-
 def test_a_copy_keeps_its_results_when_the_original_is_run_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     original = Evaluation(Path("original"))
     original.write_items()
     write_models([CATALOGUE["gpt2"]], original.folder / "models.tsv")
-    original.campaign(
-        pathvars={"results": str(original.results.absolute())},
-        catalogue={"models": str(original.folder.absolute() / "models.tsv")},
-        benchmarks=[BENCHMARK],
-        languages=[LANG],
-        models=["gpt2"],
-    )
+    settings = {"benchmarks": [BENCHMARK], "languages": [LANG], "models": ["gpt2"]}
+    settings["pathvars"] = {"results": str(original.results.absolute())}
+    settings["catalogue"] = {"models": str(original.folder.absolute() / "models.tsv")}
+    original.campaign(**settings)
     original.judge([1.0] * 8, "gpt2").finish()
     shutil.copytree("original", "copy")
     original.judge([-1.0] * 8, "gpt2")

@@ -49,13 +49,11 @@ def write_options(folder):
     """An evaluation of a model on items of three options, in the second half of a sentence."""
     evaluation = Evaluation(folder, OPTIONS)
     names = ("right", "wrong 1", "wrong 2")
-    items = [
-        {
-            name: Condition(("it is", [9.0]), (("option", f"{name}."), [surprisal]))
-            for name, surprisal in zip(names, values, strict=True)
-        }
-        for values in SURPRISALS
-    ]
+
+    def option(name, surprisal):
+        return Condition(("it is", [9.0]), (("option", f"{name}."), [surprisal]))
+
+    items = [{n: option(n, v) for n, v in zip(names, row, strict=True)} for row in SURPRISALS]
     evaluation.items.parent.mkdir(parents=True, exist_ok=True)
     write_designs(evaluation.items, items, FORMULAS)
     scores, judged = (evaluation.table(kind, "small") for kind in ("scores", "judgements"))

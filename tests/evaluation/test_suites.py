@@ -132,14 +132,9 @@ def write_words(root):
         path = root / f"items/pairs/{lang}.parquet"
         items = pq.read_table(path)
         n = len(items)
-        words = pd.DataFrame(
-            {
-                "sentence": [f"{lang}{number // 2}" for number in range(n)],
-                "length": draw.integers(1, 12, n),
-                "frequency": draw.normal(5, 2, n).round(3),
-                "surprisal": draw.gamma(2, 4, n),
-            }
-        )
+        words = pd.DataFrame({"sentence": [f"{lang}{number // 2}" for number in range(n)]})
+        words["length"], words["frequency"] = draw.integers(1, 12, n), draw.normal(5, 2, n).round(3)
+        words["surprisal"] = draw.gamma(2, 4, n)
         words["first"] = 9 * words["length"] + 3 * words["surprisal"] + draw.normal(0, 9, n)
         words["second"] = words["frequency"] * words["length"] + draw.normal(0, 20, n)
         tables.append(words)
@@ -498,13 +493,3 @@ def test_a_curve_has_a_point_for_each_checkpoint_and_a_panel_for_each_task(tmp_p
     assert line.get_ydata().tolist() == pytest.approx([100 * value for value in values])
     assert [*dashed.get_ydata()] == [71.25, 71.25]
     assert [cell.column for cell in drawn.cells] == ["chck_1M", "chck_10M"]
-
-
-def test_of_more_than_two_models_each_is_a_row(tmp_path):
-    shown, text = table(write_evaluation(tmp_path))
-    (row,) = shown["rows"]
-    row["models"]["third"] = row["models"]["small"]
-    text.card["models"]["third"] = {"label": "Third model"}
-    headings, rows = text.suite_table(shown)
-    assert headings == ["model", "Agreement"]
-    assert [row[0] for row in rows] == ["n", "Small model", "Large model", "Third model", "Peer"]

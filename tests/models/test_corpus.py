@@ -17,12 +17,7 @@ from blimpworks.campaign.scoring_jobs import every_job
 from blimpworks.campaign.settings import training as settings
 from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.cli import app
-from blimpworks.cluster.requests import (
-    multiplied_weights,
-    plan_trainings,
-    train_request,
-    training_retries,
-)
+from blimpworks.cluster import requests
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
 from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
@@ -386,11 +381,11 @@ def kind(label, memory_gb, host_memory_gb=100, max_hours=24):
 
 def test_an_lstm_is_trained_on_the_smallest_gpu_whose_node_can_hold_it():
     site = Site(gpus=(kind("big", 80), kind("small", 16, max_hours=100), kind("tight", 8, 4)))
-    request = train_request(site)
+    request = requests.train_request(site)
     assert request["gres"] == "gpu:small:1"
     assert request["runtime"] == 48 * 60
-    assert train_request(Site(gpus=(kind("big", 80),)))["runtime"] == 24 * 60
-    assert train_request(Site()) is None
+    assert requests.train_request(Site(gpus=(kind("big", 80),)))["runtime"] == 24 * 60
+    assert requests.train_request(Site()) is None
 
 
 def trainings(site, **recipe):
@@ -402,13 +397,13 @@ def trainings(site, **recipe):
     campaign = campaign.model_copy(update={"training": training, "benchmarks": ("clams",)})
     result = load_catalogue(campaign)
     parts = every_job(campaign, result, groups_of_models(campaign, result))
-    plans = {plan.model: plan for plan in plan_trainings(campaign, result, parts, site)}
-    return plans, training_retries(campaign, result, parts, site)
+    plans = {plan.model: plan for plan in requests.plan_trainings(campaign, result, parts, site)}
+    return plans, requests.training_retries(campaign, result, parts, site)
 
 
 def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(at_root):
     # Two layers of 800 units over 50,000 words multiply a word with 50.24 million weights.
-    assert multiplied_weights(settings.LstmRecipe(kind="lstm"), 50_000) == 50_240_000
+    assert requests.multiplied_weights(settings.LstmRecipe(kind="lstm"), 50_000) == 50_240_000
     site = Site(gpus=(kind("small", 16).model_copy(update={"teraflops": 312.0}),))
     plans, retries = trainings(site)
     mono, multi = plans["clams-lstm-mono-seed1"], plans["clams-lstm-multi-seed5"]

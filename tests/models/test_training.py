@@ -354,11 +354,9 @@ def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path,
     assert not (tmp_path / ".other.training").exists()
 
 
-@pytest.mark.parametrize("make", [tiny.make_transformer, tiny.make_masked, tiny.make_seq2seq])
-def test_muon_changes_the_matrices_of_the_blocks_and_adamw_the_rest(tmp_path, make):
-    text = tiny.write_corpus(tmp_path / "text.txt", 60)
-    checkpoint = make(text, tmp_path / "model" / "checkpoint.json")
-    config = AutoConfig.from_pretrained(checkpoint.parent)
+@pytest.mark.parametrize("architecture", ["causal", "masked", "encoder-decoder"])
+def test_muon_changes_the_matrices_of_the_blocks_and_adamw_the_rest(trained, architecture):
+    config = AutoConfig.from_pretrained(trained(architecture).parent)
     model = getattr(transformers, config.architectures[0])(config)
     recipe = tiny.RECIPE.model_copy(update={"optimiser": "muon"})
     muon, adamw = transformer.optimisers_of(model, recipe)

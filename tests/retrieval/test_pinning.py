@@ -29,14 +29,9 @@ def row(name, url, digest="", size="", version="v1"):
 
 @pytest.fixture
 def table(tmp_path, server):
-    base = server.url.partition("/o/")[0]
-    lines = [
-        HEADER,
-        row("b", server.url),
-        row("done", server.url, "a" * 64, "7"),
-        row("a", server.url),
-        row("moving", f"{base}/o/r/HEAD/v1.2.txt"),
-    ]
+    moving = f"{server.url.partition('/o/')[0]}/o/r/HEAD/v1.2.txt"
+    lines = [HEADER, row("b", server.url), row("done", server.url, "a" * 64, "7")]
+    lines += [row("a", server.url), row("moving", moving)]
     path = tmp_path / "sources.tsv"
     path.write_bytes("\r\n".join([*lines, ""]).encode())
     return path

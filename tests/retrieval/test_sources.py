@@ -51,9 +51,6 @@ def part_with(output, url, content):
     return part
 
 
-# --- mirror
-
-
 def put(mirror, pin, content, suffix=""):
     path = mirror / (pin.mirror + suffix)
     path.parent.mkdir(parents=True)
@@ -96,9 +93,6 @@ def test_a_bad_mirror_file_is_named(pin, output, tmp_path, content, suffix, said
 
 def test_a_mirror_that_does_not_exist_is_refused(pin, output, tmp_path):
     assert "is not a directory" in refuse(pin, output, tmp_path / "nowhere")
-
-
-# --- downloads that succeed
 
 
 @pytest.mark.parametrize(
@@ -182,9 +176,6 @@ def test_an_empty_file(pin, output, server):
     server.body = b""
     sources.retrieve(replace(pin, bytes=0, sha256=sha256().hexdigest()), output, None)
     assert output.read_bytes() == b""
-
-
-# --- downloads that fail
 
 
 @pytest.mark.parametrize(
@@ -272,20 +263,10 @@ def test_a_row_without_checksum(pin, output, tmp_path, server):
     assert server.ranges_requested == []
 
 
-# --- the verb
-
-
 def arguments(pin, output, mirror=""):
-    given = {
-        "--name": pin.name,
-        "--url": pin.url,
-        "--sha256": pin.sha256,
-        "--bytes": str(pin.bytes),
-        "--mirror-path": pin.mirror,
-        "--mirror": str(mirror),
-        "--output": str(output),
-    }
-    return ["retrieve", *(part for pair in given.items() for part in pair)]
+    given = {"name": pin.name, "url": pin.url, "sha256": pin.sha256, "bytes": pin.bytes}
+    given |= {"mirror-path": pin.mirror, "mirror": mirror, "output": output}
+    return ["retrieve", *(f"--{name}={value}" for name, value in given.items())]
 
 
 def test_the_record_says_where_it_came_from(pin, output, tmp_path):
@@ -310,21 +291,14 @@ def test_a_disk_that_fills_up_ends_any_command_in_one_sentence(tmp_path):
     outputs = {f"--{name}": tmp_path / name for name in ("tokens", "sentences", "malformed")}
     command += [treebank, *(x for pair in outputs.items() for x in pair)]
     command += ["--options", '{"malformed": "error"}']
-    done = subprocess.run(
-        command,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))}
+    done = subprocess.run(command, **limited, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     sentence = f"{tmp_path / 'tokens'}: file too large; nothing half-written is left"
     assert f"blimpworks: {sentence}" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
-
-# --- addresses
 
 SECRET = "hunter2-hunter2"
 

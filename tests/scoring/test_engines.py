@@ -202,8 +202,6 @@ def test_a_variant_asks_for_what_its_name_says(variant, architecture, reason):
     assert result is None if reason is None else reason in result
 
 
-# Words that are encoded apart from their context, as published reading times were predicted
-
 WORDS = [("the nurse", "sees"), ("the dog sees the", "unwatchable,"), ("a", "cat.")]
 WORDS += [("the", "água")]
 
@@ -268,8 +266,6 @@ def test_a_step_too_long_for_the_model_makes_the_word_too_long(trained):
     assert row["status"] == "too_long"
     assert np.isnan(row["logprobs"]).all()
 
-
-# Sums of other programs
 
 SENTENCES = tiny.sentences(60, seed=5)
 CLOSE = 1e-4

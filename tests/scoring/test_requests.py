@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
-from blimpworks.scoring.store import (
-    Request,
-    Store,
-    in_order,
-    requests_of,
-)
+from blimpworks.scoring.store import Request, Store, in_order, requests_of
 from blimpworks.scoring.tokens import END, align, overlaps, token_starts, words_of
 from support import tiny
 

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 
-import kenlm
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +18,6 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import main
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
-from blimpworks.models.text import split_words
 from blimpworks.records import digest
 from blimpworks.records.digest import ROOT, number_digest
 from blimpworks.scoring.engine import load_engine
@@ -69,16 +67,6 @@ def test_transformers_equals_the_naive_forward(trained, tmp_path, first):
     for text, row in zip(texts, result, strict=True):
         assert np.isnan(row[:skipped]).all()
         np.testing.assert_allclose(row[skipped:], naive(text, first), atol=1e-5)
-
-
-def test_kenlm_equals_kenlm(trained):
-    engine = load_engine(trained("ngram"), "kenlm", OPTIONS)
-    model = kenlm.Model(str(trained("ngram").parent / "model.bin"))
-    texts = tiny.sentences(30, seed=2) + ODD
-    for encoded, text in zip(engine.encode(texts), texts, strict=True):
-        (row,) = engine.logprobs([encoded])
-        expected = model.score(" ".join(w for w, _ in split_words(text))) * np.log(10)
-        assert row.sum(dtype=float) == pytest.approx(expected, abs=1e-4)
 
 
 def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(engine):

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -246,7 +245,3 @@ def bytes_by_threads(open_engine, texts):
         with torch_threads(count):
             engine = open_engine()
             yield [row.tobytes() for row in engine.logprobs(engine.encode(texts))]
-
-
-def read_shard(path):
-    return pq.read_table(path)
