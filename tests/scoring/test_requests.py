@@ -1,12 +1,15 @@
 """Requests for sentences, and the tokens and words of their scores."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.scoring.store import Request, Store, in_order, requests_of
+from blimpworks.scoring.store import Request, Store, by_prefix, in_order, requests_of
 from blimpworks.scoring.tokens import END, align, overlaps, token_starts, words_of
 from support import tiny
 
@@ -51,6 +54,13 @@ def test_the_order_is_the_same_however_requests_came(requests, prefixes):
     lengths = [len(request.text) for request in ordered]
     texts = [request.text for request in ordered]
     assert (texts == sorted(texts)) if prefixes else (lengths == sorted(lengths))
+
+
+def test_prefixes_are_shared_where_that_pays():
+    engine, options = SimpleNamespace(shares_prefixes=True), ScoringOptions()
+    alike = {Request(f"the teacher near the doctors {word}") for word in ("sees", "see", "hears")}
+    assert by_prefix(alike, engine, options)
+    assert not by_prefix({Request("birds"), Request("the cat"), Request("a dog")}, engine, options)
 
 
 @pytest.mark.parametrize(

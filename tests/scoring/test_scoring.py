@@ -22,7 +22,6 @@ from blimpworks.records import digest
 from blimpworks.records.digest import ROOT, number_digest
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.hub_loading import complete_characters
-from blimpworks.scoring.kenlm_engine import KenlmEngine
 from blimpworks.scoring.run import Shards, collect_scores, score_items
 from blimpworks.scoring.shards import read_manifest
 from blimpworks.scoring.vllm_engine import ENTRIES as VLLM_ENTRIES
@@ -32,12 +31,6 @@ from support.hostile import edit as edit_json
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
 ODD = ["कुत्ता sees água", "🙂🙃 ok", "x", "the dog sees", "  two  spaces "]
-
-
-@pytest.fixture(scope="session", params=["causal", "ngram"])
-def engine(trained, request):
-    checkpoint = trained(request.param)
-    return load_engine(checkpoint, engine_for(checkpoint), OPTIONS)
 
 
 def engine_for(checkpoint):
@@ -69,13 +62,14 @@ def test_transformers_equals_the_naive_forward(trained, tmp_path, first):
         np.testing.assert_allclose(row[skipped:], naive(text, first), atol=1e-5)
 
 
-def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(engine):
-    words = isinstance(engine, KenlmEngine)
+@pytest.mark.parametrize(("architecture", "name"), [("causal", "transformers"), ("ngram", "kenlm")])
+def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(trained, architecture, name):
+    engine = load_engine(trained(architecture), name, OPTIONS)
     for text in tiny.sentences(10) + ODD:
         (encoded,) = engine.encode([text])
         ends = encoded.ends.tolist()
         assert ends == sorted(ends)
-        assert ends[-1] == len(text.rstrip() if words else text)
+        assert ends[-1] == len(text.rstrip() if name == "kenlm" else text)
 
 
 def test_part_of_a_character_ends_before_it():
