@@ -290,17 +290,14 @@ def decisions(values):
     return (values[::2] > values[1::2]).tolist()
 
 
-def summed(logprobs):
-    return logprobs.sum(0).item()
-
-
 def minicons(checkpoint, **options):
     """Log-probabilities of the sentences as minicons computes them."""
     scorer = pytest.importorskip(
         "minicons.scorer", reason="minicons is not installed (envs/dev.in)"
     )
     model = scorer.IncrementalLMScorer(str(checkpoint.parent), "cpu")
-    return np.array(model.sequence_score(SENTENCES, reduction=summed, **options))
+    sums = model.sequence_score(SENTENCES, reduction=lambda each: each.sum(0).item(), **options)
+    return np.array(sums)
 
 
 @pytest.fixture

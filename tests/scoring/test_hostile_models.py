@@ -40,7 +40,6 @@ for architecture, place in json.loads(sys.argv[1]).items():
         said[f"{what} {architecture}"] = attempt(lambda: kind(checkpoint, described, options))
 print("=" + json.dumps(said))
 """
-YES = "y\n" * 50
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def hostile(trained, tmp_path_factory):
 def run(*arguments, **how):
     """A process of Python that is answered yes, however often it asks."""
     return subprocess.run(
-        [sys.executable, *map(str, arguments)], input=YES, capture_output=True, text=True,
+        [sys.executable, *map(str, arguments)], input=50 * "y\n", capture_output=True, text=True,
         check=False, timeout=120, **how,
     )  # fmt: skip
 

@@ -35,12 +35,6 @@ def test_a_tree_has_one_node_for_each_distinct_prefix_in_depth_first_order(seque
     assert trie.depth.tolist() == [len(path) - 1 for path in result]
 
 
-def passes_of(sequences, width, most):
-    flat, lengths = flatten(sequences)
-    trie = build_trie(flat, lengths)
-    return trie, list(packed_passes(trie, plan_rows(trie, width), most))
-
-
 def targets(one):
     """Place of each edge's result, what the model has read by then, and the token."""
     rows, columns = np.nonzero(one.read)
@@ -56,7 +50,8 @@ def targets(one):
 
 @given(SEQUENCES, WIDTHS, st.integers(1, 60))
 def test_packed_passes_ask_for_every_token_after_the_first_once(sequences, width, most):
-    trie, passes = passes_of(sequences, width, most)
+    trie = build_trie(*flatten(sequences))
+    passes = list(packed_passes(trie, plan_rows(trie, width), most))
     result = {place: (*before, token) for each in passes for place, before, token in targets(each)}
     assert sum(len(each.result) for each in passes) == len(result)
     assert all(each.ids.size <= max(most, each.ids.shape[1]) for each in passes)
