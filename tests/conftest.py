@@ -108,6 +108,25 @@ def at_root(monkeypatch):
 
 
 @pytest.fixture
+def package_at(monkeypatch):
+    """Lets digests be of the package in a folder, as it is at the time of the call."""
+    from blimpworks.records import digest
+
+    def forget():
+        for cached in (digest._module, digest._direct):
+            cached.cache_clear()
+
+    def read(folder):
+        monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": folder})
+        monkeypatch.setattr(digest, "_kept", dict)
+        monkeypatch.setattr(digest, "_new", {})
+        forget()
+
+    yield read
+    forget()
+
+
+@pytest.fixture
 def treebank(tmp_path):
     """A language with a treebank of sentences in the short notation."""
 

@@ -153,35 +153,16 @@ def checked(**settings):
 @pytest.mark.parametrize(
     ("benchmarks", "lang", "models", "says"),
     [
-        (
-            *("multiblimp", "deu", "gpt2"),
-            "model 'gpt2' of campaign 'mine' runs on none of its benchmarks (multiblimp: the model "
-            "is of blimp alone (column papers)). Take it out of models",
-        ),
-        (
-            *("multiblimp lmentry", "deu", "ngram-5"),
-            "benchmark 'lmentry' of campaign 'mine' is run with none of its models (ngram-5: it "
-            "has prompts",
-        ),
-        (
-            *("lmentry", "deu", "ngram-5"),
-            "lmentry: it has prompts, which ngram models cannot answer with kenlm",
-        ),
-        (
-            *("multiblimp", "deu", "instruct-small"),
-            "it has sentences to score, and the model is trained to answer prompts alone",
-        ),
-        (
-            *("multiblimp", "xpg", "goldfish"),
-            "it exists for the languages of 'goldfish' (column languages) alone",
-        ),
+        ("multiblimp", "deu", "gpt2", "model 'gpt2' of campaign 'mine' runs on none of its bench"),
+        ("multiblimp", "deu", "gpt2", "the model is of blimp alone (column papers)). Take it out"),
+        ("multiblimp lmentry", "deu", "ngram-5", "'lmentry' of campaign 'mine' is run with none"),
+        ("lmentry", "deu", "ngram-5", "it has prompts, which ngram models cannot answer with ken"),
+        ("multiblimp", "deu", "instruct-small", "the model is trained to answer prompts alone"),
+        ("multiblimp", "xpg", "goldfish", "it exists for the languages of 'goldfish' (column l"),
         ("multiblimp", "deu", "ngram5", "Did you mean 'ngram-5'?"),
         ("multiblimp", "Germn", "", "Did you mean 'deu'?"),
         ("multiblimp", "deu", "Llama-3.1-8b", "Did you mean 'llama-3.1-8b'?"),
-        (
-            *("multiblimp", "deu", "ngram-5 ngram-5"),
-            "key 'models' is ['ngram-5', 'ngram-5']: 'ngram-5' stands there twice; keep one",
-        ),
+        ("multiblimp", "deu", "ngram-5 ngram-5", "'ngram-5' stands there twice; keep one"),
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_with_the_reason(benchmarks, lang, models, says):

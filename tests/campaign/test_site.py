@@ -52,16 +52,10 @@ def test_the_example_runs_every_model_of_the_papers(at_root):
         ({"gpus": [GPU | {"per_node": 0}]}, "key 'gpus.0.per_node' is 0"),
         ({"gpus": [GPU | {"name": "a100-sxm"}]}, "key 'gpus.0.name' is 'a100-sxm'"),
         ({"gpus": [GPU, GPU]}, "two kinds in gpus have one label"),
-        (
-            {"gpus": [GPU], "models": {"x": {"kind": "b"}}},
-            "models.x.kind is 'b', expected a label of gpus (a).",
-        ),
+        ({"gpus": [GPU], "models": {"x": {"kind": "b"}}}, "is 'b', expected a label of gpus (a)."),
         ({"cpu": {"partition": "a; rm -rf b"}}, "key 'cpu.partition' is 'a; rm -rf b'"),
         ({"extra": "$(date)"}, "key 'extra' is '$(date)'"),
-        (
-            {"extra": "--nice --comment=mine"},
-            "--comment is the job comment, which Snakemake's exec",
-        ),
+        ({"extra": "--nice --comment=mine"}, "--comment is the job comment, which Snakemake's"),
         ({"extra": "-p gpu"}, "-p is the partition, which Snakemake's executor for SLURM sets its"),
         ({"utilisation": 1.5}, "key 'utilisation' is 1.5"),
         ([], "holds no mapping; expected a description of a cluster."),
