@@ -8,7 +8,6 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from blimpworks.campaign import registry
-from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.paper import ExhibitSpec, read_specs
 from blimpworks.campaign.registry import (
     CORE_TABLES,
@@ -19,7 +18,7 @@ from blimpworks.campaign.registry import (
     papers,
     table_kind,
 )
-from blimpworks.campaign.scoring_jobs import languages_of
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 
@@ -59,7 +58,7 @@ def test_every_kind_of_table_and_every_fact_that_an_exhibit_names_is_known(name)
         (find_benchmark, "benchmark 'nope' is unknown; expected one of multiblimp"),
         (registry.paper_of, "benchmark 'nope' is unknown; expected one of multiblimp"),
         (
-            lambda name: languages_of(campaign_model()(campaign="x"), None, name),
+            lambda name: CampaignSelection(None, None, {}).item_languages(name),
             "benchmark 'nope' is unknown; expected one of multiblimp",
         ),
         (lambda name: table_kind("clams", name), "paper 'clams': an exhibit names the kind of tab"),

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.paper import SENTENCE
-from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX
+from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX, CampaignSelection
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cli import app
 from blimpworks.cluster.plan import (
@@ -40,7 +40,7 @@ def planned(campaign=PAPERS, site=EXAMPLE, dry=None) -> RunPlan:
     """The plan of a campaign, Snakemake's part apart."""
     chosen = load_campaign(Path(campaign))
     cluster = load_site(Path(site)) if site else None
-    return make_plan(chosen, load_catalogue(chosen), cluster, dry, Path(site) if site else None)
+    return make_plan(CampaignSelection.of(chosen), cluster, dry, Path(site) if site else None)
 
 
 @pytest.fixture
