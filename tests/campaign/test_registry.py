@@ -61,7 +61,7 @@ def test_every_kind_of_table_and_every_fact_that_an_exhibit_names_is_known(name)
             lambda name: CampaignSelection(None, None, {}).item_languages(name),
             "benchmark 'nope' is unknown; expected one of multiblimp",
         ),
-        (lambda name: table_kind("clams", name), "paper 'clams': an exhibit names the kind of tab"),
+        (lambda name: table_kind("clams", name), "paper 'clams': the kind of table 'nope' is unk"),
     ],
     ids=["benchmark", "paper", "languages", "table"],
 )

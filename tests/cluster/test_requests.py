@@ -389,7 +389,7 @@ def test_appending_at_a_time_mixes_no_lines(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"event": "paused"}, r"j:2: entry: input tag 'paused'"),
+        ({"event": "paused"}, r"j:2: input tag 'paused'"),
         ({"attempt": "7"}, r"j:2: started\.attempt: string should match"),
         ({"walltime": 3}, r"j:2: started\.walltime: extra inputs are not permitted"),
     ],

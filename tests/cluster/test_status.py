@@ -394,7 +394,7 @@ def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--model", "gpt"], f"model 'gpt' is not in campaign 'x'; it has: {MODEL}."),
+        (["--model", "gpt"], f"campaign 'x': model 'gpt' is unknown; expected one of {MODEL}."),
         (["--watch", "1", "--json"], "--watch and --json exclude each other"),
     ],
 )

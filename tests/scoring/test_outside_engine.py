@@ -90,7 +90,7 @@ def test_an_engine_of_the_documentation_scores(scored, installed):
     assert python(*command, site=installed).returncode == 0
     assert json.loads((root / "manifest.json").read_bytes())["engine"] != key
     done = python(*command)
-    assert "'score lengths ngram' cannot be run; expected one of" in done.stderr
+    assert "command 'score lengths ngram' is unknown; expected one of" in done.stderr
 
 
 def test_all_that_asks_for_engines_knows_it_and_no_other_changes(installed):

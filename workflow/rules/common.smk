@@ -63,7 +63,10 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 
 # What each job scores or answers, by (model, job).
-SCORING, ANSWERING = layout.scoring_jobs, layout.answering_jobs
+SCORING, ANSWERING = (
+    {(job.model, job.name): job for job in layout.jobs if job.task == task}
+    for task in ("score", "answer")
+)
 # The methods of --sdm; Snakemake has no public name for them.
 DEPLOYMENT = workflow.deployment_settings.deployment_method
 EXPORTS = {
@@ -107,8 +110,7 @@ OWN_PYTHONS = [
 # For params, which pathvars do not reach; inputs and outputs say <results>. Some params are
 # functions because `snakemake --lint` takes constants that begin an input's path for mistakes.
 RESULTS, RESOURCES = layout.results, layout.resources
-PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
-PINS |= CATALOGUE.sources
+PINS = CATALOGUE.files
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
 
 

@@ -8,7 +8,7 @@ must be fast.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, product
@@ -20,7 +20,6 @@ from blimpworks.campaign.catalogue import (
     Catalogue,
     Pinned,
     SourceRow,
-    curves_of,
     whole_catalogue,
 )
 from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine
@@ -29,10 +28,10 @@ from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ExhibitSpec, Generation
 from blimpworks.campaign.scoring_jobs import CampaignSelection, ScoringJob, is_usable
 from blimpworks.campaign.settings.base import TiePolicy, Variant
-from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+from blimpworks.campaign.settings.campaign import CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.campaign.training_layout import TrainingLayout
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, find
 
 
 class Layout(CampaignSelection):
@@ -187,17 +186,6 @@ class Layout(CampaignSelection):
 
     # Jobs of scoring and answering
 
-    @cached_property
-    def scoring_jobs(self) -> dict[tuple[str, str], ScoringJob]:
-        return self._jobs_of("score")
-
-    @cached_property
-    def answering_jobs(self) -> dict[tuple[str, str], ScoringJob]:
-        return self._jobs_of("answer")
-
-    def _jobs_of(self, task: str) -> dict[tuple[str, str], ScoringJob]:
-        return {(job.model, job.name): job for job in self.jobs if job.task == task}
-
     def generation_of(self, job: ScoringJob) -> Generation:
         """Return the settings for answering a job's prompts. Raises UserError if they differ."""
         names = dict.fromkeys(benchmark for benchmark, _ in job.sets)
@@ -220,8 +208,7 @@ class Layout(CampaignSelection):
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Return the manifest of the job that scores (or answers) a language with a model."""
-        name = self.job_name(model, lang) if model in self.parted else "multi"
-        return f"{self.results}/{store}/{model}/{name}/manifest.json"
+        return f"{self.results}/{store}/{model}/{self.job_name(model, lang)}/manifest.json"
 
     @cached_property
     def training(self) -> TrainingLayout:
@@ -307,13 +294,10 @@ class Layout(CampaignSelection):
         An example is the family of each language. ``complete``: for all languages and models, as
         exhibits of printed numbers need it. Raises UserError for an unknown fact.
         """
-        facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = registry.find_paper(paper).facts
-        if name not in facts:
-            raise UserError(
-                f"paper {paper!r}: an exhibit asks for the fact {name!r}; expected one of "
-                f"{', '.join(facts) or 'none'}. Correct the exhibit, or add the fact to its paper."
-            )
-        return facts[name](self.campaign, self.complete if complete else self.catalogue)
+        facts = registry.find_paper(paper).facts
+        remedy = "Correct the exhibit that asks for it, or add the fact to its paper."
+        compute = find(facts, name, f"paper {paper!r}: the fact", remedy)
+        return compute(self.campaign, self.complete if complete else self.catalogue)
 
     def labels_of(self, spec: ExhibitSpec) -> str:
         """Return printed names and facts for an exhibit as JSON; models only if it has results."""
@@ -322,7 +306,7 @@ class Layout(CampaignSelection):
         if registry.is_evaluated(spec):
             models = self.models_of(spec.paper)
             # Models that are trained on samples of a corpus are shown only by learning curves.
-            sampled = {model for c in curves_of(self.catalogue.seeds).values() for model in c}
+            sampled = self.catalogue.sampled
             in_exhibit = [name for name in models if (name in sampled) == spec.of_samples]
             labels["models"] = {name: self.catalogue.models[name].label for name in in_exhibit}
             labels["left_out"] = [name for name in models if name not in in_exhibit]

@@ -21,7 +21,6 @@ from blimpworks.campaign.catalogue import (
     Pinned,
     SourceRow,
     TreebankRow,
-    curves_of,
     load_catalogue,
 )
 from blimpworks.campaign.engines import can_generate, find_scorer
@@ -270,11 +269,9 @@ class CampaignSelection:
     def exhibits(self) -> list[ExhibitSpec]:
         """Exhibits (tables and figures) that the campaign's items and jobs suffice for."""
         with_items = [name for name in self.campaign.benchmarks if self.item_languages(name)]
-        in_learning_curves = {*chain.from_iterable(curves_of(self.catalogue.seeds).values())}
         evaluated, sampled = set[str](), set[str]()
         for job in self.jobs:
-            # Models of learning curves are trained on samples of the text.
-            benchmarks = sampled if job.model in in_learning_curves else evaluated
+            benchmarks = sampled if job.model in self.catalogue.sampled else evaluated
             benchmarks.update(benchmark for benchmark, _ in job.sets)
         return of_benchmarks(with_items, self.campaign, evaluated=evaluated, sampled=sampled)
 

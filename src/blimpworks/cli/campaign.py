@@ -15,7 +15,7 @@ from blimpworks.campaign.addresses import without_secrets
 from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, WITH_FOLDER, Use, command
 from blimpworks.commands.options import argument, option, written
 from blimpworks.commands.shared import JSON, RECORDED_IF_GIVEN
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, find
 
 if TYPE_CHECKING:
     from blimpworks.campaign.scoring_jobs import CampaignSelection
@@ -179,10 +179,8 @@ def fetch_archive(
     from blimpworks.retrieval.pinning import fetch_archive as fetch
 
     rows = {row.name: row for row in read_rows(ArchiveRow, archives)}
-    if name not in rows:
-        raise UserError(f"{archives} has no archive {name!r}; it has: {', '.join(rows)}.")
     pins = pins_of(read_rows(TreebankRow, catalogue), catalogue)
-    outcome = fetch(rows[name], pins, directory, file)
+    outcome = fetch(find(rows, name, f"{archives}: archive"), pins, directory, file)
     typer.echo(f"{len(outcome.taken)} files taken, {len(outcome.present)} were there")
     for problem in outcome.differing:
         typer.echo(f"not taken: {problem}", err=True)

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,7 +26,6 @@ from blimpworks.campaign.scoring_jobs import (
     ANSWERS_SUFFIX,
     CampaignSelection,
     ScoringJob,
-    items_table,
 )
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
@@ -40,7 +38,7 @@ from blimpworks.cluster.needs import (
     scores_regions,
     setup_of,
 )
-from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Present, RunPlan
+from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, RunPlan
 from blimpworks.cluster.requests import plan_trainings, sized_request, training_notes
 from blimpworks.cluster.software import missing_software
 from blimpworks.errors import UserError
@@ -234,18 +232,6 @@ class _Planner:
             cpu_hours=0 if needs.gpus else total_hours * needs.cores,
         )
 
-    def count_present(self) -> Present:
-        """Count the files and scores that exist, of all that the campaign will have."""
-        items = [items_table(self.campaign, *item_set) for item_set in self.selection.item_sets]
-        checkpoints = {job.checkpoint(self.campaign) for job in self.jobs}
-        scored = _total(self.scored_counts.values())
-        return Present(
-            items=(sum(path.exists() for path in items), len(items)),
-            checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
-            parts=(len(self.finished_jobs), len(self.jobs)),
-            sentences=(scored.sentences, sum(work.sentences for work in self.work.values())),
-        )
-
     def plan_disk(
         self, files: Sequence[SourceRow | TreebankRow], jobs: Sequence[ScoringJob]
     ) -> DiskPlan:
@@ -287,11 +273,8 @@ class _Planner:
 
     def find_downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
         """Return the catalogue's rows of the files that the dry run retrieves."""
-        treebanks = self.catalogue.treebanks.values()
-        rows: Iterable[SourceRow | TreebankRow] = chain(self.catalogue.sources.values(), *treebanks)
-        row_by_name = {row.name: row for row in rows}
         names = [path.removeprefix("sources/") for path in (dry.retrieved if dry else ())]
-        return [row_by_name[name] for name in names if name in row_by_name]
+        return [row for name, row in self.catalogue.files.items() if name in names]
 
     def has_model(self, job: ScoringJob) -> bool:
         cache = self.site.cache if self.site else None
@@ -407,7 +390,6 @@ def make_plan(
         refused=refused | failed,
         trainings=tuple(planner.trainings),
         disk=disk,
-        present=planner.count_present(),
         notes=(*planner.notes(dry, jobs), *_limits(models, site)),
         stops=(*missing, *_stops(models, disk, site_file)),
     )

@@ -88,18 +88,6 @@ class DiskPlan(Strict):
         return sum(self.added.values())
 
 
-class Present(Strict):
-    """Pairs of numbers: of existing files, and of all files of the campaign."""
-
-    items: tuple[int, int]
-    """Items tables."""
-    checkpoints: tuple[int, int]
-    parts: tuple[int, int]
-    """Scoring jobs: those that are done, and all."""
-    sentences: tuple[int, int]
-    """Scored sentences and all; the total counts a sentence of two pairs twice."""
-
-
 class RunPlan(Strict):
     """Jobs and resources of a run of a campaign."""
 
@@ -115,7 +103,6 @@ class RunPlan(Strict):
     refused: dict[str, str]
     """Reason for each model that cannot be run."""
     disk: DiskPlan
-    present: Present
     notes: tuple[str, ...]
     stops: tuple[str, ...]
     """Obstacles that will stop the campaign, besides refused models."""
@@ -226,31 +213,18 @@ def plan_text(plan: RunPlan, site: Site | None, width: int = DEFAULT_WIDTH) -> s
             "copy config/site.example.yaml to config/site.yaml and fill it in, or name a file "
             "with --site."
         )
-    present = plan.present
-    present_lines = [
-        "Already there:",
-        f"  items: {_fraction(present.items)} tables (one for each language of a benchmark)",
-        f"  models: {_fraction(present.checkpoints)} checkpoints",
-        f"  scores: {_fraction(present.parts)} scoring jobs done, "
-        f"{present.sentences[0]:,} of at most {present.sentences[1]:,} sentences",
-    ]
     sections: list[Iterable[RenderableType]] = [
         heading,
         _rules(plan),
         _models(plan, site),
         _hours(plan),
         _disk(plan.disk),
-        present_lines,
         _list("Notes:", plan.notes),
         _list(f"Refused: {len(plan.refused)} models cannot be run.", plan.refused.values()),
         _list("This campaign cannot be run as it is:", plan.stops),
     ]
     blocks = [block for section in sections if (lines := [*section]) for block in (*lines, "")]
     return printed(blocks, width)
-
-
-def _fraction(numbers: tuple[int, int]) -> str:
-    return f"{numbers[0]:,} of {numbers[1]:,}"
 
 
 def _list(title: str, sentences: Collection[str]) -> list[str]:

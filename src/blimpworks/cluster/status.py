@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.scoring_jobs import CampaignSelection, Kind, ScoringJob, items_table
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.cluster.needs import count_pairs, expected_items
+from blimpworks.cluster.needs import count_pairs, expected_items, expected_work
 from blimpworks.cluster.slurm import Queue
 from blimpworks.files import Listing
 from blimpworks.records.journal import Attempt, journal_path, now, progress_path, read_attempts
@@ -274,16 +274,13 @@ def _count_sentences(selection: CampaignSelection, statuses: Sequence[JobStatus]
     Pairs may share a sentence. So estimates are multiplied by the share of distinct sentences in
     the jobs that have counted theirs.
     """
-    pairs: dict[Path, int | None] = {}
     texts: list[int] = []  # of each job, with repetitions
     distinct: Counter[Kind] = Counter()
     repeated: Counter[Kind] = Counter()
     for status in statuses:
         items = expected_items(selection, status.job)
-        pairs |= {path: count_pairs(path) for path in items if path not in pairs}
-        counts = [(pairs[path], expected) for path, expected in items.items()]
-        texts.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
-        if status.sentences is not None and all(count for count, _ in counts):
+        texts.append(expected_work(items).sentences)
+        if status.sentences is not None and all(map(count_pairs, items)):
             distinct[status.job.task] += status.sentences
             repeated[status.job.task] += texts[-1]
     sentences = []

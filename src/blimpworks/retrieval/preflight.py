@@ -21,7 +21,7 @@ import psutil
 from requests.exceptions import ReadTimeout, RequestException
 
 from blimpworks.campaign.addresses import check_address, in_cache, is_on_hub, offline_variable
-from blimpworks.campaign.catalogue import SourceRow, TreebankRow, hub_address
+from blimpworks.campaign.catalogue import hub_address
 from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.campaign.table_files import Locked, locked_models, model_tables
 from blimpworks.errors import UserError
@@ -213,8 +213,7 @@ def campaign_obstacles(
     ``cache``: the site's cache of the hub's models, if any.
     """
     campaign, catalogue = selection.campaign, selection.catalogue
-    rows: dict[str, SourceRow | TreebankRow] = {**catalogue.sources}
-    rows |= {row.name: row for treebanks in catalogue.treebanks.values() for row in treebanks}
+    rows = catalogue.files
     locked_rows = locked_models(model_tables(campaign.catalogue.models))
     pins, needs = list[Pin](), dict[str, HubNeed]()
     for folder, name in (path.split("/", 1) for path in names):

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import from_seeds, load_catalogue
+from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.scoring_jobs import CampaignSelection
+from blimpworks.campaign.seeds import from_seeds
 from blimpworks.campaign.settings.site import ModelNeeds, Site, for_seeds
 from blimpworks.cluster.needs import setup_of
 from blimpworks.cluster.plan import make_plan

@@ -17,7 +17,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.strict import Strict
 
 if TYPE_CHECKING:
-    from blimpworks.campaign.catalogue import Seed
+    from blimpworks.campaign.seeds import Seed
 
 DEFAULT_SITE = Path("config/site.yaml")
 """Default where neither a campaign nor a command names a file."""
