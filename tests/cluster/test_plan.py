@@ -80,7 +80,7 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     assert plan.disk.downloads > 1e8
     assert plan.rules["retrieve"] > plan.disk.downloads_unknown > 0
     large = next(model for model in plan.models if model.model == "llama-3.1-70b")
-    assert (large.gpus, large.tensor_parallel, large.kind) == (4, 4, "A100 80 GB")
+    assert (large.gpus, large.kind) == (4, "A100 80 GB")
     assert plan.largest == (large.model, large.host_memory_mb)
 
 
@@ -147,13 +147,13 @@ def test_a_dry_run_is_read_as_rules_jobs_that_score_and_files():
         "Job stats:\njob    count\n-----  ---\n"
         "score             1\nscore_checkpoints 1\nanswer 1\nretrieve 1\ntotal 4\n\nReasons:\n"
     )
-    result = read_dry_run(said, 1.0)
+    result = read_dry_run(said)
     assert result.rules == dict.fromkeys(("score", "score_checkpoints", "answer", "retrieve"), 1)
     answered = ("gpt2 (answers)", "multi")
     assert result.scored == {("gpt2", "multi.deu"), ("goldfish", "fra"), answered}
     assert result.retrieved == ("sources/ud/UD_X-Y/x.conllu",)
     # Jobs that Snakemake does not name are not guessed.
-    assert read_dry_run(said[said.index("Job stats") :], 1.0).scored is None
+    assert read_dry_run(said[said.index("Job stats") :]).scored is None
 
 
 def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
@@ -167,7 +167,7 @@ def test_without_snakemakes_answer_all_that_is_not_done_is_planned(plan):
 
 @pytest.mark.usefixtures("at_root")
 def test_only_the_jobs_that_snakemake_names_are_planned():
-    dry = DryRun({"score": 1}, frozenset({("qwen3-8b", "multi")}), (), 1.0)
+    dry = DryRun({"score": 1}, frozenset({("qwen3-8b", "multi")}), ())
     (model,) = planned(dry=dry).models
     assert (model.model, model.jobs) == ("qwen3-8b", 1)
     assert model.tokens == 2 * SENTENCE * 121_305  # the paper's pairs of all languages

@@ -223,7 +223,6 @@ class Catalogue:
 
     @property
     def files(self) -> dict[str, SourceRow | TreebankRow]:
-        """Treebank files and other sources by name."""
         return {**self.sources} | {row.name: row for row in chain(*self.treebanks.values())}
 
     @property
@@ -236,7 +235,6 @@ class Catalogue:
         return self.seeds[model].model if model in self.seeds else model
 
     def languages_of(self, paper: str) -> dict[str, LanguageRow]:
-        """Return the languages that a paper may have."""
         return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
     def sources_of(self, source_kind: str, lang: str) -> list[SourceRow]:

@@ -210,11 +210,9 @@ class CampaignSelection:
         return cls(campaign, catalogue, groups_of_models(campaign, catalogue))
 
     def engine_of(self, model: str) -> str:
-        """Return the engine for scoring with a model."""
         return engine_of(self.campaign, self.catalogue.models[model])
 
     def dtype_of(self, model: str) -> str:
-        """Return the number format in which a model is run."""
         row = self.catalogue.models[model]
         scorer = find_scorer(self.engine_of(model), row.architecture)
         return scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
@@ -367,5 +365,4 @@ class CampaignSelection:
 
     @property
     def retrieved_files(self) -> list[str]:
-        """Names of the files that a campaign retrieves."""
         return [row.name for row in self.read_files if is_usable(self.campaign, row)]

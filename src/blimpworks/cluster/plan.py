@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,8 +80,7 @@ def _has_manifest(store: Path) -> bool:
 
 
 # Messages of Snakemake's rules: "Job 7: Score with gpt2 (multi)", "Job 3: Retrieve sources/x.tsv".
-SCORE_MESSAGE = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
-ANSWER_MESSAGE = re.compile(r"^ *Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
+RUN_MESSAGE = re.compile(r"^ *Job \d+: (Score|Answer) with (\S+) \((\S+)\)$", re.MULTILINE)
 RETRIEVE_MESSAGE = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
 
@@ -96,12 +94,10 @@ class DryRun:
     """(title, name) of each scoring job, as (gpt2, multi); None if the output does not list all."""
     retrieved: tuple[str, ...]
     """Files to retrieve, relative to the resources directory."""
-    seconds: float
-    """Duration of the dry run."""
 
 
-def read_dry_run(output: str, seconds: float) -> DryRun:
-    """Read the jobs from the output of a dry run that took some ``seconds``."""
+def read_dry_run(output: str) -> DryRun:
+    """Read the jobs from the output of a dry run."""
     # The last table has lines such as "score    12", after two lines of headings.
     rules: dict[str, int] = {}
     if "Job stats:\n" in output:
@@ -109,11 +105,12 @@ def read_dry_run(output: str, seconds: float) -> DryRun:
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-    answering = [(f"{m}{ANSWERS_SUFFIX}", name) for m, name in ANSWER_MESSAGE.findall(output)]
-    scoring = frozenset([*SCORE_MESSAGE.findall(output), *answering])
+    suffixes = {"Score": "", "Answer": ANSWERS_SUFFIX}
+    jobs = RUN_MESSAGE.findall(output)
+    scoring = frozenset((f"{model}{suffixes[task]}", name) for task, model, name in jobs)
     expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     files = tuple(sorted(set(RETRIEVE_MESSAGE.findall(output))))
-    return DryRun(rules, scoring if len(scoring) == expected else None, files, seconds)
+    return DryRun(rules, scoring if len(scoring) == expected else None, files)
 
 
 def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryRun:
@@ -125,9 +122,7 @@ def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryR
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
     command += ["--quiet", "host", "reason", "--configfile", str(configfile)]
     command += ["--config", f"site={site}"] if site else []
-    start = time.monotonic()
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - start
     if result.returncode:
         # A dry run prints some errors on standard output.
         text_lines = [text for text in (result.stderr + result.stdout).splitlines() if text.strip()]
@@ -135,7 +130,7 @@ def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryR
             f"Snakemake's dry run fails (exit {result.returncode}), so its jobs are not known; it "
             "says:\n  " + "\n  ".join(text_lines[-6:])
         )
-    return read_dry_run(result.stdout + result.stderr, seconds)
+    return read_dry_run(result.stdout + result.stderr)
 
 
 STORE_BYTES, TABLE_BYTES = 10, 8
@@ -218,7 +213,6 @@ class _Planner:
             weights_gb=needs.weights_gb,
             kind=needs.gpu_kind.label if needs.gpu_kind else None,
             gpus=needs.gpus,
-            tensor_parallel=needs.gpus or 1,
             gpu_memory_gb=needs.each_gb * needs.gpus,
             host_memory_mb=max(int(request["mem_mb"]) for request in requests),
             jobs=len(jobs),
@@ -385,7 +379,6 @@ def make_plan(
         campaign=selection.campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
-        dry_run_seconds=round(dry.seconds, 1) if dry else None,
         models=tuple(sorted(models, key=lambda plan: order.index(plan.model))),
         refused=refused | failed,
         trainings=tuple(planner.trainings),

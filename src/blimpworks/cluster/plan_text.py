@@ -29,7 +29,6 @@ class ModelPlan(Strict):
     kind: str | None
     """Label of its kind of GPU; None on CPUs."""
     gpus: int
-    tensor_parallel: int
     gpu_memory_gb: float
     """GB needed on all its GPUs together."""
     host_memory_mb: int
@@ -96,7 +95,6 @@ class RunPlan(Strict):
     """Path of the cluster's description, if any."""
     rules: dict[str, int] | None
     """Number of jobs of each Snakemake rule; None when the dry run failed."""
-    dry_run_seconds: float | None
     models: tuple[ModelPlan, ...]
     trainings: tuple[TrainingPlan, ...]
     """Trainings of LSTMs, before they score."""
@@ -121,12 +119,12 @@ def _rules(plan: RunPlan) -> Iterator[str]:
     if plan.rules is None:
         yield "Jobs: not counted, because Snakemake refuses the campaign as it is (see the end)."
         return
-    total, seconds = sum(plan.rules.values()), plan.dry_run_seconds
+    total = sum(plan.rules.values())
     if not total:
-        yield f"Jobs: nothing is left to run (Snakemake's dry run, {seconds:.0f} s)."
+        yield "Jobs: nothing is left to run (Snakemake's dry run)."
         return
     on_gpus = f"{sum(model.jobs for model in plan.models if model.gpus):,} of them on GPUs"
-    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run, {seconds:.0f} s)."
+    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run)."
     counted = sorted(plan.rules.items(), key=lambda rule: -rule[1])
     yield f"  {', '.join(f'{rule} {count:,}' for rule, count in counted)}"
 

@@ -129,7 +129,6 @@ class Declared:
         return (self.group, name) if self.group else (name,)
 
     def is_called(self, arguments: Sequence[str]) -> bool:
-        """Return whether a command line begins with the command's words."""
         return tuple(arguments[: len(self.words)]) == self.words
 
     @cached_property
