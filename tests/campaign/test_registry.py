@@ -3,15 +3,13 @@
 import re
 import subprocess
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import EntryPoint
 
 import pytest
 
 from blimpworks.campaign import registry
-from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.paper import ExhibitSpec, read_specs
-from blimpworks.campaign.scoring_jobs import languages_of
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 
@@ -44,11 +42,11 @@ def test_every_kind_of_table_and_every_fact_that_an_exhibit_names_is_known(name)
 
 
 def test_an_unknown_name_is_one_sentence():
-    languages = partial(languages_of, campaign_model()(campaign="x"), None)
+    languages = CampaignSelection(None, None, {}).item_languages
     for find in (registry.find_benchmark, registry.paper_of, languages):
         with pytest.raises(UserError, match=r"^benchmark 'nope' is unknown; expected one of .+\.$"):
             find("nope")
-    with pytest.raises(UserError, match=r"^paper 'clams': an exhibit names the kind of tab.+\.$"):
+    with pytest.raises(UserError, match=r"^paper 'clams': the kind of table 'nope' is unk.+\.$"):
         registry.table_kind("clams", "nope")
 
 

@@ -5,21 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import refused
-from blimpworks.campaign.scoring_jobs import available, check_runs, every_job
+from blimpworks.campaign.scoring_jobs import available
 from blimpworks.cluster.needs import expected_items
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 
 
 def selected(**settings):
-    campaign = check_campaign({"campaign": "mine"} | settings, "mine.yaml")
-    catalogue = load_catalogue(campaign)
-    return campaign, catalogue, groups_of_models(campaign, catalogue)
+    return Layout.of(check_campaign({"campaign": "mine"} | settings, "mine.yaml"))
 
 
 TABLES = {name: f"config/demo/{name}.tsv" for name in ("treebanks", "sources")}
@@ -28,7 +24,7 @@ DEMO |= {"mirror": "config/demo/data", "catalogue": TABLES}
 
 
 def models_of(**settings):
-    return selected(**DEMO | settings)[1].models
+    return selected(**DEMO | settings).catalogue.models
 
 
 def test_a_path_is_a_model_of_the_campaigns_name_beside_those_of_the_table():
@@ -73,9 +69,7 @@ def covered(tmp_path, named):
         writer.writerow(own)
     settings = {"benchmarks": ["multiblimp"], "languages": ["deu", "eng", "fra"]}
     settings |= {"catalogue": {"models": str(path)}, "models": [MODEL]}
-    campaign, catalogue, groups = selected(**settings)
-    layout = Layout(campaign, catalogue, catalogue, groups)
-    return tuple(layout.covered_by(MODEL, "multiblimp"))
+    return selected(**settings).covered_by(MODEL, "multiblimp")
 
 
 @pytest.mark.parametrize(
@@ -111,9 +105,9 @@ LIMITED |= {"models": ["ngram-5"], "training": {"recipes": {"ngram": {"kind": "n
 
 def expected(**settings):
     """Items to expect of each table that the campaign's model scores."""
-    campaign, catalogue, groups = selected(**LIMITED | settings)
-    [part] = every_job(campaign, catalogue, groups)
-    items = expected_items(campaign, catalogue, part)
+    selection = selected(**LIMITED | settings)
+    [part] = selection.jobs
+    items = expected_items(selection, part)
     return {str(path): expectation.pairs for path, expectation in items.items()}
 
 
@@ -144,7 +138,7 @@ RECIPES = {"ngram": {"kind": "ngram"}, "instruct-small": {"kind": "instruct"}}
 def checked(**settings):
     """The message of a campaign that is refused; empty for one that is run."""
     try:
-        check_runs(*selected(training={"recipes": RECIPES}, **settings))
+        selected(training={"recipes": RECIPES}, **settings).check_runs()
     except UserError as error:
         return str(error)
     return ""
@@ -181,7 +175,8 @@ def test_what_can_be_run_is_let_through(benchmarks, models):
 
 @pytest.mark.parametrize(("unpinned", "retrieved"), [("error", 1), ("skip", 0)])
 def test_a_file_without_a_checksum_is_left_out_only_where_the_campaign_says_so(unpinned, retrieved):
-    campaign, catalogue, _ = selected(**DEMO, unpinned=unpinned)
+    layout = selected(**DEMO, unpinned=unpinned)
+    campaign, catalogue = layout.campaign, layout.catalogue
     [row] = available(campaign, catalogue, "frequency")
     bare = row.model_copy(update={"sha256": "", "url": "https://example.org/totals.tsv"})
     catalogue = replace(catalogue, sources={row.name: bare})
@@ -190,16 +185,14 @@ def test_a_file_without_a_checksum_is_left_out_only_where_the_campaign_says_so(u
 
 def test_exhibits_that_a_campaign_cannot_make_say_why():
     def reasons(**settings):
-        campaign, _, _ = selected(**DEMO | settings)
+        campaign = selected(**DEMO | settings).campaign
         return refused(campaign, campaign.benchmarks)
 
     own = {name: {"path": f"./{name}", "parameters": n} for n, name in enumerate(("a", "b"), 1)}
-    assert "demo_suites/sizes" not in reasons(benchmarks=["demo_suites"], own_models=own)
+    suites = {"benchmarks": ["demo_suites"], "languages": ["eng"], "own_models": own}
+    assert "demo_suites/sizes" not in reasons(**suites)
     own["b"]["parameters"] = 1
-    assert (
-        "of several sizes"
-        in reasons(benchmarks=["demo_suites"], own_models=own)["demo_suites/sizes"]
-    )
+    assert "of several sizes" in reasons(**suites)["demo_suites/sizes"]
     text = reasons(benchmarks=["urblimp"], languages=["urd"], catalogue={})["urblimp/table9"]
     assert text.endswith("name their filled sheets in urblimp.annotations.")
 
@@ -207,8 +200,7 @@ def test_exhibits_that_a_campaign_cannot_make_say_why():
 def test_exhibits_that_a_campaign_omits_are_not_made():
     made = []
     for omitted in ([], ["multiblimp_fig3", "clams_fig3_published"]):
-        campaign, catalogue, groups = selected(**DEMO, omitted=omitted)
-        layout = Layout(campaign, catalogue, catalogue, groups)
+        layout = selected(**DEMO, omitted=omitted)
         made += [{s.alias for s in layout.exhibits}, {s.published_alias for s in layout.published}]
     assert made[0] - made[2] == {"multiblimp_fig3"}
     assert made[1] - made[3] == {"clams_fig3_published"}, "the other form stays"

@@ -8,11 +8,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import campaign_model, drifted, load_campaign
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site, site_file
 from blimpworks.cli import app
-from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.needs import setup_of
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 
@@ -39,8 +39,9 @@ def test_the_example_is_valid_names_every_setting_and_each_is_described():
 
 def test_the_example_runs_every_model_of_the_papers(at_root):
     site = load_site(EXAMPLE)
-    for row in load_catalogue(load_campaign(Path("config/config.yaml"))).models.values():
-        needs = needs_of(row, row.engine, row.dtype, site)
+    selection = CampaignSelection.of(load_campaign(Path("config/config.yaml")))
+    for name, row in selection.catalogue.models.items():
+        needs = setup_of(selection, name, site).needs()
         assert needs.gpus or row.engine in ("kenlm", "lstm")
 
 

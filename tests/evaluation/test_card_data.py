@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 import yaml
 
+from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
-from blimpworks.evaluation import request
 from blimpworks.evaluation.build import build_card, model_results
 from blimpworks.evaluation.card import card_facts, card_tables, read_card
 from blimpworks.evaluation.judged import with_holm
@@ -25,7 +25,7 @@ FILE = "config/demo/config.yaml"
 
 def layout_of(**changes):
     settings = yaml.safe_load((REPOSITORY / FILE).read_text(encoding="utf-8"))
-    return request.layout_of(check_campaign(settings | changes, FILE))
+    return Layout.of(check_campaign(settings | changes, FILE))
 
 
 def test_benchmarks_are_those_that_models_are_run_on():

@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.scoring_jobs import every_job
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.campaign.settings import training as settings
 from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.cli import app
@@ -394,11 +392,10 @@ def trainings(site, **recipe):
     recipes = campaign.training.recipes
     changed = recipes | {"clams-lstm": recipes["clams-lstm"].model_copy(update=recipe)}
     training = campaign.training.model_copy(update={"recipes": changed})
-    campaign = campaign.model_copy(update={"training": training, "benchmarks": ("clams",)})
-    result = load_catalogue(campaign)
-    parts = every_job(campaign, result, groups_of_models(campaign, result))
-    plans = {plan.model: plan for plan in requests.plan_trainings(campaign, result, parts, site)}
-    return plans, requests.training_retries(campaign, result, parts, site)
+    changes = {"training": training, "benchmarks": ("clams",)}
+    selection = CampaignSelection.of(campaign.model_copy(update=changes))
+    plans = {plan.model: plan for plan in requests.plan_trainings(selection, site)}
+    return plans, requests.training_retries(selection, site)
 
 
 def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(at_root):

@@ -103,7 +103,7 @@ def test_weights_that_the_files_lack_are_refused(foreign, architecture, change, 
 
 def test_weights_that_should_be_one_and_differ_are_refused(foreign):
     directory = foreign("llama", tie_word_embeddings=False)
-    edit_json(directory / "config.json", tie_word_embeddings=True)
+    edit(directory / "config.json", tie_word_embeddings=True)
     for read in (examine, check_names):
         with pytest.raises(UserError, match=r"lm_head\.weight and .* are one weight, and .* two"):
             read(directory)

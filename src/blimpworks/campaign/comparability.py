@@ -28,7 +28,7 @@ from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.scoring_jobs import engine_of, is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import locked_models, model_tables, read_rows
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, few
 from blimpworks.records.job import REPOSITORY
 
 IDENTITY = ("hf_id", "dtype", "languages")
@@ -58,11 +58,6 @@ class Basis(TypedDict):
 
 SAME = Basis(languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[])
 """Basis of a campaign without differences, or without benchmarks of the paper."""
-
-
-def _first_two(names: list[str]) -> str:
-    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return ", ".join(names[:2]) + more
 
 
 def _is_same_file(row: Pinned, default: Pinned | None) -> bool:
@@ -97,7 +92,7 @@ def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -
         changed = [row.treebank for row in used if not _is_same_file(row, by_name.get(row.name))]
         usable = sum(is_usable(campaign, row) for row in used)
         if changed:
-            yield lang, f"other treebanks ({_first_two([*dict.fromkeys(changed)])})"
+            yield lang, f"other treebanks ({few([*dict.fromkeys(changed)], 2)})"
         elif usable != len(rows):
             yield lang, f"{usable} of {len(rows)} treebank files"
 
@@ -228,7 +223,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     for compare in (_compare_treebanks, _compare_sources):
         for lang, reason in compare(paper, campaign, catalogue):
             reasons.setdefault(lang, []).append(reason)
-    data = {lang: _first_two(texts) for lang, texts in reasons.items()}
+    data = {lang: few(texts, 2) for lang, texts in reasons.items()}
     folders = []  # data folders of the paper, which the campaign may replace for all languages
     for key, (default, _) in paper.folders.items():
         folder = campaign.folder(key)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blimpworks.campaign.catalogue import curves_of, load_catalogue, row_called, size_name
+from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.seeds import curves_of, row_called, size_name
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
