@@ -35,11 +35,17 @@ if find_spec("hypothesis"):  # not in vLLM's environment
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items):
-    """Mark tests by what their fixtures need, also where these need it themselves."""
+    """Mark tests by what their fixtures need, also where these need it themselves.
+
+    Modules that run whole campaigns come first: a long test at the end would keep one worker busy
+    while the others have nothing left to do.
+    """
     for item in items:
         for fixture, marker in MARKERS.items():
             if fixture in item.fixturenames:
                 item.add_marker(marker)
+    long = {item.path for item in items if item.get_closest_marker("workflow")}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(autouse=True, scope="session")
