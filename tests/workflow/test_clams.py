@@ -63,7 +63,9 @@ def checkout(tmp_path_factory):
             "unknown_words": "score",
         },
         training={
-            "corpora": {"tiny": {"words": "whitespace", "unknown_share": 0.5}},
+            "corpora": {
+                "tiny": {"words": "whitespace", "unknown_share": 0.5, "max_sentences": 400}
+            },
             "recipes": {"lstm-small-multi": {**lstm, "seeds": 2}},
         },
     )
