@@ -161,7 +161,7 @@ def printed(new_checkout, tmp_path_factory):
 
     One for all workers: it takes minutes. The first that needs it makes it; others wait.
     """
-    from support.checkout import PRINTED, Checkout, output_of, take_demo
+    from support.checkout import PRINTED, Checkout, take_demo
 
     base = tmp_path_factory.getbasetemp()
     note = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "printed"
@@ -170,8 +170,7 @@ def printed(new_checkout, tmp_path_factory):
         if not note.exists():
             checkout = new_checkout("printed")
             take_demo(checkout.path, PRINTED, without=["demo_*"])
-            done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
-            assert done.returncode == 0, output_of(done)
+            checkout.make("published", "results/demo/reproduction/published.csv")
             note.write_text(str(checkout.path))
     return Checkout(Path(note.read_text()))
 
@@ -187,8 +186,7 @@ def built(new_checkout):
     checkout = new_checkout("built")
     shutil.copy(checkout.path / DEMO, checkout.path / CAMPAIGN)
     take_demo(checkout.path, WHOLE)
-    done = checkout.snakemake("all", "report")
-    assert done.returncode == 0, output_of(done)
+    done = checkout.make("all", "report")
     checkout.last_output = output_of(done)
     return checkout
 
@@ -196,10 +194,8 @@ def built(new_checkout):
 @pytest.fixture(scope="session")
 def evidence(built):
     """The finished campaign, with the comparisons and the crate."""
-    from support.checkout import output_of
 
-    done = built.snakemake("crate")
-    assert done.returncode == 0, output_of(done)
+    built.make("crate")
     return built
 
 
