@@ -105,8 +105,7 @@ def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
 
 @pytest.mark.xdist_group("workflow")
 def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
-    done = built.run("blimpworks", "plan", "--configfile", "config/test.yaml", "--json")
-    assert done.returncode == 0, output_of(done)
+    done = built.blimpworks("plan", "--configfile", "config/test.yaml", "--json")
     plan = RunPlan.model_validate_json(done.stdout)
     assert (plan.rules, plan.models, plan.site) == ({}, (), None)
     assert plan.disk.total == 0
@@ -119,8 +118,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
     part = sorted(store.iterdir())[0]
     shutil.rmtree(part)
     target = str((part / "manifest.json").relative_to(scratch.path))
-    done = scratch.run("blimpworks", "plan", target, "--configfile", "config/test.yaml", "--json")
-    assert done.returncode == 0, output_of(done)
+    done = scratch.blimpworks("plan", target, "--configfile", "config/test.yaml", "--json")
     plan = RunPlan.model_validate_json(done.stdout)
     assert [(model.model, model.jobs) for model in plan.models] == [("transformer-small", 1)]
     assert plan.models[0].tokens > 0
@@ -129,8 +127,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
 
 @pytest.mark.xdist_group("workflow")
 def test_targets_limit_the_plan_and_what_snakemake_refuses_is_told_in_its_words(bare):
-    done = bare.run("blimpworks", "plan", "items", "--configfile", DEMO)
-    assert done.returncode == 0, output_of(done)
+    done = bare.blimpworks("plan", "items", "--configfile", DEMO)
     assert "build_multiblimp_items 3" in done.stdout
     assert "Scoring" not in done.stdout
     done = bare.run("blimpworks", "plan", "no_such_target", "--configfile", DEMO)

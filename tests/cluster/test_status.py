@@ -308,8 +308,7 @@ def test_a_duration_is_right_to_half_a_minute_or_a_few_percent(seconds):
 
 
 def blimpworks(checkout, *arguments):
-    done = checkout.run("blimpworks", *arguments, "--configfile", "config/test.yaml")
-    assert done.returncode == 0, done.stderr
+    done = checkout.blimpworks(*arguments, "--configfile", "config/test.yaml")
     return done.stdout
 
 

@@ -23,7 +23,6 @@ CAMPAIGNS = sorted(
 def test_the_files_that_are_counted_are_those_that_are_retrieved(untouched, monkeypatch, name):
     monkeypatch.chdir(untouched.path)
     selection = CampaignSelection.of(load_campaign(Path(name)))
-    done = untouched.snakemake("-n", campaign=name)
-    assert done.returncode == 0, output_of(done)
+    done = untouched.make("-n", campaign=name)
     retrieved = re.findall(r"Retrieve sources/(\S+)", output_of(done))
     assert sorted(selection.retrieved_files) == sorted(retrieved)
