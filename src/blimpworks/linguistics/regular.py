@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 import re2
+from pydantic import AfterValidator
 
 NOTHING = r"[^\x00-\x{10FFFF}]"
 """Expression that no text matches."""
@@ -96,3 +97,14 @@ def check(text: str, new: str = "") -> str:
                 f"{reference[1]})"
             )
     return text
+
+
+def _check_pair(pair: tuple[str, str]) -> tuple[str, str]:
+    check(*pair)
+    return pair
+
+
+Checked = Annotated[str, AfterValidator(check)]
+"""A regular expression of a settings file."""
+Replacement = Annotated[tuple[str, str], AfterValidator(_check_pair)]
+"""A regular expression and its replacement in a settings file."""
