@@ -6,23 +6,22 @@ A file has a line of ten tab-separated fields for each token; a blank line ends 
     1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
     2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
 
-The conllu package parses lines and comments, but checks little. This module checks the format's
-rules (https://universaldependencies.org/format.html). It accepts a byte order mark, CRLF line ends
-and surplus blank lines. A malformed sentence is an error, or is left out and reported.
+The module checks the format's rules (https://universaldependencies.org/format.html). It accepts a
+byte order mark, CRLF line ends and surplus blank lines. A malformed sentence is an error, or is
+left out and reported.
 """
 
 import csv
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from conllu import Token
-from conllu.exceptions import ParseException
-from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError, reading
@@ -30,10 +29,12 @@ from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-INVALID_HEAD = -1
-"""Value of a malformed HEAD; that of "_" is None."""
-LARGEST_NUMBER = 999_999_999
-"""Largest number of an empty node, because tables hold numbers of 32 bits."""
+_NUMBER = r"0|[1-9]\d{0,8}"  # tables hold numbers of 32 bits
+_HEAD = re.compile(_NUMBER, re.ASCII)
+_ID = re.compile(rf"({_NUMBER})(?:([-.])({_NUMBER}))?", re.ASCII)
+"""Matches the ID of a word ("3"), of a range ("3-4") and of an empty node ("3.1")."""
+Token = dict[str, str]
+"""Cells of a line, keyed by field."""
 BATCH_ROWS = 50_000
 """Rows that are held as Python objects at a time, to save memory."""
 
@@ -56,20 +57,6 @@ class Reading(NamedTuple):
     malformed: list[Malformed]
 
 
-class Block(NamedTuple):
-    """The lines of one sentence, without line ends."""
-
-    first_line: int
-    """Number of the first line in the file, from 1."""
-    lines: Sequence[str]
-    undecodable: Collection[int] = ()
-    """Numbers of lines that are not UTF-8."""
-    lacks_line_end: bool = False
-    """Whether the file ends in the middle of the block's last line."""
-    lacks_blank_line: bool = False
-    """Whether the file ends after the block without a blank line."""
-
-
 class MalformedSentence(Exception):
     """First problem of a sentence, with the number of the line."""
 
@@ -78,118 +65,82 @@ class MalformedSentence(Exception):
         self.line, self.reason = line, reason
 
 
-def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
-    """Yield the sentences of a file, which blank lines separate."""
-    texts: list[str] = []
-    undecodable: list[int] = []
-    number, lacks_line_end = 0, False
+BLANK = (b"\n", b"\r\n")
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the first line's number and the lines of each sentence, its final blank line too."""
+    block: list[bytes] = []
+    number = 0
     for number, line in enumerate(lines, start=1):
-        try:
-            text = line.decode()
-        except UnicodeDecodeError:
-            text = line.decode(errors="replace")
-            undecodable.append(number)
-        lacks_line_end = not text.endswith("\n")
-        if not lacks_line_end:
-            text = text.removesuffix("\n").removesuffix("\r")
-        if number == 1:
-            text = text.removeprefix("\ufeff")  # byte order mark
-        if text:
-            texts.append(text)
-        elif texts:
-            yield Block(number - len(texts), texts, undecodable)
-            texts, undecodable = [], []
-    if texts:
-        first_line = number + 1 - len(texts)
-        yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
+        content = line.removeprefix(BOM_UTF8) if number == 1 else line
+        if block or content not in (b"", *BLANK):
+            block.append(content)
+        if block and content in BLANK:
+            yield number + 1 - len(block), block
+            block = []
+    if block:
+        yield number + 1 - len(block), block
 
 
-SPACE = "\ufdd0"
-"""Noncharacter that stands for a space in conllu, which also splits a line at two spaces."""
+def _text(line: bytes) -> str:
+    return line.decode(errors="replace").removesuffix("\n").removesuffix("\r")
 
 
-def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
-    """Make a parser of a line's cell, with the value ``malformed`` for a malformed cell."""
-
-    def parse_cell(cells: Sequence[str], column: int) -> Any:
-        try:
-            return parse(cells[column])
-        except (ParseException, ValueError):  # ValueError: a number of thousands of digits
-            return malformed
-
-    return parse_cell
-
-
-PARSERS: dict[str, Callable[[list[str], int], Any]] = {
-    **dict.fromkeys(CONLLU_FIELDS, lambda cells, column: cells[column].replace(SPACE, " ")),
-    "ID": _parser(parse_id_value, malformed=None),
-    "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
-}
-"""Parsers of cells, keyed by field.
-
-The ID of a range ("3-4") becomes (3, "-", 4), that of an empty node ("3.1") (3, ".", 1).
-"""
-
-
-def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
-    """Return the values of comments such as "# sent_id = w01"."""
-    comments = (line for line in lines if line.startswith("#"))
-    return dict(pair for line in comments for pair in parse_comment_line(line))
-
-
-def parse_sentence(block: Block) -> list[Token]:
+def parse_sentence(first_line: int, lines: Sequence[bytes]) -> list[Token]:
     """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
-    last_line = block.first_line + len(block.lines) - 1
-    token_lines: list[str] = []
-    for number, line in enumerate(block.lines, start=block.first_line):
-        if number in block.undecodable:
-            raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
-        if block.lacks_line_end and number == last_line:
+    has_blank_line = lines[-1] in BLANK
+    tokens: list[Token] = []
+    number = first_line
+    for number, line in enumerate(lines[:-1] if has_blank_line else lines, start=first_line):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            reason = "the line is not UTF-8, expected UTF-8"
+            raise MalformedSentence(number, reason) from None
+        if not line.endswith(b"\n"):
             raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
-        if not line.startswith("#"):
-            field_count = line.count("\t") + 1
-            if field_count != len(CONLLU_FIELDS):
-                reason = f"{field_count} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
+        if not line.startswith(b"#"):
+            cells = _text(line).split("\t")
+            if len(cells) != len(CONLLU_FIELDS):
+                reason = f"{len(cells)} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
                 raise MalformedSentence(number, reason)
-            token_lines.append(line)
-        elif token_lines:
+            tokens.append(dict(zip(CONLLU_FIELDS, cells, strict=True)))
+        elif tokens:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
-    rows = [line.split("\t") for line in token_lines]
-    if not any(_is_word_id(cells[0]) for cells in rows):
+    if not any(map(_is_word, tokens)):
         reason = "a sentence without words, expected at least one"
-        raise MalformedSentence(block.first_line, reason)
-    tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
-    _check_tokens(last_line - len(rows) + 1, rows, tokens)
-    if block.lacks_blank_line:
+        raise MalformedSentence(first_line, reason)
+    _check_tokens(number - len(tokens) + 1, tokens)
+    if not has_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
-        raise MalformedSentence(last_line, reason)
+        raise MalformedSentence(number, reason)
     return tokens
 
 
-def _is_word_id(id_cell: str) -> bool:
-    return id_cell.isascii() and id_cell.isdecimal()
+def _is_word(token: Token) -> bool:
+    return token["ID"].isascii() and token["ID"].isdecimal()
 
 
-def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[Token]) -> None:
+def _check_tokens(first_line: int, tokens: Sequence[Token]) -> None:
     """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
 
-    ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
+    ``first_line`` is the line of the first token.
     """
-    word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
+    line_of_word = [line for line, token in enumerate(tokens, first_line) if _is_word(token)]
     words_before = range_end = 0
-    for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
-        problem = _token_problem(row, token, words_before, len(word_positions))
+    for line, token in enumerate(tokens, start=first_line):
+        problem = _token_problem(token, words_before, len(line_of_word))
         if problem:
             raise MalformedSentence(line, problem)
-        if isinstance(token["ID"], tuple) and token["ID"][1] == "-":
+        if "-" in token["ID"]:
             if words_before < range_end:
-                reason = f"range {row[0]} overlaps one that ends with word {range_end}"
+                reason = f"range {token['ID']} overlaps one that ends with word {range_end}"
                 raise MalformedSentence(line, f"{reason}, expected ranges of different words")
-            range_end = token["ID"][2]
-        words_before += _is_word_id(row[0])
-    heads = [tokens[position]["HEAD"] for position in word_positions]
-    line_of_word = [first_line + position for position in word_positions]
+            range_end = int(token["ID"].partition("-")[2])
+        words_before += _is_word(token)
+    heads = [int(token["HEAD"]) for token in tokens if _is_word(token)]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     if not roots:
         reason = "no word of the sentence has HEAD 0, expected one root"
@@ -207,52 +158,43 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
             raise MalformedSentence(line, reason)
 
 
-def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
+def _token_problem(token: Token, words_before: int, word_count: int) -> str:
     """Return what is wrong with a token, or "" if nothing is.
 
-    ``row`` has its cells as written. It comes after ``words_before`` of the ``word_count`` words.
+    It comes after ``words_before`` of the ``word_count`` words.
     """
-    cells = dict(zip(CONLLU_FIELDS, row, strict=True))
-    for name, cell in cells.items():
+    for name, cell in token.items():
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
 
-    next_word = words_before + 1
-    match token["ID"]:
-        case int(word):
-            in_order = word == next_word
-        case (first, "-", last):
-            in_order = first == next_word and first <= last <= word_count
-        case (word, ".", number):
-            in_order = word == words_before and number <= LARGEST_NUMBER
-        case _:
-            in_order = False
-    # Numbers with leading zeros are out of order too.
-    if not in_order or _id_text(token["ID"]) != cells["ID"]:
+    next_word, in_order = words_before + 1, False
+    if match := _ID.fullmatch(token["ID"]):
+        first, sign, last = match.groups()
+        if sign == ".":
+            in_order = int(first) == words_before and last != "0"
+        else:
+            in_order = int(first) == next_word <= int(last or first) <= word_count
+    if not in_order:
         return (
-            f"ID {cells['ID']!r}, expected word {next_word}, a range that begins with it or an "
+            f"ID {token['ID']!r}, expected word {next_word}, a range that begins with it or an "
             f"empty node {words_before}.N"
         )
 
     head = token["HEAD"]
-    if not _is_word_id(cells["ID"]):
-        if head is not None:
-            return f"HEAD {cells['HEAD']!r} of a range or empty node, expected '_'"
-    elif head is None or not 0 <= head <= word_count:
-        return f"HEAD {cells['HEAD']!r}, expected an integer from 0 to {word_count}"
+    if not _is_word(token):
+        if head != "_":
+            return f"HEAD {head!r} of a range or empty node, expected '_'"
+    elif not _HEAD.fullmatch(head) or int(head) > word_count:
+        return f"HEAD {head!r}, expected an integer from 0 to {word_count}"
     elif head == token["ID"]:
         return f"HEAD {head} of word {head} is the word itself, expected another word"
 
-    features = [feature.split("=") for feature in cells["FEATS"].split("|")]
-    if cells["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
-        return f"FEATS {cells['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
+    features = [feature.split("=") for feature in token["FEATS"].split("|")]
+    if token["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
+        return f"FEATS {token['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
     if len({pair[0] for pair in features}) < len(features):
-        return f"FEATS {cells['FEATS']!r} has a feature twice, expected each once (Gender=Fem,Masc)"
+        return f"FEATS {token['FEATS']!r} has a feature twice, expected each once (Gender=Fem,Masc)"
     return ""
-
-
-def _id_text(ident: Any) -> str:
-    return "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
 
 
 def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
@@ -273,15 +215,14 @@ def _joined(tables: Iterable[pa.Table]) -> pa.Table:
 
 def _token_row(sentence: int, line: int, token: Token) -> tuple[Any, ...]:
     """Return a row of the table of tokens, in the order of its columns; "_" becomes None."""
-    upos, xpos, feats, deprel, deps, misc = (
-        None if token[name] == "_" else token[name]
-        for name in ("UPOS", "XPOS", "FEATS", "DEPREL", "DEPS", "MISC")
+    upos, xpos, feats, head, deprel, deps, misc = (
+        None if cell == "_" else cell for cell in [*token.values()][3:]
     )
-    word = token["ID"] if isinstance(token["ID"], int) else None
+    word = int(token["ID"]) if _is_word(token) else None
     space_after = "SpaceAfter=No" not in token["MISC"].split("|")
     return (
-        *(sentence, line, _id_text(token["ID"]), word, token["FORM"], token["LEMMA"]),
-        *(upos, xpos, feats, token["HEAD"], deprel, deps, misc, space_after),
+        *(sentence, line, token["ID"], word, token["FORM"], token["LEMMA"]),
+        *(upos, xpos, feats, None if head is None else int(head), deprel, deps, misc, space_after),
     )
 
 
@@ -300,14 +241,16 @@ def read_treebank(
 
     def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
         """Yield rows of tokens; append rows to ``sentences`` and ``malformed``."""
-        for block in _blocks(lines):
-            metadata = _parse_comments(block.lines)
-            sent_id = metadata.get("sent_id") or f"line {block.first_line}"
+        for first_line, block in _blocks(lines):
+            comments = [_text(line) for line in block if line.startswith(b"#")]
+            pairs = (comment[1:].partition("=") for comment in comments)
+            metadata = {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
+            sent_id = metadata.get("sent_id") or f"line {first_line}"
             try:
-                tokens = parse_sentence(block)
+                tokens = parse_sentence(first_line, block)
                 if sent_id in line_of_id:
                     reason = f"sent_id {sent_id!r} is that of line {line_of_id[sent_id]} too"
-                    raise MalformedSentence(block.first_line, f"{reason}, expected another")
+                    raise MalformedSentence(first_line, f"{reason}, expected another")
             except MalformedSentence as problem:
                 if options.malformed == "error":
                     raise UserError(
@@ -317,14 +260,12 @@ def read_treebank(
                 entry = Malformed(treebank, path.name, problem.line, sent_id, problem.reason)
                 malformed.append(entry)
                 continue
-            line_of_id[sent_id] = block.first_line
+            line_of_id[sent_id] = first_line
             number = first_sentence + len(sentences)
-            comment_count = len(block.lines) - len(tokens)
-            for line, token in enumerate(tokens, start=block.first_line + comment_count):
+            for line, token in enumerate(tokens, start=first_line + len(comments)):
                 yield _token_row(number, line, token)
-            comments = block.lines[:comment_count]
-            word_count = sum(isinstance(token["ID"], int) for token in tokens)
-            origin = number, treebank, path.name, sent_id, block.first_line
+            word_count = sum(map(_is_word, tokens))
+            origin = number, treebank, path.name, sent_id, first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))
 
     with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:

@@ -239,9 +239,9 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
         # Operations
         ({"change": [{"remove": "V"}]}, "rules.0.change.0", f"is {{'remove': 'V'}}: {KEYS}"),
         ({"change": ["V"]}, "rules.0.change.0", f"is 'V': {KEYS}"),
-        ({"change": [{"add": "past", "after": "V"}]}, "rules.0.change.0", "add lacks name, agree"),
+        ({"change": [{"delete": "V"}, {"move": "V"}]}, "rules.0.change.1.after", "is missing; add"),
         ({"change": [{"delete": "V", "alon": []}]}, "rules.0.change.0.alon", "you mean 'along'?"),
-        ({"change": []}, "rules.0.change", "is []: expected a list of one or more."),
+        ({"change": []}, "rules.0.change", "is []: list should have at least 1 item"),
         # Words of the rule
         ({"change": [delete("X")]}, "rules.0", "delete has 'X', expected a word of the pattern: V"),
         ({"change": [inflect("V", "=X")]}, "rules.0", "to has '=X', expected = and a word of the"),
@@ -281,7 +281,7 @@ WORDFREQ = "'attestation.wordfreq' is '{}', for which wordfreq has no list; expe
 @pytest.mark.parametrize(
     ("rules", "language", "message"),
     [
-        ([], {}, "key 'rules' is []: expected a list of one or more."),
+        ([], {}, "key 'rules' is []: list should have at least 1 item"),
         ([GOOD_RULE] * 2, {}, "rules.0.name and rules.1.name are both 'plain'"),
         ([GOOD_RULE], {"orthography": {"spellings": [["(x", ""]]}}, "'(x' is no"),
         ([GOOD_RULE], {"inflection": {"paradigms": NO_CELL}}, "malformed at 'A'"),

@@ -9,7 +9,6 @@ This module imports nothing slow, because each parse of the Snakefile loads it.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from blimpworks.campaign.catalogue import Catalogue, SourceRow
 from blimpworks.campaign.settings.campaign import Campaign
@@ -81,13 +80,6 @@ SET, GRAMMAR = "clams_set", "clams_grammar"
 """Kinds of sources."""
 
 
-class Grammars(NamedTuple):
-    """Grammars of a language: a common one, and one for each paradigm."""
-
-    common: Path | None
-    cases: tuple[Path, ...]
-
-
 def _retrieved(campaign: Campaign, rows: Sequence[SourceRow]) -> list[Path]:
     return [Path(campaign.pathvars.resources, "sources", row.name) for row in rows]
 
@@ -97,26 +89,25 @@ def our_grammars(campaign: Campaign, lang: str) -> list[Path]:
     return sorted((campaign.folder("grammars") / lang).glob("*.avg"))
 
 
-def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars:
+def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
     """Return a language's grammars: the campaign's, else the released. UserError without any."""
     released = catalogue.sources_of(GRAMMAR, lang)
     paths = our_grammars(campaign, lang) or _retrieved(campaign, released)
-    cases = tuple(path for path in paths if path.stem != COMMON)
-    if not cases:
+    if all(path.stem == COMMON for path in paths):
         raise UserError(
             f"clams.grammars names {lang!r}, but there is no grammar in "
             f"{campaign.folder('grammars') / lang} and none among the sources; write one "
             "(docs/grammars.md), or leave it out of clams.grammars."
         )
-    return Grammars(next((path for path in paths if path.stem == COMMON), None), cases)
+    return paths
 
 
 def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
     """Return the paths of a language's evaluation sets, generated or released."""
     if lang in campaign.section(ClamsOptions).grammars:
         folder = f"{campaign.pathvars.results}/sets/clams/{lang}"
-        cases = grammars_of(campaign, catalogue, lang).cases
-        return [f"{folder}/{case.stem}.txt" for case in cases]
+        grammars = grammars_of(campaign, catalogue, lang)
+        return [f"{folder}/{path.stem}.txt" for path in grammars if path.stem != COMMON]
     return [str(path) for path in _retrieved(campaign, catalogue.sources_of(SET, lang))]
 
 
@@ -127,27 +118,17 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> tuple[str, ...]:
     return tuple(lang for lang in catalogue.languages if lang in available)
 
 
-class Sizes(NamedTuple):
-    """Numbers of evaluation sets and pairs of a language."""
-
-    sets: int
-    pairs: int
-    capitals: int
-    """Pairs with a capital first letter."""
-
-
 RELEASED = {
-    "eng": Sizes(22, 157_346, 51_780),
-    "fra": Sizes(7, 49_360, 49_360),
-    "deu": Sizes(7, 47_820, 47_820),
-    "heb": Sizes(7, 40_820, 0),
-    "rus": Sizes(7, 40_120, 40_120),
+    "eng": (22, 157_346),
+    "fra": (7, 49_360),
+    "deu": (7, 47_820),
+    "heb": (7, 40_820),
+    "rus": (7, 40_120),
 }
-"""Sizes of the release. The English sets are Marvin and Linzen's; seven of them have capitals."""
-OURS = Sizes(7, 51_780, 51_780)
-"""Expected sizes of sets from the campaign's grammars: those of the seven English sets."""
-CAPITALISED_SETS = 7
-"""Number of sets of a language that have capitals too."""
+"""Numbers of released sets and pairs. The English sets are Marvin and Linzen's."""
+OURS = (7, 51_780)
+"""Expected numbers of sets and pairs from the campaign's grammars: those of the seven English sets
+that have capitals too."""
 
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
@@ -156,7 +137,9 @@ def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     # Grammars of other languages are the authors', so that their sets have the released sizes. For
     # English they released none, and the campaign's is ours.
     ours = lang in options.grammars and lang == "eng"
-    expected = OURS if ours else RELEASED.get(lang, OURS)
-    most = options.per_paradigm or expected.pairs
-    capitals = min(expected.capitals, most * CAPITALISED_SETS) if options.capitals else 0
-    return min(expected.pairs, most * expected.sets) + capitals
+    sets, pairs = OURS if ours else RELEASED.get(lang, OURS)
+    most = options.per_paradigm or pairs
+    # Seven sets of a language have capitals; Hebrew has none.
+    sets_with_capitals, pairs_with_capitals = OURS if options.capitals and lang != "heb" else (0, 0)
+    capitals = min(pairs, pairs_with_capitals, most * sets_with_capitals)
+    return min(pairs, most * sets) + capitals
