@@ -107,12 +107,12 @@ class Generator:
         # Prefix methods need a part that both sentences share: the prefix, or the word after it.
         fields: dict[str, Any] = {}
         if method:
-            shared, other = ("prefix", "word") if method == "one_prefix" else ("word", "prefix")
+            shared, varying = ("prefix", "word") if method == "one_prefix" else ("word", "prefix")
             if getattr(good, shared) != getattr(bad, shared):
                 raise Redraw(f"what {method} wants to be the same differs")
             fields[f"{method}_{shared}"] = getattr(good, shared)
             for side, sentence in (("good", good), ("bad", bad)):
-                fields[f"{method}_{other}_{side}"] = getattr(sentence, other)
+                fields[f"{method}_{varying}_{side}"] = getattr(sentence, varying)
         if scheme.crucial_item is not None:
             item = make_sentence(scheme.crucial_item, drawn, scheme, sounds)
             fields["crucial_item"] = item.text.lower()
