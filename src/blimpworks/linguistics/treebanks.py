@@ -14,8 +14,7 @@ left out and reported.
 import csv
 import io
 import re
-from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,6 +56,20 @@ class Reading(NamedTuple):
     malformed: list[Malformed]
 
 
+class Block(NamedTuple):
+    """The lines of one sentence, without line ends."""
+
+    first_line: int
+    """Number of the first line in the file, from 1."""
+    lines: Sequence[str]
+    undecodable: Collection[int] = ()
+    """Numbers of lines that are not UTF-8."""
+    lacks_line_end: bool = False
+    """Whether the file ends in the middle of the block's last line."""
+    lacks_blank_line: bool = False
+    """Whether the file ends after the block without a blank line."""
+
+
 class MalformedSentence(Exception):
     """First problem of a sentence, with the number of the line."""
 
@@ -65,57 +78,59 @@ class MalformedSentence(Exception):
         self.line, self.reason = line, reason
 
 
-BLANK = (b"\n", b"\r\n")
-
-
-def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the first line's number and the lines of each sentence, its final blank line too."""
-    block: list[bytes] = []
-    number = 0
+def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
+    """Yield the sentences of a file, which blank lines separate."""
+    texts: list[str] = []
+    undecodable: list[int] = []
+    number, lacks_line_end = 0, False
     for number, line in enumerate(lines, start=1):
-        content = line.removeprefix(BOM_UTF8) if number == 1 else line
-        if block or content not in (b"", *BLANK):
-            block.append(content)
-        if block and content in BLANK:
-            yield number + 1 - len(block), block
-            block = []
-    if block:
-        yield number + 1 - len(block), block
-
-
-def _text(line: bytes) -> str:
-    return line.decode(errors="replace").removesuffix("\n").removesuffix("\r")
-
-
-def parse_sentence(first_line: int, lines: Sequence[bytes]) -> list[Token]:
-    """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
-    has_blank_line = lines[-1] in BLANK
-    tokens: list[Token] = []
-    number = first_line
-    for number, line in enumerate(lines[:-1] if has_blank_line else lines, start=first_line):
         try:
-            line.decode()
+            text = line.decode()
         except UnicodeDecodeError:
-            reason = "the line is not UTF-8, expected UTF-8"
-            raise MalformedSentence(number, reason) from None
-        if not line.endswith(b"\n"):
+            text = line.decode(errors="replace")
+            undecodable.append(number)
+        lacks_line_end = not text.endswith("\n")
+        if not lacks_line_end:
+            text = text.removesuffix("\n").removesuffix("\r")
+        if number == 1:
+            text = text.removeprefix("\ufeff")  # byte order mark
+        if text:
+            texts.append(text)
+        elif texts:
+            yield Block(number - len(texts), texts, undecodable)
+            texts, undecodable = [], []
+    if texts:
+        first_line = number + 1 - len(texts)
+        yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
+
+
+def parse_sentence(block: Block) -> list[Token]:
+    """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
+    last_line = block.first_line + len(block.lines) - 1
+    token_lines: list[str] = []
+    for number, line in enumerate(block.lines, start=block.first_line):
+        if number in block.undecodable:
+            raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
+        if block.lacks_line_end and number == last_line:
             raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
-        if not line.startswith(b"#"):
-            cells = _text(line).split("\t")
-            if len(cells) != len(CONLLU_FIELDS):
-                reason = f"{len(cells)} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
+        if not line.startswith("#"):
+            field_count = line.count("\t") + 1
+            if field_count != len(CONLLU_FIELDS):
+                reason = f"{field_count} tab-separated field(s), expected {len(CONLLU_FIELDS)}"
                 raise MalformedSentence(number, reason)
-            tokens.append(dict(zip(CONLLU_FIELDS, cells, strict=True)))
-        elif tokens:
+            token_lines.append(line)
+        elif token_lines:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
+    cells = (line.split("\t") for line in token_lines)
+    tokens = [dict(zip(CONLLU_FIELDS, row, strict=True)) for row in cells]
     if not any(map(_is_word, tokens)):
         reason = "a sentence without words, expected at least one"
-        raise MalformedSentence(first_line, reason)
-    _check_tokens(number - len(tokens) + 1, tokens)
-    if not has_blank_line:
+        raise MalformedSentence(block.first_line, reason)
+    _check_tokens(last_line - len(tokens) + 1, tokens)
+    if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
-        raise MalformedSentence(number, reason)
+        raise MalformedSentence(last_line, reason)
     return tokens
 
 
@@ -241,16 +256,16 @@ def read_treebank(
 
     def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
         """Yield rows of tokens; append rows to ``sentences`` and ``malformed``."""
-        for first_line, block in _blocks(lines):
-            comments = [_text(line) for line in block if line.startswith(b"#")]
+        for block in _blocks(lines):
+            comments = [line for line in block.lines if line.startswith("#")]
             pairs = (comment[1:].partition("=") for comment in comments)
             metadata = {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
-            sent_id = metadata.get("sent_id") or f"line {first_line}"
+            sent_id = metadata.get("sent_id") or f"line {block.first_line}"
             try:
-                tokens = parse_sentence(first_line, block)
+                tokens = parse_sentence(block)
                 if sent_id in line_of_id:
                     reason = f"sent_id {sent_id!r} is that of line {line_of_id[sent_id]} too"
-                    raise MalformedSentence(first_line, f"{reason}, expected another")
+                    raise MalformedSentence(block.first_line, f"{reason}, expected another")
             except MalformedSentence as problem:
                 if options.malformed == "error":
                     raise UserError(
@@ -260,12 +275,12 @@ def read_treebank(
                 entry = Malformed(treebank, path.name, problem.line, sent_id, problem.reason)
                 malformed.append(entry)
                 continue
-            line_of_id[sent_id] = first_line
+            line_of_id[sent_id] = block.first_line
             number = first_sentence + len(sentences)
-            for line, token in enumerate(tokens, start=first_line + len(comments)):
+            for line, token in enumerate(tokens, start=block.first_line + len(comments)):
                 yield _token_row(number, line, token)
             word_count = sum(map(_is_word, tokens))
-            origin = number, treebank, path.name, sent_id, first_line
+            origin = number, treebank, path.name, sent_id, block.first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))
 
     with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:
