@@ -97,6 +97,12 @@ def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     return key
 
 
+def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
+    if CHOICE not in columns:
+        raise spreadsheet.columns_error(path, columns, f"{spreadsheet.ID!r} and {CHOICE!r}")
+    return {CHOICE: spreadsheet.annotator_of(path)}
+
+
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
     """Read the choices in filled lists: one row each, with the key's columns and ``participant``.
 
@@ -106,7 +112,7 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
     form = spreadsheet.Form(
         texts={name: _texts(row["first"], row["second"]) for name, row in key.items()},
         answers=lambda row: CHOICES if key[row]["second"] else spreadsheet.YES_NO,
-        column=CHOICE,
+        annotators=_participant,
         items={name: (row["part"], row["item_id"]) for name, row in key.items()},
         lists={name: row["list"] for name, row in key.items()},
     )

@@ -106,6 +106,14 @@ def refuse(problems: Sequence[str]) -> None:
         raise UserError("\n".join([*problems[:MOST_NAMED_ROWS], *remaining]))
 
 
+def columns_error(path: Path, columns: Iterable[str], expected: str) -> UserError:
+    """Make the error about a file that lacks a column."""
+    return UserError(
+        f"{path}:1: columns are {', '.join(columns)}; expected {expected}; fill in the sheet as it "
+        "was exported."
+    )
+
+
 class Label(NamedTuple):
     """An annotator's judgement of a row; ``where`` is its file and line."""
 
@@ -123,8 +131,8 @@ class Form:
     """Texts by column, which people must not change."""
     answers: Callable[[str], Mapping[str, bool]]
     """Function that returns the allowed labels of a row, and their values."""
-    column: str
-    """Column of labels; a file's name ends with its annotator."""
+    annotators: Callable[[Path, Sequence[str]], Mapping[str, str]]
+    """Function that returns the columns of labels in a file, and their annotators."""
     items: Mapping[str, Hashable] = field(default_factory=dict)
     """The item of each row, which an annotator may judge only once; by default each row is one."""
     lists: Mapping[str, str] = field(default_factory=dict)
@@ -162,7 +170,7 @@ class Form:
         refuse(repeated)
         return labels
 
-    def _problem(self, line: SheetRow) -> str:
+    def _problem(self, line: SheetRow, columns: Iterable[str]) -> str:
         """Return a sentence on what is wrong with a row, or an empty text."""
         row = line.cells[ID].strip()
         if row not in self.texts:
@@ -173,29 +181,30 @@ class Form:
                     f"the {column} of row {row} is not the one of the sheet; take the sheet "
                     "again, and do not sort single columns."
                 )
-        label = line.cells[self.column].strip()
-        if not label:
-            return f"{self.column!r} of row {row} is empty; fill it in, or delete the row."
-        if _label(label) not in self.answers(row):
-            expected = ", ".join(self.answers(row))
-            return f"{self.column!r} of row {row} is {label!r}, expected {expected}; correct it."
+        for column in columns:
+            label = line.cells[column].strip()
+            if not label:
+                return f"{column!r} of row {row} is empty; fill it in, or delete the row."
+            if _label(label) not in self.answers(row):
+                expected = ", ".join(self.answers(row))
+                return f"{column!r} of row {row} is {label!r}, expected {expected}; correct it."
         return ""
 
     def _of_file(self, path: Path) -> Iterator[Label]:
         lines = read_sheet(path)
         if not lines:
             raise UserError(f"{path} has no rows; expected a filled sheet.")
-        if {ID, self.column} - lines[0].cells.keys():
-            raise UserError(
-                f"{path}:1: columns are {', '.join(lines[0].cells)}; expected {ID!r} and "
-                f"{self.column!r}; fill in the sheet as it was exported."
-            )
-        problems = ((line.number, self._problem(line)) for line in lines)
+        names = [*lines[0].cells]
+        annotators = self.annotators(path, names)
+        if ID not in names:
+            raise columns_error(path, names, ID)
+        problems = ((line.number, self._problem(line, annotators)) for line in lines)
         refuse([f"{path}:{number}: {problem}" for number, problem in problems if problem])
         for line in lines:
             row = line.cells[ID].strip()
-            value = self.answers(row)[_label(line.cells[self.column])]
-            yield Label(row, annotator_of(path), value, f"{path}:{line.number}")
+            for column, annotator in annotators.items():
+                value = self.answers(row)[_label(line.cells[column])]
+                yield Label(row, annotator, value, f"{path}:{line.number}")
 
 
 def _plain(text: str) -> str:

@@ -166,10 +166,10 @@ def lines(path):
     return [line.cells for line in read_sheet(path)]
 
 
-def saved(path, rows, name="eng.anna.csv"):
+def saved(path, rows, name="eng.anna.csv", columns=verdicts.HEADER):
     """A filled copy of a sheet beside it."""
     copy = path.with_name(name)
-    write_sheet(copy, verdicts.HEADER, rows)
+    write_sheet(copy, columns, rows)
     return copy
 
 
@@ -298,6 +298,13 @@ def test_sheets_saved_with_other_separators_and_without_the_mark_are_read(sheet,
     labels = read(sheet, path)
     assert labels["correct"].tolist() == [1, 0] * 2 + [1] * (5 * TASKS - 4)
     assert {*labels["annotator"]} == {"anna"}
+
+
+def test_models_that_judge_stand_in_columns_of_their_own(sheet):
+    columns = (*verdicts.HEADER[:6], "correct:gpt", "correct:llama")
+    rows = [row | {"correct:gpt": "1", "correct:llama": "0"} for row in lines(sheet[0])]
+    labels = read(sheet, saved(sheet[0], rows, columns=columns))
+    assert labels.groupby("annotator")["correct"].agg(set).to_dict() == {"gpt": {1}, "llama": {0}}
 
 
 def test_kappa_is_that_of_a_worked_example():

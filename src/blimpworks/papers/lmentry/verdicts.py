@@ -6,7 +6,7 @@ task asks (method ``corrected``). ``compare_verdicts`` counts how often and why 
 ``measure_agreement`` compares the filled sheets with the verdicts.
 
 Labels are in the column ``correct`` of a sheet that is named after its annotator
-(``eng.anna.csv``).
+(``eng.anna.csv``), or for several annotators in columns such as ``correct:anna``.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.6: 1,000 random
 predictions of each task, over random models; share of equal labels, and Cohen's kappa.
@@ -245,20 +245,35 @@ def write_annotation_sheet(
     return len(rows)
 
 
+LABEL_PREFIX = f"{CORRECT}:"
+
+
+def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
+    """Return the annotator of each column of labels. Raises UserError for none or a bad name."""
+    prefixed = [name for name in columns if name.startswith(LABEL_PREFIX)]
+    annotators = {name: name.removeprefix(LABEL_PREFIX).strip() for name in prefixed}
+    if CORRECT in columns:
+        annotators[CORRECT] = spreadsheet.annotator_of(path)
+    if not annotators:
+        raise spreadsheet.columns_error(
+            path, columns, f"{spreadsheet.ID!r} and {CORRECT!r} (or {LABEL_PREFIX}NAME)"
+        )
+    invalid = [name for name in annotators.values() if name in VARIANTS or not name]
+    if invalid:
+        raise UserError(
+            f"{path}: an annotator is called {invalid[0]!r}; expected a name that is none of "
+            f"{', '.join(VARIANTS)}. Name the file LANG.ANNOTATOR.csv."
+        )
+    return annotators
+
+
 def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     """Read the labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
 
-    ``key``: the keys of the sheets, from ``read_key``. Raises UserError for an annotator who is
-    called as a method, and as ``Form.labels`` does.
+    ``key``: the keys of the sheets, from ``read_key``. Raises UserError as ``Form.labels`` does.
     """
-    for path in paths:
-        if spreadsheet.annotator_of(path) in VARIANTS:
-            raise UserError(
-                f"{path}: an annotator is called {spreadsheet.annotator_of(path)!r}; expected a "
-                f"name that is none of {', '.join(VARIANTS)}. Name the file LANG.ANNOTATOR.csv."
-            )
     texts = {row: {"prompt": text} for row, text in zip(key["row"], key["prompt"], strict=True)}
-    labels = spreadsheet.Form(texts, lambda _: spreadsheet.YES_NO, CORRECT).labels(paths)
+    labels = spreadsheet.Form(texts, lambda _: spreadsheet.YES_NO, _annotator_columns).labels(paths)
     frame = pd.DataFrame(labels, columns=["row", "annotator", "correct", "place"])
     return frame.astype({"correct": int})
 
