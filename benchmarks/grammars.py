@@ -22,6 +22,7 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from blimpworks.papers.clams.items.grammar.generator import generate, lines_of  # noqa: E402
 from blimpworks.papers.clams.items.grammar.model import (  # noqa: E402
+    common_beside,
     read_grammar,
 )
 from support import grammar_kit as kit  # noqa: E402
@@ -96,7 +97,7 @@ WAYS = {"lists": materialise, "stream": stream}
 
 def measure(way, paths):
     """Print lines, CPU seconds and the growth of peak memory in KB of one way."""
-    grammars = [read_grammar(path, "published") for path in paths]
+    grammars = [read_grammar(path, common_beside(path), "published") for path in paths]
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory) / "set.txt"
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

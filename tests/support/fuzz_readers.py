@@ -166,7 +166,9 @@ def complexity(path):
 
 
 def grammar(path):
-    read = read_grammar(path.with_name("simple_agrmt.avg"), "published")
+    read = read_grammar(
+        path.with_name("simple_agrmt.avg"), path.with_name("common.avg"), "published"
+    )
     return repr((read.templates, read.rules, read.vary))
 
 

@@ -33,17 +33,19 @@ def mistake(read):
     return str(caught.value)
 
 
-def lines(path, variant="published"):
-    return [*lines_of(generate(read_grammar(path, variant)))]
+def lines(path, variant="published", common=None):
+    return [*lines_of(generate(read_grammar(path, common, variant)))]
 
 
 def released(mirror, directory, lang):
-    """A language's grammars, unpacked by name beside their common.avg."""
+    """A language's grammars, unpacked: common.avg, the others by name."""
     paths = sorted((mirror / "clams" / f"{lang}_replication").glob("*.avg.xz"))
     directory.mkdir(parents=True, exist_ok=True)
+    unpacked = {}
     for path in paths:
-        (directory / path.stem).write_bytes(lzma.decompress(path.read_bytes()))
-    return [directory / path.stem for path in paths if path.stem != "common.avg"]
+        unpacked[path.stem] = directory / path.stem
+        unpacked[path.stem].write_bytes(lzma.decompress(path.read_bytes()))
+    return unpacked.pop("common.avg"), [unpacked[name] for name in sorted(unpacked)]
 
 
 def released_set(mirror: Path, lang: str, name: str) -> bytes:

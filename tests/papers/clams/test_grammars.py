@@ -17,7 +17,7 @@ from blimpworks.papers.clams.items.grammar.generator import (
     generate_sets,
     remarks,
 )
-from blimpworks.papers.clams.items.grammar.model import read_grammar
+from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
 from support import grammar_kit as kit
 from support.commands import run
 from support.grammar_kit import GOOD, flagged, mistake
@@ -88,7 +88,7 @@ def test_what_a_grammar_generates_or_why_it_is_refused(write, text, published, c
             assert lines in told
             continue
         assert "; ".join(found) == lines
-        grammar = read_grammar(path, variant)
+        grammar = read_grammar(path, None, variant)
         counts = [count_template(grammar, template) for template in grammar.templates]
         sets = sum(line.startswith("T") for line in found)
         assert [*map(sum, zip(*counts, strict=True))] == [sets, len(found)]
@@ -112,9 +112,9 @@ def test_the_first_slot_varies_fastest_and_alternatives_stay_aligned(write):
 
 
 def test_common_rules_come_first_and_a_repeated_left_hand_side_adds_alternatives(write):
-    write("N[] he\nV[s] is\nV[p] are\n", "common.avg")
+    common = write("N[] he\nV[s] is\nV[p] are\n", "common.avg")
     case = write("vary: V[]\nS[] N[] V[s]\nN[] she | it\n")
-    lines = flagged(kit.lines(case))
+    lines = flagged(kit.lines(case, common=common))
     assert lines == ["T he is", "F he are", "T she is", "F she are", "T it is", "F it are"]
 
 
@@ -138,7 +138,7 @@ def test_a_grammar_that_makes_too_much_is_refused_before_it_makes_anything(write
     path = write(f"vary: V[]\nS[] V[s] he\nS[] {'V[s] ' * slots}\n{rules}")
     output, start = path.with_name("sets.txt"), time.process_time()
     with pytest.raises(UserError, match=r"avg:3:\d+: found templates whose slots together make"):
-        generate_sets([path], [output], variant)
+        generate_sets([path], None, [output], variant)
     assert time.process_time() - start < 3
     assert not output.exists()
 
@@ -146,19 +146,19 @@ def test_a_grammar_that_makes_too_much_is_refused_before_it_makes_anything(write
 @pytest.mark.mirror
 @pytest.mark.parametrize("lang", kit.LANGUAGES)
 def test_released_grammars_generate_the_released_sets_byte_for_byte(lang, mirror, tmp_path):
-    cases = kit.released(mirror, tmp_path, lang)
+    common, cases = kit.released(mirror, tmp_path, lang)
     outputs = [path.with_suffix(".txt") for path in cases]
     assert len(cases) == 7
-    generate_sets(cases, outputs, "published")
+    generate_sets(cases, common, outputs, "published")
     for path in outputs:
         assert path.read_bytes() == kit.released_set(mirror, lang, path.stem), path.name
 
 
 @pytest.mark.mirror
 def test_released_grammars_have_nothing_to_correct(mirror, tmp_path):
-    cases = kit.released(mirror, tmp_path, "he")
+    common, cases = kit.released(mirror, tmp_path, "he")
     for path in cases:
-        assert kit.lines(path, "corrected") == kit.lines(path, "published")
+        assert kit.lines(path, "corrected", common) == kit.lines(path, "published", common)
 
 
 MISTAKES = [
@@ -280,7 +280,7 @@ def test_the_page_prints_the_size_of_each_set():
 
 @pytest.mark.parametrize("path", GRAMMARS, ids=of_file)
 def test_a_grammar_makes_distinct_pairs_that_differ_in_the_varied_verb(path):
-    grammar = read_grammar(path, "corrected")
+    grammar = read_grammar(path, common_beside(path), "corrected")
     assert [*remarks(grammar)] == []
     sets = [*generate(grammar)]
     assert {len(each) for each in sets} == {2}
@@ -344,11 +344,11 @@ def test_sets_are_written_as_released_with_a_record(write, tmp_path):
     assert outputs[1].read_bytes() == b"True\tthey are\nFalse\tthey is\n"
     assert inputs_of(outputs[0]) == [common, first, second]
     record = record_of(outputs[0])
-    assert record["params"] == {"variant": "published"}
+    assert record["params"] == {"variant": "published", "common": True}
     assert record["notes"] == {"lines": {str(path): 2 for path in outputs}}
 
 
-def test_each_grammar_is_read_after_the_common_rules_beside_it(tmp_path):
+def test_each_grammar_is_read_after_the_common_rules_beside_it_unless_others_are_given(tmp_path):
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
         folder.mkdir()
@@ -357,29 +357,32 @@ def test_each_grammar_is_read_after_the_common_rules_beside_it(tmp_path):
     cases = [kit.write(folder, "vary: V[]\nS[] he V[s]\n") for folder in folders]
     outputs = [tmp_path / "one.txt", tmp_path / "two.txt"]
     written = [f"--output={path}" for path in outputs]
-    run("generate-sets", *cases, *written, "--variant=published")
-    first_lines = [path.read_text(encoding="utf-8").splitlines()[0] for path in outputs]
-    assert first_lines == [f"True\the {verb}" for verb in ("is", "sings")]
-    assert inputs_of(outputs[0]) == [commons[0], cases[0], commons[1], cases[1]]
+    first = commons[:1]
+    for more, verbs, read in (([], ["is", "sings"], commons), (first, ["is"] * 2, first)):
+        common = [f"--common={path}" for path in more]
+        run("generate-sets", *cases, *written, *common, "--variant=published")
+        first_lines = [path.read_text(encoding="utf-8").splitlines()[0] for path in outputs]
+        assert first_lines == [f"True\the {verb}" for verb in verbs]
+        assert inputs_of(outputs[0]) == [*read, *cases]
 
 
 def test_nothing_is_written_if_one_of_the_grammars_has_a_mistake(write, tmp_path):
     paths = write(GOOD), write(GOOD + "N[p\n", "bad.avg")
     outputs = tmp_path / "good.txt", tmp_path / "bad.txt"
-    sentence = mistake(lambda: generate_sets(paths, outputs, "published"))
+    sentence = mistake(lambda: generate_sets(paths, None, outputs, "published"))
     assert "bad.avg:6:2" in sentence
     assert not any(path.exists() for path in outputs)
 
 
 def test_outputs_must_be_as_many_as_grammars(write, tmp_path):
-    sentence = mistake(lambda: generate_sets([write(GOOD)], [], "published"))
+    sentence = mistake(lambda: generate_sets([write(GOOD)], None, [], "published"))
     assert sentence.startswith("0 outputs for 1 grammars; expected as many")
 
 
 def test_no_output_overwrites_a_grammar_or_another_output(write, tmp_path):
     first, second, output = write(GOOD), write(GOOD, "two.avg"), tmp_path / "a.txt"
     for outputs in ([output, output], [output, first]):
-        sentence = mistake(lambda o=outputs: generate_sets([first, second], o, "published"))
+        sentence = mistake(lambda o=outputs: generate_sets([first, second], None, o, "published"))
         assert sentence.startswith(f"{outputs[1]} is an output and also another file")
     assert first.read_text(encoding="utf-8") == GOOD
     assert not output.exists()

@@ -34,7 +34,11 @@ rule count_sets:
 rule generate_sets:
     """Evaluation sets of a language, from its grammars."""
     input:
-        lambda w: clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang),
+        cases=lambda w: clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang).cases,
+        # A list of one file, or of none.
+        common=lambda w: [
+            *filter(None, [clams_sets.grammars_of(CAMPAIGN, CATALOGUE, w.lang).common])
+        ],
     output:
         directory("<results>/sets/clams/{lang}"),
     log:
@@ -46,10 +50,7 @@ rule generate_sets:
         "../../../envs/core.yaml"
     params:
         code=code_of("generate_sets"),
-        # The command reads the common rules beside each grammar.
-        grammars=lambda w, input: [
-            f for f in input if Path(f).stem != clams_sets.COMMON
-        ],
+        common=lambda w, input: repeated("common", input.common),
         outputs=lambda w: repeated(
             "output", clams_sets.set_paths(CAMPAIGN, CATALOGUE, w.lang)
         ),
@@ -57,8 +58,8 @@ rule generate_sets:
     message:
         "Generate the evaluation sets of {wildcards.lang}"
     shell:
-        "python -m blimpworks generate-sets {params.grammars:q} {params.outputs:q} "
-        " --variant {params.variant} > {log:q} 2>&1"
+        "python -m blimpworks generate-sets {input.cases:q} {params.common:q} "
+        "{params.outputs:q} --variant {params.variant} > {log:q} 2>&1"
 
 
 rule build_clams_items:

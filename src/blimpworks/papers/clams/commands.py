@@ -62,27 +62,35 @@ def build_morphology(
     """Quantify the morphology of languages by their WALS features."""
 
 
+COMMON = option(
+    "Grammar to read first, in place of the common.avg beside each grammar.", default=None
+)
+
+
 @command(f"{CLAMS}.items.grammar.generator:generate_sets")
 def generate_sets(
     grammars: list[Path] = argument("Attribute-varying grammars."),
     output: list[Path] = option("File to write, one for each grammar."),
     variant: Variant = option("As the authors' program does, or with its faults put right."),
+    common: Path | None = COMMON,
 ) -> None:
     """Generate evaluation sets from attribute-varying grammars.
 
-    The common.avg in each grammar's directory is read before it.
+    Without --common, the common.avg in each grammar's directory is read before it.
     """
     from blimpworks.papers.clams.items.grammar import generator
 
-    inputs = generator.files_read(grammars)
-    with generate_sets.job(inputs=inputs, outputs=output, params={"variant": variant}) as job:
-        counts = generator.generate_sets(grammars, output, variant)
+    inputs = generator.files_read(grammars, common)
+    params = {"variant": variant, "common": len(inputs) > len(grammars)}
+    with generate_sets.job(inputs=inputs, outputs=output, params=params) as job:
+        counts = generator.generate_sets(grammars, common, output, variant)
         job.note(lines=dict(zip(map(str, output), counts, strict=True)))
 
 
 @command(panel=AUTHOR, example="try-grammar config/grammars/ita/subj_rel.avg")
 def try_grammar(
     grammar: Path = argument("Attribute-varying grammar."),
+    common: Path | None = COMMON,
     variant: Variant = option(
         "As the authors' program does, or with its faults put right.", default="published"
     ),
@@ -94,10 +102,11 @@ def try_grammar(
     A common.avg in the grammar's directory is read first, as the authors' program does it.
     """
     from blimpworks.papers.clams.items.grammar import generator
-    from blimpworks.papers.clams.items.grammar.model import files_of, read_grammar
+    from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
 
     vocabulary_words = generator.read_vocabulary(vocabulary) if vocabulary else None
-    parsed = read_grammar(grammar, variant)
-    typer.echo(", after ".join(map(str, reversed(files_of(grammar)))))
+    common = common or common_beside(grammar)
+    parsed = read_grammar(grammar, common, variant)
+    typer.echo(f"{grammar}" + (f", after {common}" if common else ""))
     for line in generator.preview(parsed, show, vocabulary_words):
         typer.echo(line)

@@ -80,6 +80,13 @@ SET, GRAMMAR = "clams_set", "clams_grammar"
 """Kinds of sources."""
 
 
+class Grammars(NamedTuple):
+    """Grammars of a language: a common one, and one for each paradigm."""
+
+    common: Path | None
+    cases: tuple[Path, ...]
+
+
 def _retrieved(campaign: Campaign, rows: Sequence[SourceRow]) -> list[Path]:
     return [Path(campaign.pathvars.resources, "sources", row.name) for row in rows]
 
@@ -89,25 +96,26 @@ def our_grammars(campaign: Campaign, lang: str) -> list[Path]:
     return sorted((campaign.folder("grammars") / lang).glob("*.avg"))
 
 
-def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
+def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars:
     """Return a language's grammars: the campaign's, else the released. UserError without any."""
     released = catalogue.sources_of(GRAMMAR, lang)
     paths = our_grammars(campaign, lang) or _retrieved(campaign, released)
-    if all(path.stem == COMMON for path in paths):
+    cases = tuple(path for path in paths if path.stem != COMMON)
+    if not cases:
         raise UserError(
             f"clams.grammars names {lang!r}, but there is no grammar in "
             f"{campaign.folder('grammars') / lang} and none among the sources; write one "
             "(docs/grammars.md), or leave it out of clams.grammars."
         )
-    return paths
+    return Grammars(next((path for path in paths if path.stem == COMMON), None), cases)
 
 
 def set_paths(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
     """Return the paths of a language's evaluation sets, generated or released."""
     if lang in campaign.section(ClamsOptions).grammars:
         folder = f"{campaign.pathvars.results}/sets/clams/{lang}"
-        grammars = grammars_of(campaign, catalogue, lang)
-        return [f"{folder}/{path.stem}.txt" for path in grammars if path.stem != COMMON]
+        cases = grammars_of(campaign, catalogue, lang).cases
+        return [f"{folder}/{case.stem}.txt" for case in cases]
     return [str(path) for path in _retrieved(campaign, catalogue.sources_of(SET, lang))]
 
 

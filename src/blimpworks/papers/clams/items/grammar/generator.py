@@ -120,14 +120,18 @@ def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
             yield f"False\t{sentence}\n"
 
 
-def files_read(grammars: Sequence[Path]) -> list[Path]:
-    """Return the distinct files that ``generate_sets`` reads."""
-    return list(dict.fromkeys(file for path in grammars for file in model.files_of(path)))
+def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
+    """Return the distinct files that ``generate_sets`` reads, common ones first."""
+    shared = [common or model.common_beside(path) for path in grammars]
+    return [*dict.fromkeys(filter(None, shared)), *grammars]
 
 
-def generate_sets(grammars: Sequence[Path], outputs: Sequence[Path], variant: Variant) -> list[int]:
+def generate_sets(
+    grammars: Sequence[Path], common: Path | None, outputs: Sequence[Path], variant: Variant
+) -> list[int]:
     """Write the sets of each grammar to the output of the same position; return numbers of lines.
 
+    ``common`` is read before each grammar; if it is None, the ``common.avg`` beside the grammar is.
     All grammars are read before the first file is written. Raises UserError for a mistake in a
     grammar, too many sentences, unequal numbers of files, and an output that is another file too.
     """
@@ -136,14 +140,15 @@ def generate_sets(grammars: Sequence[Path], outputs: Sequence[Path], variant: Va
             f"{len(outputs)} outputs for {len(grammars)} grammars; expected as many, in the same "
             "order; repeat --output."
         )
-    touched = [*files_read(grammars), *outputs]
+    touched = [*files_read(grammars, common), *outputs]
     for path in outputs:
         if touched.count(path) > 1:
             raise UserError(
                 f"{path} is an output and also another file of this command; expected a path "
                 "for each; correct --output."
             )
-    parsed = [model.read_grammar(path, variant) for path in grammars]
+    pairs = [(path, common or model.common_beside(path)) for path in grammars]
+    parsed = [model.read_grammar(path, beside, variant) for path, beside in pairs]
     for grammar in parsed:
         lines = {t: count_template(grammar, t)[1] for t in grammar.templates}
         largest = max(lines, key=lambda template: lines[template])

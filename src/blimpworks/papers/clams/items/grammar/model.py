@@ -251,16 +251,16 @@ ARROWS = ("→", "->", "=>", "=", ":", "::=")
 """Signs between the two sides of a rule in other notations; this one has a space."""
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the files of a grammar: the ``common.avg`` of its directory, if any, and itself."""
+def common_beside(path: Path) -> Path | None:
+    """Return the ``common.avg`` in a grammar's directory, unless it is the grammar itself."""
     common = path.with_name(COMMON)
-    return [common, path] if common != path and common.is_file() else [path]
+    return common if common != path and common.is_file() else None
 
 
-def read_grammar(path: Path, variant: Variant) -> Grammar:
-    """Read and check a grammar, after the ``common.avg`` beside it. UserError for a mistake."""
+def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
+    """Read and check a grammar, after ``common`` if given. Raises UserError for a mistake."""
     reader = _Reader()
-    for file in files_of(path):
+    for file in [common, path] if common else [path]:
         reader.read(file)
     collected = reader.rules.items()
     rules = [Rule(name, tuple(texts), location) for name, (texts, location) in collected]
