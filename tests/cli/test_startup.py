@@ -10,7 +10,7 @@ import pytest
 from blimpworks.commands.declare import declared_commands
 from support.paths import REPOSITORY
 
-HEAVY = {"matplotlib", "scipy", "seaborn", "torch"}
+HEAVY = {"conllu", "matplotlib", "scipy", "seaborn", "torch"}
 TABULAR = {"numpy", "pandas", "pyarrow"}
 IMPORTED = re.compile(r"^from (blimpworks[\w.]*) import", re.MULTILINE)
 HELP = "import runpy; sys.argv = ['blimpworks', '--help']\n" + (

@@ -12,7 +12,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.base import TreebankOptions
-from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
 from blimpworks.models.corpus import build_corpus
 from blimpworks.models.fitting import single_thread
@@ -221,6 +220,8 @@ def torch_threads(count):
 
 def write_treebank(folder, *sentences):
     """Tables of tokens and sentences, from text such as ``1:Da+ 2:.``; no space follows a ``+``."""
+    from blimpworks.linguistics.treebanks import build_tokens  # vLLM's environment lacks conllu
+
     lines = []
     for number, sentence in enumerate(sentences):
         lines.append(f"# sent_id = s{number}")

@@ -64,7 +64,9 @@ def _treebanks(files: Sequence[Path]) -> list[str]:
 
 
 @command(
-    recorded="blimpworks.linguistics.treebanks:build_tokens", packages=("pyarrow",), pandas=False
+    recorded="blimpworks.linguistics.treebanks:build_tokens",
+    packages=("conllu", "pyarrow"),
+    pandas=False,
 )
 def build_tokens(
     files: list[Path] = argument(

@@ -6,21 +6,23 @@ A file has a line of ten tab-separated fields for each token; a blank line ends 
     1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
     2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
 
-The module checks the format's rules (https://universaldependencies.org/format.html). It accepts a
-byte order mark, CRLF line ends and surplus blank lines. A malformed sentence is an error, or is
-left out and reported.
+The conllu package parses lines and comments, but checks little. This module checks the format's
+rules (https://universaldependencies.org/format.html). It accepts a byte order mark, CRLF line ends
+and surplus blank lines. A malformed sentence is an error, or is left out and reported.
 """
 
 import csv
 import io
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from conllu import Token
+from conllu.exceptions import ParseException
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value, parse_line
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError, reading
@@ -28,12 +30,10 @@ from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-_NUMBER = r"0|[1-9]\d{0,8}"  # tables hold numbers of 32 bits
-_HEAD = re.compile(_NUMBER, re.ASCII)
-_ID = re.compile(rf"({_NUMBER})(?:([-.])({_NUMBER}))?", re.ASCII)
-"""Matches the ID of a word ("3"), of a range ("3-4") and of an empty node ("3.1")."""
-Token = dict[str, str]
-"""Cells of a line, keyed by field."""
+INVALID_HEAD = -1
+"""Value of a malformed HEAD; that of "_" is None."""
+LARGEST_NUMBER = 999_999_999
+"""Largest number of an empty node, because tables hold numbers of 32 bits."""
 BATCH_ROWS = 50_000
 """Rows that are held as Python objects at a time, to save memory."""
 
@@ -104,6 +104,39 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
         yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
 
 
+SPACE = "\ufdd0"
+"""Noncharacter that stands for a space in conllu, which also splits a line at two spaces."""
+
+
+def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
+    """Make a parser of a line's cell, with the value ``malformed`` for a malformed cell."""
+
+    def parse_cell(cells: Sequence[str], column: int) -> Any:
+        try:
+            return parse(cells[column])
+        except (ParseException, ValueError):  # ValueError: a number of thousands of digits
+            return malformed
+
+    return parse_cell
+
+
+PARSERS: dict[str, Callable[[list[str], int], Any]] = {
+    **dict.fromkeys(CONLLU_FIELDS, lambda cells, column: cells[column].replace(SPACE, " ")),
+    "ID": _parser(parse_id_value, malformed=None),
+    "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
+}
+"""Parsers of cells, keyed by field.
+
+The ID of a range ("3-4") becomes (3, "-", 4), that of an empty node ("3.1") (3, ".", 1).
+"""
+
+
+def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
+    """Return the values of comments such as "# sent_id = w01"."""
+    comments = (line for line in lines if line.startswith("#"))
+    return dict(pair for line in comments for pair in parse_comment_line(line))
+
+
 def parse_sentence(block: Block) -> list[Token]:
     """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
     last_line = block.first_line + len(block.lines) - 1
@@ -122,40 +155,41 @@ def parse_sentence(block: Block) -> list[Token]:
         elif token_lines:
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
-    cells = (line.split("\t") for line in token_lines)
-    tokens = [dict(zip(CONLLU_FIELDS, row, strict=True)) for row in cells]
-    if not any(map(_is_word, tokens)):
+    rows = [line.split("\t") for line in token_lines]
+    if not any(_is_word_id(cells[0]) for cells in rows):
         reason = "a sentence without words, expected at least one"
         raise MalformedSentence(block.first_line, reason)
-    _check_tokens(last_line - len(tokens) + 1, tokens)
+    tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
+    _check_tokens(last_line - len(rows) + 1, rows, tokens)
     if block.lacks_blank_line:
         reason = "the file ends without a blank line after its last sentence, expected one"
         raise MalformedSentence(last_line, reason)
     return tokens
 
 
-def _is_word(token: Token) -> bool:
-    return token["ID"].isascii() and token["ID"].isdecimal()
+def _is_word_id(id_cell: str) -> bool:
+    return id_cell.isascii() and id_cell.isdecimal()
 
 
-def _check_tokens(first_line: int, tokens: Sequence[Token]) -> None:
+def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[Token]) -> None:
     """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
 
-    ``first_line`` is the line of the first token.
+    ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
     """
-    line_of_word = [line for line, token in enumerate(tokens, first_line) if _is_word(token)]
+    word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
     words_before = range_end = 0
-    for line, token in enumerate(tokens, start=first_line):
-        problem = _token_problem(token, words_before, len(line_of_word))
+    for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):
+        problem = _token_problem(row, token, words_before, len(word_positions))
         if problem:
             raise MalformedSentence(line, problem)
-        if "-" in token["ID"]:
+        if isinstance(token["ID"], tuple) and token["ID"][1] == "-":
             if words_before < range_end:
-                reason = f"range {token['ID']} overlaps one that ends with word {range_end}"
+                reason = f"range {row[0]} overlaps one that ends with word {range_end}"
                 raise MalformedSentence(line, f"{reason}, expected ranges of different words")
-            range_end = int(token["ID"].partition("-")[2])
-        words_before += _is_word(token)
-    heads = [int(token["HEAD"]) for token in tokens if _is_word(token)]
+            range_end = token["ID"][2]
+        words_before += _is_word_id(row[0])
+    heads = [tokens[position]["HEAD"] for position in word_positions]
+    line_of_word = [first_line + position for position in word_positions]
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
     if not roots:
         reason = "no word of the sentence has HEAD 0, expected one root"
@@ -173,43 +207,52 @@ def _check_tokens(first_line: int, tokens: Sequence[Token]) -> None:
             raise MalformedSentence(line, reason)
 
 
-def _token_problem(token: Token, words_before: int, word_count: int) -> str:
+def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
     """Return what is wrong with a token, or "" if nothing is.
 
-    It comes after ``words_before`` of the ``word_count`` words.
+    ``row`` has its cells as written. It comes after ``words_before`` of the ``word_count`` words.
     """
-    for name, cell in token.items():
+    cells = dict(zip(CONLLU_FIELDS, row, strict=True))
+    for name, cell in cells.items():
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
 
-    next_word, in_order = words_before + 1, False
-    if match := _ID.fullmatch(token["ID"]):
-        first, sign, last = match.groups()
-        if sign == ".":
-            in_order = int(first) == words_before and last != "0"
-        else:
-            in_order = int(first) == next_word <= int(last or first) <= word_count
-    if not in_order:
+    next_word = words_before + 1
+    match token["ID"]:
+        case int(word):
+            in_order = word == next_word
+        case (first, "-", last):
+            in_order = first == next_word and first <= last <= word_count
+        case (word, ".", number):
+            in_order = word == words_before and number <= LARGEST_NUMBER
+        case _:
+            in_order = False
+    # Numbers with leading zeros are out of order too.
+    if not in_order or _id_text(token["ID"]) != cells["ID"]:
         return (
-            f"ID {token['ID']!r}, expected word {next_word}, a range that begins with it or an "
+            f"ID {cells['ID']!r}, expected word {next_word}, a range that begins with it or an "
             f"empty node {words_before}.N"
         )
 
     head = token["HEAD"]
-    if not _is_word(token):
-        if head != "_":
-            return f"HEAD {head!r} of a range or empty node, expected '_'"
-    elif not _HEAD.fullmatch(head) or int(head) > word_count:
-        return f"HEAD {head!r}, expected an integer from 0 to {word_count}"
+    if not _is_word_id(cells["ID"]):
+        if head is not None:
+            return f"HEAD {cells['HEAD']!r} of a range or empty node, expected '_'"
+    elif head is None or not 0 <= head <= word_count:
+        return f"HEAD {cells['HEAD']!r}, expected an integer from 0 to {word_count}"
     elif head == token["ID"]:
         return f"HEAD {head} of word {head} is the word itself, expected another word"
 
-    features = [feature.split("=") for feature in token["FEATS"].split("|")]
-    if token["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
-        return f"FEATS {token['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
+    features = [feature.split("=") for feature in cells["FEATS"].split("|")]
+    if cells["FEATS"] != "_" and not all(len(pair) == 2 and all(pair) for pair in features):
+        return f"FEATS {cells['FEATS']!r}, expected '_' or name=value pairs joined by '|'"
     if len({pair[0] for pair in features}) < len(features):
-        return f"FEATS {token['FEATS']!r} has a feature twice, expected each once (Gender=Fem,Masc)"
+        return f"FEATS {cells['FEATS']!r} has a feature twice, expected each once (Gender=Fem,Masc)"
     return ""
+
+
+def _id_text(ident: Any) -> str:
+    return "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
 
 
 def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
@@ -230,14 +273,15 @@ def _joined(tables: Iterable[pa.Table]) -> pa.Table:
 
 def _token_row(sentence: int, line: int, token: Token) -> tuple[Any, ...]:
     """Return a row of the table of tokens, in the order of its columns; "_" becomes None."""
-    upos, xpos, feats, head, deprel, deps, misc = (
-        None if cell == "_" else cell for cell in [*token.values()][3:]
+    upos, xpos, feats, deprel, deps, misc = (
+        None if token[name] == "_" else token[name]
+        for name in ("UPOS", "XPOS", "FEATS", "DEPREL", "DEPS", "MISC")
     )
-    word = int(token["ID"]) if _is_word(token) else None
+    word = token["ID"] if isinstance(token["ID"], int) else None
     space_after = "SpaceAfter=No" not in token["MISC"].split("|")
     return (
-        *(sentence, line, token["ID"], word, token["FORM"], token["LEMMA"]),
-        *(upos, xpos, feats, None if head is None else int(head), deprel, deps, misc, space_after),
+        *(sentence, line, _id_text(token["ID"]), word, token["FORM"], token["LEMMA"]),
+        *(upos, xpos, feats, token["HEAD"], deprel, deps, misc, space_after),
     )
 
 
@@ -257,9 +301,7 @@ def read_treebank(
     def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
         """Yield rows of tokens; append rows to ``sentences`` and ``malformed``."""
         for block in _blocks(lines):
-            comments = [line for line in block.lines if line.startswith("#")]
-            pairs = (comment[1:].partition("=") for comment in comments)
-            metadata = {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
+            metadata = _parse_comments(block.lines)
             sent_id = metadata.get("sent_id") or f"line {block.first_line}"
             try:
                 tokens = parse_sentence(block)
@@ -277,9 +319,11 @@ def read_treebank(
                 continue
             line_of_id[sent_id] = block.first_line
             number = first_sentence + len(sentences)
-            for line, token in enumerate(tokens, start=block.first_line + len(comments)):
+            comment_count = len(block.lines) - len(tokens)
+            for line, token in enumerate(tokens, start=block.first_line + comment_count):
                 yield _token_row(number, line, token)
-            word_count = sum(map(_is_word, tokens))
+            comments = block.lines[:comment_count]
+            word_count = sum(isinstance(token["ID"], int) for token in tokens)
             origin = number, treebank, path.name, sent_id, block.first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))
 

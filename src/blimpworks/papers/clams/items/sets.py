@@ -9,6 +9,7 @@ This module imports nothing slow, because each parse of the Snakefile loads it.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from blimpworks.campaign.catalogue import Catalogue, SourceRow
 from blimpworks.campaign.settings.campaign import Campaign
