@@ -223,8 +223,7 @@ def test_multilingual_models_of_other_languages_share_no_training_text(tmp_path)
         changes = {"languages": ["deu", "eng", "fra"], "models": [row["name"], "two"]}
         changes |= {"training": {"recipes": recipes}}
         settings = DEMO | changes | {"catalogue": TABLES | {"models": str(copy)}}
-        campaign, catalogue, groups = selected(**settings)
-        return Layout(campaign, catalogue, catalogue, groups).training.joined_languages()
+        return selected(**settings).training.joined_languages()
 
     assert joined("") == ["deu", "eng", "fra"]
     with pytest.raises(UserError, match=r"multi in deu, eng, fra; two in deu, eng\. Expec"):

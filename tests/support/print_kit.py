@@ -25,7 +25,7 @@ def layout():
     """That of a campaign without settings."""
     campaign = Campaign(campaign="print")
     catalogue = whole_catalogue(campaign)
-    return Layout(campaign, catalogue, catalogue, language_groups(campaign))
+    return Layout(campaign, catalogue, language_groups(campaign))
 
 
 def printed(paper):
