@@ -73,7 +73,7 @@ def test_models_of_this_machine_are_retrieved_like_those_of_the_hub(campaign, pl
 
 def test_a_model_that_the_campaign_itself_names_is_retrieved_and_scored(bare, places):
     bare.change(LOCAL, models=[], own_models={"mine": {"path": str(places / "of {{braces}}")}})
-    planned = bare.planned("results/demo/judgements/multiblimp/mine/deu.parquet", campaign=LOCAL)
+    planned = bare.planned("results/demo/judgements/multiblimp/mine", campaign=LOCAL)
     assert {"retrieve", "score"} <= planned
 
 

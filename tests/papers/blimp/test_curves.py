@@ -181,6 +181,11 @@ def test_a_line_is_fitted_on_the_logarithm_of_tokens():
 def test_what_cannot_be_fitted_or_extrapolated_has_no_row():
     tokens = pd.Series({"a": 1024, "b": 1024, "c": 1024})
     assert fit_curve(pd.Series({"a": 0.5, "b": 0.6, "c": 0.7}), tokens, 0.9) == []
+    level = fit_curve(pd.Series({"a": 0.7, "b": 0.7, "c": 0.7}), tokens * [1, 2, 4], 0.9)
+    assert [(row["term"], row["coefficient"], row["high"]) for row in level] == [
+        ("intercept", pytest.approx(0.7), pytest.approx(0.7)),
+        (DOUBLING, 0.0, 0.0),
+    ]
     falling = fit_curve(pd.Series({"a": 0.7, "b": 0.6, "c": 0.5}), tokens * [1, 2, 4], 0.9)
     assert [row["term"] for row in falling] == ["intercept", DOUBLING]
 
