@@ -27,8 +27,6 @@ from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, PathComponent, PerhapsWithin, Strict, Within
 
-__all__ = ["Seed"]
-
 Row = TypeVar("Row")
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from blimpworks.campaign import scoring_jobs
-from blimpworks.campaign.catalogue import Seed
 from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.seeds import Seed
 from blimpworks.campaign.settings.training import HOW_MANY, Recipe
 from blimpworks.errors import UserError
 

@@ -127,7 +127,7 @@ class Setup:
 
     @property
     def weights_gb(self) -> float:
-        """GB of the weights; 0 if unknown."""
+        """Size of the weights in GB; 0 if unknown."""
         return (self.row.parameters or 0) * BYTES[self.dtype]
 
     @property
