@@ -121,8 +121,8 @@ def printed_cells(
 
 
 def judged_by(labels: Labels) -> str:
-    """Return a sentence on the rules behind measured numbers; empty for printed numbers."""
-    return f" Verdicts by the {labels.method} rules." if labels.source == "measured" else ""
+    """Return the rules behind measured numbers for a caption; empty for printed numbers."""
+    return labels.method if labels.source == "measured" else ""
 
 
 def count_of(
