@@ -32,10 +32,7 @@ SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 """Constructions with the focus words (the two that differ) of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
 """The same in English, where the other constructions have sets with inanimate nouns too."""
-EXAMPLE_COLUMNS = (
-    *("item_id", "lang", "paradigm", "good", "bad"),
-    *("good_start", "good_end", "bad_start", "bad_end"),
-)
+EXAMPLE_COLUMNS = ("item_id", "lang", "paradigm", "good", "bad", *shared.SPANS)
 """Columns of items that an example needs."""
 SETS = "evaluation_sets"
 MOST_FOCUS_WORDS = 22

@@ -1,7 +1,6 @@
 """Draw Figures 1 to 3 (Moroni and others 2025, sections 5.2 to 5.4).
 
-Each function takes tables and labels: the campaign's accuracies if ``labels.source`` is "measured",
-otherwise the printed scores of Table 4. It returns the figure with its numbers as cells.
+Published forms are made from the printed scores of Table 4.
 """
 
 from collections.abc import Sequence

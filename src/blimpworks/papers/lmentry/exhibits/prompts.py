@@ -1,12 +1,7 @@
 """Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
-Each public function takes tables and labels and returns an exhibit. Its cells are texts and numbers
-of prompts: if ``labels.source`` is "measured" those of the campaign, and otherwise those that the
-paper prints. Beside the latter there are hidden cells (``printed`` is False), which have what the
-authors released, so that print can be compared with it.
-
-A template has arguments in braces: "Which is bigger, {n1} or {n2}?". The paper prints English
-prompts without answers, and English templates.
+The package's docstring explains exhibits and cells. A template has arguments in braces: "Which is
+bigger, {n1} or {n2}?". The paper prints English prompts without answers, and English templates.
 """
 
 import json
@@ -194,8 +189,6 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
     )
 
 
-PRINT_ORDER = ("eng", "ita", "spa", "deu", "cat", "glg", "eus", "kor", "por")
-"""Languages in the order of Table 54."""
 WHY, SYSTEM = "Why they differ", "System prompt"
 
 
@@ -234,7 +227,7 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     code_of = partial(language_code, labels=labels)
     cells: list[Cell] = []
     if labels.source == "published":
-        order, key = [*PRINT_ORDER], "table54_published"
+        key = "table54_published"
         cells = common.printed_cells(tables, "table54", tasks.task_name, code_of)
         # The numbers that follow from the release's settings.
         for _, row in shared.read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
@@ -246,13 +239,12 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
         present = {*zip(items["phenomenon"], items["lang"], strict=True)}
-        order = common.languages_of(items)
-        for task, lang in product(sorted({task for task, _ in present}), order):
+        names = sorted({task for task, _ in present})
+        for task, lang in product(names, common.languages_of(items)):
             if (task, lang) in present:
                 cell_key, where = (tasks.task_name(task), code_of(lang)), {"phenomenon": task}
                 cells.append(common.count_of(items, cell_key, (task, lang), lang=lang, **where))
-    heads = {code_of(lang): ("", code_of(lang)) for lang in order}
-    return Exhibit(**describe(key), cells=cells, heads=heads)
+    return Exhibit(**describe(key), cells=cells)
 
 
 def counts(tables: shared.Tables, labels: Labels) -> Exhibit:

@@ -1,10 +1,6 @@
 """Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025).
 
-Each public function takes tables and labels and returns an exhibit. Its cells are numbers with the
-formula and filter that give them: if ``labels.source`` is "measured" from the campaign's
-accuracies, and otherwise those that the paper prints. Beside the latter there are hidden cells
-(``printed`` is False), which recompute a printed number from others. ``stands_for`` has the row and
-column of the printed number that a cell is compared with. LMS, the LMentry score, is accuracy times
+The package's docstring explains exhibits and cells. LMS, the LMentry score, is accuracy times
 robustness.
 """
 

@@ -1,11 +1,8 @@
 """Draw agreement with annotators, and the differences between published and corrected verdicts.
 
 Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
-rules that judge what the task asks. Each public function takes the campaign's tables and labels and
-returns an exhibit: a table or figure of cells. A cell is a number with its formula and the filter
-(``where``) that selects the rows that it is computed from.
-
-Tables 52 and 53 are those of Moroni and others (2025), appendix A.6; other exhibits are not theirs.
+rules that judge what the task asks. The package's docstring explains exhibits and cells. Tables 52
+and 53 are those of Moroni and others (2025), appendix A.6; other exhibits are not theirs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -90,7 +90,7 @@ def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tup
         hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
     rows = list(dict.fromkeys(printed["row"]))
     cells.sort(key=lambda cell: rows.index(cell.row))
-    return cells + hidden, {(row, names[lang]) for row, lang in printed_bold(printed, "table1")}
+    return cells + hidden, {(row, names[lang]) for row, lang in printed_bold(printed)}
 
 
 def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:

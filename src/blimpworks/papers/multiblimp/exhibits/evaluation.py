@@ -177,7 +177,7 @@ def _published_table3(
         if sizes and sizes != [language_count]:
             span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
             incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {language_count}")
-    bold = printed_bold(printed, "table3")
+    bold = printed_bold(printed)
     return Exhibit(
         **describe("table3_published", incomplete=incomplete, equal=equal, compared=compared),
         cells=cells,
@@ -204,7 +204,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
             if row["row"] in sizes:
                 cell = printed_cell(row, (labels.languages[row["row"]], "n"))
                 cells.append(replace(cell, value=int(row["value"])))
-        printed = printed_bold(read_printed(tables, exhibit="table5"), "table5")
+        printed = printed_bold(read_printed(tables, exhibit="table5"))
         bold = {(labels.languages[lang], labels.models[model]) for lang, model in printed}
     else:
         paths = {path.stem: path for path in tables["items"]}
@@ -226,16 +226,6 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         # Headings have the family above the size.
         heads={n: (n.rpartition(" ")[0], n.rpartition(" ")[2]) for n in labels.models.values()},
         bold=bold if published else best_of_each(cells, {*labels.models.values()}),
-    )
-
-
-def form_of_test(labels: Labels) -> str:
-    """Describe the campaign's McNemar's tests, for a caption."""
-    if labels.facts["mcnemar"] == "published":
-        return "chi-squared with continuity correction"
-    return (
-        f"exact binomial where they differ on fewer than {EXACT_BELOW} pairs, else chi-squared "
-        "with continuity correction"
     )
 
 
@@ -261,7 +251,8 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key))
             cell = row_cell("comparisons", lead, keys, "p", (name, "p"), f"{lead['p']:.3f}")
             cells.append(replace(cell, stands_for=(lang, "p")))
-    description = describe("tableb2", level=LEAD_BELOW, test=form_of_test(labels), empty=not cells)
+    exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
+    description = describe("tableb2", level=LEAD_BELOW, exact_below=exact_below, empty=not cells)
     return Exhibit(**description, cells=cells, stub=stub)
 
 
@@ -319,9 +310,11 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     if not cells:
         reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
     cells += _comparison_cells(tables, labels)
-    test = form_of_test(labels)
-    description = describe("text72_73", level=WINS_BELOW, test=test, no_regression=reason)
-    return Exhibit(**description, cells=cells)
+    exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
+    return Exhibit(
+        **describe("text72_73", level=WINS_BELOW, exact_below=exact_below, no_regression=reason),
+        cells=cells,
+    )
 
 
 def _regression_cells(tables: Tables) -> Iterator[Cell]:

@@ -21,7 +21,14 @@ from blimpworks.exhibits import style
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import Tables, formula_cell, marked, read_plain, read_printed
+from blimpworks.exhibits.shared import (
+    SPANS,
+    Tables,
+    formula_cell,
+    marked,
+    read_plain,
+    read_printed,
+)
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
@@ -229,10 +236,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
 MOST_LANGUAGES = 10
 LONGEST_SENTENCE = 75
 """Most characters of the sentence, unless all are longer."""
-EXAMPLE_COLUMNS = (
-    *("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad"),
-    *("good_start", "good_end", "bad_start", "bad_end"),
-)
+EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad", *SPANS)
 
 
 def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:

@@ -223,8 +223,7 @@ RULE_COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTIONS)
 ALL_PARADIGMS = "All paradigms"
 MOST_SAMPLES = 20
 PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-LISTED = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
+LISTED = ("item_id", "lang", "paradigm", "good", "bad", "file", "line", "rule", "change")
 
 
 def _count_cells(
@@ -324,7 +323,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
     """List up to twenty pairs of each paradigm, taken evenly; each cell's filter selects a pair."""
     by_lang: dict[str, list[dict[str, Any]]] = {}
     for path in tables["items"]:
-        items = read_table(ITEMS, path, [*LISTED, "constructed"]).to_pylist()
+        items = read_table(ITEMS, path, [*LISTED, *shared.SPANS, "constructed"]).to_pylist()
         by_lang |= {items[0]["lang"]: items} if items else {}
     cells: list[Cell] = []
     sections: list[Section] = []

@@ -1,10 +1,7 @@
 """Make the exhibits of UrBLiMP's accuracies: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Measured forms read the accuracies that a campaign computed, for each model and paradigm.
-Published forms (``labels.source``) read those that the paper prints; as its figures print none,
-they take the numbers of Tables 7 and 8 and of section 4.1.
-A cell is at ``cell_key``, a (row, column) of ours such as ("mT5 (large)", "Number"); it
-``stands_for`` the printed number at ``key``, a (row, column) of ``config/published``.
+Published forms of the figures, which print no numbers, take those of Tables 7 and 8 and of section
+4.1. Terms such as ``cell_key`` are as in ``data``; ``key`` is what a cell ``stands_for``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
