@@ -197,7 +197,7 @@ class View:
     partial: frozenset[str] = frozenset()
     """Languages without the paradigms (or phenomena) that people did not judge."""
     shared: Mapping[str, Any] = field(default_factory=dict)
-    """For captions: numbers of what both people and models judged, and languages without any."""
+    """Numbers of units that people and models judged, and languages without any, for captions."""
 
     @property
     def layout(self) -> str:

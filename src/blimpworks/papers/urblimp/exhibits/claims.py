@@ -107,8 +107,8 @@ def _tests_table(
     scores, names = read_scores(tables, labels, models), evaluation.model_names(labels.models)
     printed = evaluation.printed_numbers(tables, labels, exhibit)
     cells = [*cells_of_tests(scores, EACH_OTHER, names, printed)]
-    kind = group if {*models} <= {*preferred} else "the best"
-    description = describe("tables5_6", kind=kind, measured=measured, level=ALPHA, empty=not cells)
+    name = group if {*models} <= {*preferred} else "the best"
+    description = describe("tables5_6", group=name, measured=measured, level=ALPHA, empty=not cells)
     corrected = [cell for cell in cells if cell.column == HOLM]
     remarks = {c.row: {VERDICT: "yes" if c.value < ALPHA else "no"} for c in corrected}
     return Exhibit(**description, cells=cells, remarks=remarks)

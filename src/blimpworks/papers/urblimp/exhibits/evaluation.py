@@ -76,7 +76,6 @@ ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
 
 
 def _methods(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
-    """Return the method of a caption, and whether some models have its form for masked tokens."""
     return {"method": labels.method, "masked": PSEUDO.get(labels.method) in {*rows["method"]}}
 
 
