@@ -407,7 +407,7 @@ def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monke
     names = Names.of(["eng", "ไทย", "किताब", "ខ្មែរ"])
     assert names.families == ("DejaVu Sans", "Lohit Devanagari", "Loma")
     assert [*names.texts.values()] == ["eng", "ไทย", "किताब", "1"]
-    assert names.listed == " Numbers stand for names: 1 ខ្មែរ."
+    assert names.numbered == ["1 ខ្មែរ"]
 
 
 @pytest.mark.parametrize(
