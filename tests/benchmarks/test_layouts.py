@@ -30,18 +30,21 @@ def zipped(**files: str) -> bytes:
     return buffer.getvalue()
 
 
-def tarred(suffix: str) -> bytes:
+def tarred(suffix: str, link: bytes = tarfile.LNKTYPE) -> bytes:
+    """An archive with a file, and a link to it, which alone fits the pattern of members."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=f"w:{suffix}") as archive:
-        entry = tarfile.TarInfo("data/agreement.csv")
+        entry, linked = tarfile.TarInfo("data/first"), tarfile.TarInfo("data/agreement.csv")
         entry.size = len(CSV.encode())
         archive.addfile(entry, io.BytesIO(CSV.encode()))
+        linked.type, linked.linkname = link, "first" if link == tarfile.SYMTYPE else "data/first"
+        archive.addfile(linked)
     return buffer.getvalue()
 
 
-def workbook() -> bytes:
+def workbook(*pairs: tuple[str, str]) -> bytes:
     book = openpyxl.Workbook()
-    for row in (["good", "bad"], *TWO):
+    for row in (["good", "bad"], *pairs):
         book.active.append(row)
     saved, changed = io.BytesIO(), io.BytesIO()
     book.save(saved)
@@ -63,7 +66,7 @@ FILES = {
     "a.jsonl": jsonl(*RECORDS),
     "a.json": json.dumps(RECORDS),
     "a.parquet": parquet(),
-    "a.xlsx": workbook(),
+    "a.xlsx": workbook(*TWO),
     "a.csv.xz": lzma.compress(CSV.encode()),
     "a.csv.gz": gzip.compress(CSV.encode()),
     "a.csv.bz2": bz2.compress(CSV.encode()),
@@ -71,7 +74,7 @@ FILES = {
     "a.zip": zipped(agreement=CSV),
     "a.tar.gz": tarred("gz"),
     "a.tar.xz": tarred("xz"),
-    "a.tar": tarred(""),
+    "a.tar": tarred("", tarfile.SYMTYPE),
 }
 
 
@@ -103,6 +106,7 @@ RUSSIAN_CSV = "good,bad\nКошки спят.,Кошки спит.\n"
         ("a.tsv", "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES), {"encoding": "utf-8"}, [SENTENCES]),
         ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}, [SENTENCES]),
         ("a.jsonl", jsonl(dict(zip(("good", "bad"), SENTENCES, strict=True))), {}, [SENTENCES]),
+        ("a.xlsx", workbook(("It_x000D_\nrains.", "It rain.")), {}, [("It\r\nrains.", "It rain.")]),
     ],
 )
 def test_separator_encoding_and_quotes_are_evident_or_declared(tmp_path, name, text, how, expected):

@@ -30,6 +30,8 @@ from blimpworks.files import cells_of_any_size, load_json
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
+NO_VALUE = ("", "na", "n/a", "nan", "null", "none")
+"""Texts that programs write where there is no value, in lower case."""
 BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -421,6 +423,7 @@ def _parquet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cell
 
 def _sheet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     import openpyxl
+    from openpyxl.utils.escape import unescape
 
     with reading(Path(table.name), "an xlsx file", "Save it as one."):
         try:
@@ -436,13 +439,14 @@ def _sheet_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
             f"{table.name} has no sheet {table.entry.sheet or 'of cells'!r} (it has: "
             f"{', '.join(sheets)}); correct 'sheet'."
         )
-    # A cell with an error of a formula, such as #NAME?, has no value.
-    values = ([None if c.data_type == "e" else c.value for c in row] for row in sheet.iter_rows())
-    rows = (
-        (line, cells)
-        for line, cells in enumerate(values, start=1)
-        if any(map(as_text, cells)) and not leaves_out(line)
-    )
+    rows: list[tuple[int, Sequence[object]]] = []
+    for line, row in enumerate(sheet.iter_rows(), start=1):
+        # A cell with an error of a formula, such as #NAME?, has no value. Excel writes some
+        # characters as codes, such as _x000D_ for a carriage return.
+        values = [None if cell.data_type == "e" else cell.value for cell in row]
+        cells = [unescape(value) if isinstance(value, str) else value for value in values]
+        if any(map(as_text, cells)) and not leaves_out(line):
+            rows.append((line, cells))
     yield from _with_headings(table, rows, account)
 
 

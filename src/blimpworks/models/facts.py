@@ -290,10 +290,10 @@ def first_token_of(
 ) -> tuple[FirstToken, str]:
     """Return the policy of a model, and a description of its start; ``requested`` takes precedence.
 
-    Models that are not causal have one start only. Raises UserError if a causal model, called
-    ``where``, has no usable tokenizer.
+    Models that are not causal have one start only. Raises UserError if a model of transformers,
+    called ``where``, has no usable tokenizer.
     """
-    if architecture != "causal":
+    if architecture in ("lstm", "ngram"):
         return "bos", ""
     from blimpworks.models.hub_tokenizers import load_tokenizer
 
@@ -307,6 +307,8 @@ def first_token_of(
             f"{where} has no tokenizer that transformers can load ({reason}); expected "
             "tokenizer.json or the like beside the weights. Add the tokenizer's files."
         ) from error
+    if architecture != "causal":
+        return "bos", ""
     policy = requested or _policy_of(tokenizer)
     return policy, start_text(tokenizer, policy, start_ids(tokenizer, policy, where))
 

@@ -301,11 +301,11 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "0d569bf3c3d9e57c": "301aa942822323ee",  # kenlm ngram
     "778afa0b13f81bb1": "0e2ba6cd296f855a",  # lstm lstm
-    "276f7236dfabd5e7": "e8532865d0f0cd72",  # transformers causal
-    "74cdf13ecc4eb51e": "937def9329af31bc",  # transformers encoder-decoder
-    "2327a579b1f9de5e": "99c66cf510640024",  # transformers masked
+    "cc0707d207772fa6": "e8532865d0f0cd72",  # transformers causal
+    "9af89a7b75c0ca9d": "937def9329af31bc",  # transformers encoder-decoder
+    "ebf9e98b322fbae8": "99c66cf510640024",  # transformers masked
     "a1d7daeab13fa850": "cf22ff34dc257724",  # vllm causal
-    "d24b80411016559a": "1657f03a30de3586",  # transformers, answers
+    "0df0a14f0d44c015": "1657f03a30de3586",  # transformers, answers
     "ce80627e8f16495e": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.

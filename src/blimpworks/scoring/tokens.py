@@ -6,11 +6,12 @@ A tokenizer may divide "the dogs" into three tokens, with these character offset
     start     0      3   7
     end       3      7   8      (the next token's start)
 
-Engines return float32 numbers. The rounding error of a token's log-probability v is at most
-``roundings`` x 2^-24 x max(1, |v|) nats; ``roundings`` counts the engine's float32 operations for
-v. Two sentences are a tie if their sums differ by no more than the sum of all their tokens'
-errors. For example, a 5-gram model can give reordered words the same probability, and only rounding
-makes one sum larger. docs/ties.md derives the bound and describes its tests.
+Engines return float32 numbers. The rounding error of a token's log-probability v is taken to be at
+most ``roundings`` x 2^-24 x max(1, |v|) nats. ``roundings`` counts the engine's float32 operations
+for v; the sum over a vocabulary counts once, though its additions can err by more. Two sentences
+are a tie if their sums differ by no more than the sum of all their tokens' errors. For example, a
+5-gram model can give reordered words the same probability, and only rounding makes one sum larger.
+docs/ties.md derives the bound and describes its tests.
 """
 
 import re
@@ -53,7 +54,7 @@ def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
 
 
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
-    """Return the largest possible error of each of the log-probabilities ``values`` [nats]."""
+    """Return the error that counts as rounding, of each log-probability in ``values`` [nats]."""
     errors: Floats = rounding * np.maximum(1.0, np.abs(values))
     return errors
 
