@@ -6,6 +6,7 @@ Models", section 3, as the program of the BabyLM Challenge 2026 computes it.
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeWarning, curve_fit
@@ -24,12 +25,24 @@ def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: 
     return height / (1 + np.exp(-steepness * (x - middle))) + lowest
 
 
-def _crossing(parameters: Floats, threshold: float) -> float | None:
-    """Return where a sigmoid has the value ``threshold``; None if it never has."""
-    height, steepness, middle, lowest = parameters
+def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
+    """Return where a sigmoid through points reaches ``threshold``, if within the range of ``x``.
+
+    ``options`` are those of ``curve_fit``. None if no curve fits, or it rises nowhere.
+    """
+    try:
+        with np.errstate(over="ignore"), warnings.catch_warnings():
+            # Of a flat curve, the errors of parameters are unknown.
+            warnings.simplefilter("ignore", OptimizeWarning)
+            (height, steepness, middle, lowest), _ = curve_fit(
+                _sigmoid, x, y, maxfev=1000, **options
+            )
+    except (RuntimeError, ValueError):
+        return None
     if height <= 0 or steepness <= 0 or not lowest < threshold < height + lowest:
         return None
-    return float(middle - np.log(height / (threshold - lowest) - 1) / steepness)
+    crossing = float(middle - np.log(height / (threshold - lowest) - 1) / steepness)
+    return crossing if x.min() <= crossing <= x.max() else None
 
 
 def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
@@ -44,12 +57,7 @@ def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
     # Values of the height, steepness, middle and lowest value.
     start = [1.0, 0.1, ages.mean(), 0.0]
     bounds = [0.0, 0.0, ages.min(), -0.5], [2.0, 1.0, ages.max(), 0.5]
-    try:
-        parameters, _ = curve_fit(_sigmoid, ages, shares, p0=start, bounds=bounds, maxfev=1000)
-    except (RuntimeError, ValueError):
-        return None
-    age = _crossing(parameters, KNOWN_BY)
-    return age if age is not None and ages.min() <= age <= ages.max() else None
+    return _crossing(ages, shares, KNOWN_BY, p0=start, bounds=bounds)
 
 
 def training_of_acquisition(training: Floats, surprisals: Floats, chance: float) -> float | None:
@@ -63,12 +71,4 @@ def training_of_acquisition(training: Floats, surprisals: Floats, chance: float)
         return None
     steps = np.log10(training + 1)
     start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]
-    try:
-        with np.errstate(over="ignore"), warnings.catch_warnings():
-            # Of a flat curve, the errors of parameters are unknown.
-            warnings.simplefilter("ignore", OptimizeWarning)
-            parameters, _ = curve_fit(_sigmoid, steps, -surprisals, p0=start, maxfev=1000)
-    except (RuntimeError, ValueError):
-        return None
-    step = _crossing(parameters, -(chance + surprisals.min()) / 2)
-    return step if step is not None and steps[0] <= step <= steps[-1] else None
+    return _crossing(steps, -surprisals, -(chance + surprisals.min()) / 2, p0=start)

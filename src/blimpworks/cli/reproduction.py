@@ -152,7 +152,7 @@ def build_report(
     typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {noun}" for noun, n in counts.items()))
 
 
-PLOTTING = ("matplotlib", *shared.STATISTICS, "seaborn", "statsmodels", "tabulate")
+PLOTTING = ("jinja2", "matplotlib", *shared.STATISTICS, "seaborn", "statsmodels", "tabulate")
 """Packages that make tables and figures."""
 
 

@@ -372,16 +372,16 @@ TEXT_FORMATS |= {"json": layout.json_text}
 
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
     """Write the exhibit in the formats of the suffixes. Raises KeyError for an unknown suffix."""
-    if exhibit.figure is None:
-        for output in outputs:
-            write_text(output, TEXT_FORMATS[output.suffix[1:]](exhibit))
-        return
+    pictures = []
     for output in outputs:
-        if output.suffix == ".html":
+        suffix = output.suffix[1:]
+        if exhibit.figure is None or suffix == "json":
+            write_text(output, TEXT_FORMATS[suffix](exhibit))
+        elif suffix == "html":
             write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
-        elif output.suffix == ".json":
-            write_text(output, layout.json_text(exhibit))
-    if pictures := [output for output in outputs if output.suffix not in (".html", ".json")]:
+        else:
+            pictures.append(output)
+    if exhibit.figure is not None and pictures:
         import matplotlib as mpl  # slow, and tables need none of it
 
         from blimpworks.exhibits.style import take_literally
@@ -408,17 +408,16 @@ EXPLANATION = (
 
 def show_few_pairs(exhibit: Exhibit) -> None:
     """Add the numbers of pairs and ties to accuracies of fewer than ``ENOUGH_PAIRS`` pairs."""
-    cells, has_few = [], False
-    for cell in exhibit.cells:
-        if cell.ties is not None and cell.n is not None and cell.n < ENOUGH_PAIRS:
-            ties = f", {counted(cell.ties, 'tie')}" if cell.ties else ""
-            cells.append(replace(cell, text=f"{cell.text} (n = {cell.n}{ties})"))
-            has_few |= cell.printed
-        else:
-            cells.append(cell)
-    if has_few and exhibit.figure is None:
-        exhibit.cells = cells
+    few = {
+        index: cell
+        for index, cell in enumerate(exhibit.cells)
+        if cell.ties is not None and cell.n is not None and cell.n < ENOUGH_PAIRS
+    }
+    if exhibit.figure is None and any(cell.printed for cell in few.values()):
         exhibit.caption = f"{exhibit.caption} {EXPLANATION}"
+        for index, cell in few.items():
+            ties = f", {counted(cell.ties, 'tie')}" if cell.ties else ""
+            exhibit.cells[index] = replace(cell, text=f"{cell.text} (n = {cell.n}{ties})")
 
 
 def build_exhibit(

@@ -123,9 +123,9 @@ def printed_text_cell(row: pd.Series, position: Place) -> Cell:
     return Cell(*position, 1, row["text"], ROW_TEXT, "published", where, stands_for=stands_for)
 
 
-def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[Place]:
+def printed_bold(printed: pd.DataFrame) -> set[Place]:
     """Return (row, column) of the bold numbers of a printed exhibit."""
-    bold = printed[(printed["exhibit"] == exhibit) & (printed["bold"] == "yes")]
+    bold = printed[printed["bold"] == "yes"]
     return set(zip(bold["row"], bold["column"], strict=True))
 
 
@@ -157,6 +157,10 @@ def counted(number: int, noun: str, form: str = "") -> str:
 def size_text(billions: float) -> str:
     """Return a number of parameters: "7B"; below 0.1 billion in millions, "42M"."""
     return f"{billions:g}B" if billions >= 0.1 else f"{1000 * billions:.3g}M"
+
+
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+"""Columns of items with the ends of the words that differ in a pair, by ``marked``."""
 
 
 def marked(item: Mapping[str, Any]) -> str:

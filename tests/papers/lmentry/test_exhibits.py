@@ -185,7 +185,7 @@ def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simu
 
 
 def test_a_method_that_nothing_was_judged_by_is_refused(campaign, root):
-    with pytest.raises(UserError, match="no accuracies by method 'other'"):
+    with pytest.raises(UserError, match="no accuracies on lmentry by method 'other'"):
         build("table4", campaign, replace(LABELS, method="other"), root)
 
 

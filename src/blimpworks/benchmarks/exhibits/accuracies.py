@@ -88,21 +88,14 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
     baselines = Baselines.read(tables, view)
     for line in view.lines():
         cells += baselines.cells(*line)
-    unit, means = labels.facts["benchmark"]["unit"], means_of_seeds(view)
+    unit = labels.facts["benchmark"]["unit"]
     return Exhibit(
-        **view.described("phenomena", unit=unit, means=means, baselines=baselines.note),
+        **view.described("phenomena", unit=unit, baselines=baselines.described()),
         cells=cells,
         stub=_item_counts(view),
         sections=[*_sections(view, rows, last=baselines.columns)],
         bold=best,
     )
-
-
-def means_of_seeds(view: View) -> str:
-    """Return the caption's sentence on columns that are means of several seeds, or ""."""
-    if any(len(models) > 1 for models in view.columns.values()):
-        return " Of a model with several seeds the mean of these, without an interval."
-    return ""
 
 
 def people(tables: Tables, labels: Labels) -> Exhibit:
@@ -112,10 +105,8 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
     by_unit = [correlations_with_people(view, lang).values() for lang in view.languages]
     alike = [*chain.from_iterable(chain.from_iterable(by_unit))]
     rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
-    few = "" if alike else f" There are fewer than {FEWEST} paradigms to correlate."
-    who = labels.facts["benchmark"].get("people", "")
     return Exhibit(
-        **view.described("people", people=who, few=few, shared=view.shared),
+        **view.described("people", correlated=alike, fewest=FEWEST),
         cells=[*cells, *alike],
         stub=_item_counts(view) | {cell.row: {COUNT: str(cell.n)} for cell in alike},
         sections=[*_sections(view, rows, [PEOPLE])],

@@ -18,13 +18,6 @@ COLUMN_NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
 ITEM_COLUMNS = [
     *("lang", "phenomenon", "paradigm", "good", "bad", "item", "acceptable", "alternatives"),
 ]
-NOTES = {
-    "longer": "the longer sentence",
-    "shorter": "the shorter one (in characters)",
-    "frequent": "the one with the more frequent words (mean Zipf frequency of wordfreq)",
-    "majority": "the commoner label of each paradigm",
-    "chance": "one of an item's options by chance",
-}
 
 
 @dataclass(frozen=True)
@@ -58,14 +51,10 @@ class Baselines:
                 text = number_text(value, ".1f")
                 yield Cell(row, name, value, text, baseline(key), "items", where, n=n)
 
-    @property
-    def note(self) -> str:
-        """Caption's sentences on the baselines; "" without baselines."""
-        if self.rows.empty:
-            return ""
-        with_pairs = {*self.rows["lang"][self.rows["baseline"] == "longer"]}
-        lacking = with_pairs - {*self.rows["lang"][self.rows["baseline"] == "frequent"]}
+    def described(self) -> dict[str, list[str]]:
+        """Return for a caption the baselines, and the languages of unknown frequencies."""
+        names = self.rows["baseline"]
+        with_pairs = {*self.rows["lang"][names == "longer"]}
+        lacking = with_pairs - {*self.rows["lang"][names == "frequent"]}
         unknown = [name for lang, name in self.view.languages.items() if lang in lacking]
-        without = f" wordfreq gives no frequencies of {', '.join(unknown)} here." if unknown else ""
-        notes = ", ".join(NOTES[key] for key, name in COLUMN_NAMES.items() if name in self.columns)
-        return f" Last, baselines by the items alone, equal ones half: {notes}.{without}"
+        return {"names": [key for key in COLUMN_NAMES if key in {*names}], "unknown": unknown}

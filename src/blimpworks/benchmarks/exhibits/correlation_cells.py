@@ -1,5 +1,7 @@
 """Make the cells of correlations: of two models, and of models with people."""
 
+from itertools import product
+
 import pandas as pd
 
 from blimpworks.analysis.statistics import correlation_interval
@@ -37,24 +39,20 @@ def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
         for name, models in view.columns.items()
         if name != PEOPLE
     }
-    common, numbers = {}, {}
-    for unit in UNIT_NAMES:
-        common[unit] = {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
-        numbers[unit] = max(map(len, common[unit].values()))
-    units = [PARADIGM, PHENOMENON] if numbers[PARADIGM] != numbers[PHENOMENON] else [PARADIGM]
+    common = {
+        unit: {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
+        for unit in UNIT_NAMES
+    }
+    paradigms, phenomena = (max(map(len, by_name.values())) for by_name in common.values())
     cells: dict[str, list[Cell]] = {}
-    for unit in units:
-        if numbers[unit] < FEWEST:
-            continue
-        for coefficient in (PEARSON, SPEARMAN):
+    for unit in [*UNIT_NAMES] if paradigms != phenomena else [PARADIGM]:
+        for coefficient, (name, rows) in product((PEARSON, SPEARMAN), rows_of.items()):
             row, formula = f"{coefficient} over {UNIT_NAMES[unit]}", correlation(coefficient, unit)
-            for name, rows in rows_of.items():
-                cell_key = f"{view.prefix(lang)}{row}", name
-                # In partial languages people judged only some of the models' paradigms.
-                is_partial = lang in view.partial
-                accuracies = common[unit][name]
-                if cell := correlation_cell(accuracies, rows, cell_key, formula, is_partial):
-                    cells.setdefault(unit, []).append(cell)
+            cell_key = f"{view.prefix(lang)}{row}", name
+            # In partial languages people judged only some of the models' paradigms.
+            is_partial = lang in view.partial
+            if cell := correlation_cell(common[unit][name], rows, cell_key, formula, is_partial):
+                cells.setdefault(unit, []).append(cell)
     return cells
 
 

@@ -137,8 +137,8 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
     return iter(sorted(cells_with_seeds, key=lambda pair: -pair[0].value))
 
 
-def _limits(cells: Sequence[Cell], chance: str) -> tuple[float, float]:
-    """Return the limits of an axis of percentages; if ``chance`` is not "", they include 50 %."""
+def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
+    """Return the limits of an axis of percentages; with ``chance`` they include 50 %."""
     ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
@@ -162,17 +162,16 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
             axes.plot(cell.value, y, shape, color=style.BLUE, markersize=size, markeredgewidth=edge)
             axes.text(1.01, y, cell.text, transform=axes.get_yaxis_transform(), va="center",
                       fontsize=SMALL)  # fmt: skip
-        if view.chance:
+        if view.has_chance:
             axes.axvline(CHANCE, color=style.GREY, linewidth=0.8, linestyle="--")
-        axes.set(ylim=(len(rows) - 0.4, -0.6), xlabel=PERCENT, xlim=_limits(cells, view.chance))
+        axes.set(ylim=(len(rows) - 0.4, -0.6), xlabel=PERCENT, xlim=_limits(cells, view.has_chance))
         axes.grid(axis="y", visible=False)
         _set_row_names(axes, [cell.row for cell, _ in rows], names)
         if len(ranked) > 1:
             axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
     has_seeds = any(seeds for rows in ranked.values() for _, seeds in rows)
     key = "models_seeds" if has_seeds else "models"
-    description = view.described(key, chance=view.chance, listed=names.listed)
-    return Exhibit(**description, cells=cells, figure=figure)
+    return Exhibit(**view.described(key, names=names), cells=cells, figure=figure)
 
 
 def _scale(axes: Axes, values: Sequence[float]) -> None:
@@ -212,11 +211,11 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
                     axes.vlines(billions[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
             x_values = [billions[cell.row] for cell in group]
             axes.plot(x_values, [cell.value for cell in group], "o", color=style.BLUE, markersize=4)
-            if view.chance:
+            if view.has_chance:
                 axes.axhline(CHANCE, color=style.GREY, linewidth=0.8, linestyle="--")
             _scale(axes, [billions[cell.row] for cell in cells])
             axes.margins(x=0.15)
-            axes.set_ylim(_limits(cells, view.chance))
+            axes.set_ylim(_limits(cells, view.has_chance))
             axes.set(xlabel="parameters (billions)", ylabel=PERCENT)
             if not alone:
                 axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
@@ -226,9 +225,8 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
     else:
         figure = no_figure("the number of parameters of no model is known")
     unknown = [column for column in view.columns if column not in billions]
-    listed = f" Not shown, of unknown size: {', '.join(unknown)}." if unknown else ""
     return Exhibit(
-        **view.described("sizes", chance=view.chance, unknown=listed),
+        **view.described("sizes", unknown=unknown),
         cells=cells,
         stub={cell.row: {"Parameters (billions)": f"{billions[cell.row]:g}"} for cell in cells},
         figure=figure,
@@ -280,8 +278,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         figure = style.new_figure(style.PAGE_INCHES * 0.85, 3.2)
         _draw_perplexities(figure, points.astype({TEST: float, ACCURACY: float}))
     without = [column for column, of in view.columns.items() if not {*of} & {*rows.index}]
-    listed = f" Without a released perplexity: {', '.join(without)}." if without else ""
-    return Exhibit(**view.described("perplexity", without=listed), cells=cells, figure=figure)
+    return Exhibit(**view.described("perplexity", without=without), cells=cells, figure=figure)
 
 
 def _hues(names: Sequence[str], otherwise: str) -> tuple[bool, dict[str, str]]:
@@ -401,7 +398,5 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     for units in correlations_by_unit.values():
         cells += chain.from_iterable(units.values())
-    who = labels.facts["benchmark"].get("people", "")
-    few_note = "" if correlated else f" Fewer than {FEWEST} paradigms to correlate."
-    captions = {"people": who, "few": few_note, "shared": view.shared, "listed": names.listed}
-    return Exhibit(**view.described("people_fig", **captions), cells=cells, figure=figure)
+    description = view.described("people_fig", correlated=correlated, fewest=FEWEST, names=names)
+    return Exhibit(**description, cells=cells, figure=figure)

@@ -18,8 +18,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
-from blimpworks.benchmarks.exhibits import describe
-from blimpworks.benchmarks.exhibits.accuracies import blocks, means_of_seeds
+from blimpworks.benchmarks.exhibits.accuracies import blocks
 from blimpworks.benchmarks.exhibits.baselines import Baselines
 from blimpworks.benchmarks.exhibits.correlation_cells import FEWEST, correlation_cell
 from blimpworks.benchmarks.exhibits.view import (
@@ -70,10 +69,9 @@ class Names:
         return cls((*HOUSE, *families), {text: text for text in texts} | numbers, weight)
 
     @property
-    def listed(self) -> str:
-        """Caption's sentence on numbers that replace names, or ""."""
-        numbered = [f"{number} {name}" for name, number in self.texts.items() if number != name]
-        return f" Numbers stand for names: {', '.join(numbered)}." if numbered else ""
+    def numbered(self) -> list[str]:
+        """Numbers that replace names, each with its name."""
+        return [f"{number} {name}" for name, number in self.texts.items() if number != name]
 
     def width(self, names: Iterable[str], heading: bool = False) -> float:
         """Return the width of the widest name, in inches."""
@@ -265,7 +263,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
             if cell := view.cell(rows, (line.key, column)):
                 cells.append(cell)
         cells += baselines.cells(lang, phenomenon, line.key, paradigm)
-    figure, listed = no_figure("no paradigms"), ""
+    figure, names = no_figure("no paradigms"), None
     if cells:
         columns = [*view.columns, *baselines.columns]
         lines = [*chain(*_panels(groups, 1))]
@@ -288,10 +286,8 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
             )
             if heat_map.width * len(heat_map.panels) <= style.PAGE_INCHES:
                 break
-        figure, listed = heat_map.draw(), names.listed
-    description = view.described(
-        "paradigms", means=means_of_seeds(view), baselines=baselines.note, listed=listed
-    )
+        figure = heat_map.draw()
+    description = view.described("paradigms", baselines=baselines.described(), names=names)
     return Exhibit(**description, cells=cells, stub=stub, figure=figure)
 
 
@@ -308,7 +304,7 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
             rows = view.rows[view.rows["model"].isin(models)]
             if cell := correlation_cell(wide[models], rows, (row, column), formula):
                 cells.append(cell)
-    names, lack = Names.of(columns), ""
+    names, reason = Names.of(columns), ""
     if cells:
         values = {(cell.row, cell.column): cell.value for cell in cells}
         below = dict.fromkeys((row, column) for column, row in combinations(columns, 2))
@@ -328,6 +324,6 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
     else:
         few = f"fewer than {FEWEST} paradigms in common"
         reason = "a single model" if len(columns) < 2 else few
-        figure, lack = no_figure(reason), f" Nothing to draw: {reason}."
-    description = describe("correlations", name=view.name, lack=lack, listed=names.listed)
+        figure = no_figure(reason)
+    description = view.described("correlations", empty=reason, names=names)
     return Exhibit(**description, cells=cells, figure=figure)

@@ -30,7 +30,6 @@ MOST_ITEMS = 20
 SOURCE = "judgements"
 PHENOMENON, PARADIGM, COUNT = "Phenomenon", "Paradigm", "n"
 MISTAKES, MARGIN = "Judged wrong", "Mean margin"
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 ITEM_KEY = ["lang", "phenomenon", "paradigm", "item_id"]
 ItemRow = dict[str, Any]
 """A row of the items table: a pair, a sentence, or a condition of an item."""
@@ -58,7 +57,7 @@ LAYOUTS = {
         description="worst_pairs",
         widths={**_WIDTHS, "Pair": 0.4},
         id_column="item_id",
-        columns=("bad", *SPANS),
+        columns=("bad", *shared.SPANS),
     ),
     "sentences": Layout(
         description="worst_sentences",
@@ -109,9 +108,8 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)
-    counts = items.agg(wrong=("wrong", "sum"), judged=("wrong", "size"), margin=("margin", "mean"))
-    misjudged = counts[counts["wrong"] > 0].reset_index()
-    misjudged["share"] = misjudged["wrong"] / misjudged["judged"]
+    shares = items.agg(share=("wrong", "mean"), margin=("margin", "mean"))
+    misjudged = shares[shares["share"] > 0].reset_index()
     order = ["share", "margin", "item_id"]
     return misjudged.sort_values(order, ascending=[False, True, True]).head(MOST_ITEMS)
 
@@ -141,7 +139,7 @@ def _read_items(
 def _pair_text(pair: ItemRow) -> str:
     """Write a pair as a sentence with the difference in brackets, or else as two sentences."""
     good, bad = pair["good"], pair["bad"]
-    if None not in [pair[name] for name in SPANS] and good != bad:
+    if None not in [pair[name] for name in shared.SPANS] and good != bad:
         region = bad[pair["bad_start"] : pair["bad_end"]]
         if good[: pair["good_start"]] + region + good[pair["good_end"] :] == bad:
             return shared.marked(pair)

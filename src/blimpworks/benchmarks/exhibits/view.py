@@ -9,7 +9,7 @@ from which it can be computed again; formulas are the functions with ``@formula`
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -143,13 +143,6 @@ UNRATED = Formula(
 WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())
 PEOPLE, OVERALL, COUNT = "People", "All", "n"
 SEED = re.compile(r"_\d+$")
-MEASURES = {
-    "pairs": "pairs of which a model prefers the good sentence",
-    "sentences": "sentences that a model rightly accepts or rejects",
-    "conditions": "items of which a model meets all predictions",
-    "mean": "predictions of an item that a model meets, on average over items",
-}
-"""Units that accuracies are percentages of, for each layout of items."""
 
 
 def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
@@ -210,12 +203,8 @@ class View:
     """Models of each column, by its name; models that differ in the seed share a column."""
     partial: frozenset[str] = frozenset()
     """Languages without the paradigms (or phenomena) that people did not judge."""
-    shared: str = ""
-    """Caption's sentences on the paradigms that both people and models judged."""
-
-    @property
-    def name(self) -> str:
-        return str(self.labels.facts["benchmark"]["label"])
+    shared: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers of units that people and models judged, and languages without any, for captions."""
 
     @property
     def layout(self) -> str:
@@ -224,17 +213,23 @@ class View:
 
     def described(self, key: str, **more: object) -> Description:
         """Return the title and caption of an exhibit, with its measure and method."""
-        method = f"method {self.labels.method.replace('_', ' ')}"
-        if self.labels.source == "published":
-            method = "released decisions"
-        by_mean = self.labels.facts["benchmark"].get("right") == "mean"
-        measure = f"{MEASURES['mean' if by_mean else self.layout]} ({method})"
-        return describe(key, name=self.name, measure=measure, **more)
+        benchmark = self.labels.facts["benchmark"]
+        values: dict[str, object] = {
+            "name": benchmark["label"],
+            "measure": "mean" if benchmark.get("right") == "mean" else self.layout,
+            "method": self.labels.method.replace("_", " "),
+            "released": self.labels.source == "published",
+            "chance": self.has_chance,
+            "several_seeds": any(len(models) > 1 for models in self.columns.values()),
+            "people": benchmark.get("people", ""),
+            "shared": self.shared,
+        }
+        return describe(key, **values, **more)
 
     @property
-    def chance(self) -> str:
-        """Caption's sentence on the line at chance; "" for layouts without that line."""
-        return " Broken line: chance." if self.layout == "pairs" else ""
+    def has_chance(self) -> bool:
+        """Whether figures have a line at chance."""
+        return self.layout == "pairs"
 
     @cached_property
     def languages(self) -> dict[str, str]:
@@ -393,13 +388,6 @@ def _over_common(view: View) -> View:
         kept.append(rows)
     if not kept:
         return view
-    shared = [
-        f" All and each phenomenon are over the {unit} that people and models both judged: "
-        f"{numbers[unit]} of {numbers[f'all {unit}']}."
-        for unit in ("paradigms", "phenomena")
-        if numbers[unit]
-    ]
-    if without:
-        shared.append(f" People judged nothing of {', '.join(without)}.")
+    shared = {"numbers": numbers, "without": without}
     rows = pd.concat(kept, ignore_index=True)
-    return replace(view, rows=rows, partial=frozenset(partial), shared="".join(shared))
+    return replace(view, rows=rows, partial=frozenset(partial), shared=shared)

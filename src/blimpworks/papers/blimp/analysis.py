@@ -81,18 +81,9 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
         for number, pairs in measured.groupby(bins_of(measured[factor], most)):
             values, correct, n = pairs[factor], float(pairs["correct"].sum()), len(pairs)
             low, high = wilson(correct, n)
-            yield {
-                "factor": factor,
-                "bin": int(str(number)),
-                "least": values.min(),
-                "most": values.max(),
-                "mean": values.mean(),
-                "correct": correct,
-                "n": n,
-                "accuracy": correct / n,
-                "low": low,
-                "high": high,
-            }
+            row = {"factor": factor, "bin": int(str(number)), "correct": correct, "n": n}
+            row |= {"least": values.min(), "most": values.max(), "mean": values.mean()}
+            yield row | {"accuracy": correct / n, "low": low, "high": high}
 
 
 def bin_accuracies(

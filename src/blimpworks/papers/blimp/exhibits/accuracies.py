@@ -94,35 +94,28 @@ def paradigms_of(phenomenon: str) -> tuple[str, ...]:
     return tuple(PHENOMENON_OF) if phenomenon in (ALL, OVERALL) else PARADIGMS[phenomenon]
 
 
-def models_sentences(
+def models_of(
     tables: Tables,
     labels: Labels,
     paradigms: Sequence[str] = tuple(PHENOMENON_OF),
     counts: pd.Series | None = None,
-) -> str:
-    """Write sentences for a caption: the pairs that each model judged, and models trained here.
+) -> dict[str, Any]:
+    """Return for a caption the pairs that each model judged, and the models trained here.
 
     ``counts`` has the numbers of pairs by model; by default they are summed over ``paradigms``.
+    Published forms have neither.
     """
     if labels.source == "published":
-        return ""
+        return {"pairs": {}, "trained": ()}
     if counts is None:
         rows = read_own(tables, labels)
         counts = rows[rows["paradigm"].isin(paradigms)].groupby("model")["n"].sum()
     names = model_names(counts.reset_index(), labels)
-    pairs_by_name = {name: int(counts[model]) for model, name in names.items()}
-    sentences, distinct = [], {*pairs_by_name.values()}
-    if len(distinct) == 1:
-        suffix = " each" if len(pairs_by_name) > 1 else ""
-        sentences.append(f"{', '.join(pairs_by_name)}: {distinct.pop():,} pairs{suffix}. ")
-    elif distinct:
-        listed = ", ".join(f"{name} {pairs:,}" for name, pairs in pairs_by_name.items())
-        sentences.append(f"Pairs judged: {listed}. ")
     trained = labels.facts.get("blimp_training", {})
-    texts = dict.fromkeys(trained[model] for model in labels.models if model in trained)
-    if texts:
-        sentences.append(f"Trained here on treebanks and plain text: {'; '.join(texts)}. ")
-    return "".join(sentences)
+    return {
+        "pairs": {name: int(counts[model]) for model, name in names.items()},
+        "trained": dict.fromkeys(trained[model] for model in labels.models if model in trained),
+    }
 
 
 def formula_cell(

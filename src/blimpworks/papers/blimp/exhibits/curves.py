@@ -198,9 +198,8 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
             # Headings have two lines: the model, and the number.
             ends = [end for end in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(end)]
             heads[column] = (column.removesuffix(ends[0]).strip(), ends[0])
-    key, none = "slopes" if measured else "slopes_published", f"In this campaign {NONE}. "
     return Exhibit(
-        **describe(key, none="" if curves else none),
+        **describe("slopes" if measured else "slopes_published", curves=curves),
         cells=[cell for cells in cells_of.values() for cell in cells],
         heads=heads,
         sections=sections,

@@ -132,7 +132,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         axes.grid(visible=False)
     else:
         figure = style.empty_figure("nothing to correlate: a single model", width, 0.8 * width)
-    description = describe("fig1", models=acc.models_sentences(tables, labels))
+    description = describe("fig1", **acc.models_of(tables, labels))
     return Exhibit(**description, cells=cells, figure=figure)
 
 
@@ -204,8 +204,8 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     figure.legend(handles, texts, loc="outside upper center", ncols=min(len(texts), 4))
 
     judged = rows[rows["factor"] == analysis.LENGTH].groupby("model")["n"].sum()
-    models = acc.models_sentences(tables, labels, counts=judged)
-    description = describe("fig2", bins=int(rows["bin"].max()) + 1, models=models)
+    models = acc.models_of(tables, labels, counts=judged)
+    description = describe("fig2", bins=int(rows["bin"].max()) + 1, **models)
     return Exhibit(**description, cells=cells, figure=figure)
 
 
@@ -253,15 +253,10 @@ def _draw_panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: 
         )  # fmt: skip
         cells += chain.from_iterable(series.values())
     uids = [uid for panel in panels.values() for uid in chain.from_iterable(panel.values())]
-    models = acc.models_sentences(tables, labels, uids)
-    # The paper does not print how many judgements are behind some accuracies.
-    unbounded = {cell.row: None for cell in cells if cell.low is None}
-    without = ""
-    if unbounded:
-        all_rows = len(unbounded) == len({cell.row for cell in cells})
-        rows_without = "none" if all_rows else f"none for {', '.join(unbounded)}"
-        without = f" ({rows_without}: the paper does not print how many judgements are behind it)"
-    description = describe(key, models=models, without=without)
+    models = acc.models_of(tables, labels, uids)
+    unbounded = dict.fromkeys(cell.row for cell in cells if cell.low is None)
+    bounded = any(cell.row not in unbounded for cell in cells)
+    description = describe(key, unbounded=unbounded, bounded=bounded, **models)
     return Exhibit(**description, cells=cells, figure=figure)
 
 
@@ -282,8 +277,8 @@ ALLOWING = {"1-prefix": ONE_PREFIX, "2-prefix": TWO_PREFIX}
 
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 6: accuracy by full sentences, and by prefixes for paradigms that allow it."""
-    models = acc.models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
-    description = describe("fig6", models=models)
+    models = acc.models_of(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
+    description = describe("fig6", **models)
     if labels.source == "published":
         sentence, *prefixes = METHODS.values()
         rows = acc.read_released(tables, [sentence, *prefixes])

@@ -153,11 +153,13 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
                 differences[key].append(f"{column} from {summary_column}")
     counts = [*_count_cells(ratings)] if tables.get(RATED) else []
 
-    comparison = "Only what is at hand of summary and ratings is shown. "
-    if not (ratings.empty or summary.empty):
-        compared = [uid for uid in (*PHENOMENON_OF, *release.OTHERS) if uid in rows]
-        same, total = len(compared) - len(not_reproduced.intersection(compared)), len(compared)
-        comparison = f"The ratings make the summary of {same} of {total} paradigms exactly. "
+    compared = [uid for uid in (*PHENOMENON_OF, *release.OTHERS) if uid in rows]
+    description = describe(
+        "humans",
+        complete=not (ratings.empty or summary.empty),
+        same=len(compared) - len(not_reproduced.intersection(compared)),
+        total=len(compared),
+    )
     # Rows of a section: all phenomena, the paradigms of one phenomenon, or rejected paradigms.
     groups = {"Phenomenon": {ALL_PARADIGMS: ALL_PARADIGMS, **NAMES}}
     for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED_UIDS)):
@@ -171,7 +173,7 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     in_order = [cells[column] for cells in rows.values() for column in COLUMNS if column in cells]
     remarks = {key: {DIFFERS: "; ".join(differences[key])} for key in rows if rows[key]}
     return Exhibit(
-        **describe("humans", comparison=comparison),
+        **description,
         cells=[*in_order, *counts],
         sections=sections,
         remarks=remarks | {cell.row: {DIFFERS: ""} for cell in counts},

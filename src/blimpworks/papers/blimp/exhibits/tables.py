@@ -121,7 +121,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(replace(by_pair, printed=by_pair.column == BY_PAIR))
         best = shared.best_of_each(cells, {*labels.models.values()}, by="column")
         cells += _table3_cells(acc.read_humans(tables, labels), labels)
-        description = describe("table3", models=acc.models_sentences(tables, labels))
+        description = describe("table3", **acc.models_of(tables, labels))
         return Exhibit(**description, cells=cells, heads=HEADS, bold=best)
     # Below each printed row, the means of Table 4's rows and of the released results.
     printed = shared.read_printed(tables, exhibit="table3")
@@ -136,8 +136,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         from_release = released[released["model"] == model]
         cells += _table3_cells(from_table4, labels, ", Table 4", compared=not exact)
         cells += _table3_cells(from_release, labels, ", released")
-    source = "and of the released results " if exact else ""
-    return Exhibit(**describe("table3_published", source=source), cells=cells, heads=HEADS)
+    return Exhibit(**describe("table3_published", released=exact), cells=cells, heads=HEADS)
 
 
 # Table 4
@@ -156,7 +155,7 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
     remarks: dict[str, dict[str, str]] = {}
     heads: dict[str, tuple[str, str]] = {}
     if labels.source == "measured":
-        description = describe("table4", models=acc.models_sentences(tables, labels))
+        description = describe("table4", **acc.models_of(tables, labels))
         cells = [*_table4_cells(acc.read_own(tables, labels), labels)]
         cells += _table4_cells(acc.read_humans(tables, labels), labels)
     else:
@@ -228,14 +227,13 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
             cell_keys = [(f"{name}, {version}", heading) for version in versions[1:]]
             cells += _compare_runs(accuracies, *cell_keys)
     # A second section lists the paradigms that changed most.
-    description = describe("erratum_without_results")
+    changes: list[str] = []
     if len(rows):
         wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
         # Accuracies over a thousand pairs have three digits; rounding removes floating-point noise.
         change = (wide[RERUN] - wide[PUBLISHED_RUN]).abs().round(9)
         changed = (change > 0).groupby("model").sum()
-        moved = ", ".join(f"{name} {changed[model]}" for model, name in names.items())
-        description = describe("erratum", moved=moved, most=MOST_PARADIGMS)
+        changes = [f"{name} {changed[model]}" for model, name in names.items()]
         change = change[change > 0].sort_values(ascending=False, kind="stable")
         printed_titles: dict[str, str] = {}
         for number, (model, uid) in enumerate(change.index):
@@ -245,6 +243,7 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(replace(cell, printed=is_printed))
             printed_titles |= {title: title} if is_printed else {}
         sections.append(Section("What moved most", printed_titles, [*RUNS, CHANGED]))
+    description = describe("erratum", changes=changes, most=MOST_PARADIGMS)
     return Exhibit(**description, cells=cells, sections=sections, heads=HEADS, bold=wrong)
 
 
@@ -371,5 +370,5 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
 
     printed = shared.read_printed(tables)
     cells, faults = shared.printed_statements(printed, RECOMPUTATION, recompute)
-    origin = "Table 4" if released.empty else "the released results"
-    return Exhibit(**describe("text_published", of=origin, faults=faults), cells=cells)
+    description = describe("text_published", released=not released.empty, faults=faults)
+    return Exhibit(**description, cells=cells)

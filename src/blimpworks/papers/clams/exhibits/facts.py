@@ -77,25 +77,16 @@ def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
     return "; ".join(f"{text}, {n} {'seed' if n == 1 else 'seeds'}" for text, n in counts)
 
 
-UNKNOWN_WORDS = {
-    "critical": "Pairs whose critical words a model does not know are left out.",
-    "any": "Pairs with a word that a model does not know are left out.",
-    "score": "Unknown words count as <unk>.",
-}
-
-
-def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Describe for a caption how LSTMs decide pairs and what counts as right."""
+def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
+    """Return for captions how LSTMs decide pairs and what counts as right."""
     options = campaign.section(ClamsOptions)
-    method = find_method(methods_of(options, "lstm")[0])
-    ties = clams_ties(campaign, catalogue)[method.name]
-    texts = [UNKNOWN_WORDS[options.unknown_words]]
-    if method.name == "without_end":
-        texts.append("The end of the sentence is not among the words summed.")
-    texts.append({"right": "Ties count as right.", "half": "Ties count half."}.get(ties, ""))
-    if variant_of(options, "counting") == "published":
-        texts.append("As in the authors' script one right pair too many is counted in each set.")
-    return " ".join(filter(None, texts))
+    method = find_method(methods_of(options, "lstm")[0]).name
+    return {
+        "unknown_words": options.unknown_words,
+        "method": method,
+        "ties": clams_ties(campaign, catalogue)[method],
+        "counting": variant_of(options, "counting"),
+    }
 
 
 def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:

@@ -85,8 +85,8 @@ def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
         sns.move_legend(axes, "lower center", bbox_to_anchor=(0.3, 1.04), ncol=2, title=None)
     else:
         style.say(axes, "No LSTM has judged any of the constructions.")
-    of = "Table 1's numbers" if labels.source == "published" else "the campaign's numbers"
-    return Exhibit(**describe("fig2", of=of), cells=cells, figure=figure)
+    description = describe("fig2", published=labels.source == "published")
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
@@ -148,8 +148,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
         if common := accuracies.select_shared(series_key, with_complexity):
             value = measures.rho(order)(common.rows)
             values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
-    correlations = f" Spearman's ρ: {', '.join(values)}." if values else ""
-    return Exhibit(**describe("fig3", correlations=correlations), cells=cells, figure=figure)
+    return Exhibit(**describe("fig3", correlations=values), cells=cells, figure=figure)
 
 
 RECOMPUTATION = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
@@ -228,11 +227,11 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
         cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
     cells += correlations
-    without = "" if not morphology.empty else " Without WALS there are no correlations."
-    description = describe("text", without=without)
+    without_wals = morphology.empty
+    description = describe("text", without_wals=without_wals)
     if labels.source == "published":
         stated, faults = shared.printed_statements(shared.read_printed(tables), RECOMPUTATION)
         printed = [cell for cell in stated if cell.column == shared.PRINTED]
         cells = [*printed, *cells, *(cell for cell in stated if cell.column == shared.AGAIN)]
-        description = describe("text_published", faults=faults, without=without)
+        description = describe("text_published", faults=faults, without_wals=without_wals)
     return Exhibit(**description, cells=cells)

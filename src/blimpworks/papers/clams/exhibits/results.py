@@ -25,8 +25,6 @@ from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS, ENGLISH
 from blimpworks.tables import PERPLEXITIES
 
 ENG = "eng"
-NO_MASKED = " No masked model of the campaign has judged any of it."
-NO_LSTM = " No LSTM of the campaign has judged any of it."
 PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 """Phenomena of Tables 3 and 7."""
 
@@ -45,13 +43,13 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     grid = Grid(
         [measures.SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()]
     )
-    cells, caption = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy), ""
-    if labels.source == "published":
+    cells = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy)
+    published = labels.source == "published"
+    if published:
         cells += _printed_elsewhere(
             tables, "table3", grid, PRINTED_MODELS[MBERT], "English, Table 3", stands_for=ENG
         )
-        caption = "As printed; the CSV file has the same English numbers from Table 3. "
-    description = describe("table2", caption=caption, none="" if cells else NO_MASKED)
+    description = describe("table2", published=published, empty=not cells)
     return measures.table_of(description, cells, [grid])
 
 
@@ -78,10 +76,10 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
             column_grid = replace(grid, columns=[column])
             cells += column_grid.cells(accuracies, measures.accuracy)
             cells += column_grid.cells(accuracies, measures.average, {key: AVERAGE})
-    key, none = "table3_published" if published else "table3", "" if cells else NO_MASKED
     further_rows = [AVERAGE, RECOMPUTED_AVERAGE] if published else [AVERAGE]
     sections = [grid.section(*further_rows) for grid in grids]
-    return measures.table_of(describe(key, none=none), cells, grids, sections)
+    description = describe("table3", published=published, empty=not cells)
+    return measures.table_of(description, cells, grids, sections)
 
 
 LSTM_SERIES = (MONO, MULTI)
@@ -106,35 +104,28 @@ def lstm_table(
     for group in groups:
         rows = {key: name for key, name in group.items() if name in present}
         sections += [replace(grid, rows=rows).section()] if rows else []
-    if not present:
-        sections = [grid.section()]
-        description["caption"] += NO_LSTM
-    return measures.table_of(description, cells, [grid], sections)
+    return measures.table_of(description, cells, [grid], sections or [grid.section()])
 
 
-def describe_training(labels: Labels) -> str:
-    """Write the start of a caption, on the LSTMs that were trained for this campaign."""
-    models = labels.facts.get("clams_training")
-    return f"Models trained here, not the paper's: {models}. " if models else ""
-
-
-def describe_scoring(labels: Labels) -> str:
-    """Write the end of a measured table's caption, on how LSTMs decide pairs."""
-    sentences = labels.facts.get("clams_scoring") if labels.source == "measured" else ""
-    return f" {sentences}" if sentences else ""
+def describe_lstms(
+    key: str, labels: Labels, cells: Sequence[Cell], **values: object
+) -> Description:
+    """Describe a table of LSTMs, with how they were trained here and decide pairs."""
+    facts = labels.facts if labels.source == "measured" else {}
+    texts = {name: facts.get(f"clams_{name}") for name in ("training", "scoring")}
+    return describe(key, empty=not any(cell.printed for cell in cells), **texts, **values)
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 1: accuracy of the LSTMs by construction and language, with averages."""
     accuracies, grid = measures.read_accuracies(tables, labels), lstm_grid(labels)
-    last = AVERAGE_ROW
-    if labels.source == "published":
+    last, published = AVERAGE_ROW, labels.source == "published"
+    if published:
         cells = grid.printed(tables, "table1", PERPLEXITY_ROW | CONSTRUCTIONS | AVERAGE_ROW)
         cells += grid.cells(accuracies, measures.average, RECOMPUTED_ROW)
         last = last | {"again": RECOMPUTED_AVERAGE}
-        caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
-        cells, caption = [], describe_training(labels)
+        cells = []
         # Perplexity is a mean over seeds, on the language's test text.
         perplexities = shared.read_plain(PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
@@ -147,7 +138,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(replace(cell, stands_for=key))
         cells += grid.cells(accuracies, measures.accuracy)
         cells += grid.cells(accuracies, measures.average, AVERAGE_ROW)
-    description = describe("table1", caption=caption, scored=describe_scoring(labels))
+    description = describe_lstms("table1", labels, cells, published=published)
     exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, last)
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
     columns = {column.name for column in grid.columns}
@@ -178,7 +169,8 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         accuracies = measures.read_accuracies(tables, labels)
         cells = both.cells(accuracies, measure_gain)
         cells += both.cells(accuracies, measure_gain, AVERAGE_ROW)
-        return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
+        description = describe("table4", published=False, empty=not cells)
+        return lstm_table(grid, description, cells, CONSTRUCTIONS, last)
     columns = [column for column in lstm_grid(labels).columns if column.lang in clams.CAPITALISED]
     grid, last = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
@@ -194,7 +186,8 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
             formula, cell_key = measures.PRINTED_GAIN, (RECOMPUTED_AVERAGE, column.name)
             cell = shared.formula_cell(numbers, cell_key, formula, "published", where, ".2f")
             cells.append(with_sign(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
-    return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
+    description = describe("table4", published=True, empty=not cells)
+    return lstm_table(grid, description, cells, CONSTRUCTIONS, last)
 
 
 seed_sd = measures.measure_by(
@@ -207,16 +200,14 @@ def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
     cells = measures.grid_cells([grid], "table5", tables, labels, seed_sd)
-    none = "" if cells else " No model was trained from several seeds."
-    return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
+    return lstm_table(grid, describe("table5", empty=not cells), cells, CONSTRUCTIONS)
 
 
 def lstm_sets(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
     grid, measure = lstm_grid(labels), measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
-    description = describe("lstm_sets", trained=describe_training(labels))
-    return lstm_table(grid, description, cells, CONSTRUCTIONS)
+    return lstm_table(grid, describe_lstms("lstm_sets", labels, cells), cells, CONSTRUCTIONS)
 
 
 def english(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -241,9 +232,7 @@ def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
     sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
     sections = sections or [Section("", CONSTRUCTIONS, [])]
-    texts = {"trained": describe_training(labels), "scored": describe_scoring(labels)}
-    description = describe("english", **texts, none="" if cells else NO_LSTM)
-    return measures.table_of(description, cells, grids, sections)
+    return measures.table_of(describe_lstms("english", labels, cells), cells, grids, sections)
 
 
 WAYS = (
@@ -273,7 +262,7 @@ def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cells.append(selection.cell((", ".join(column.head), name), formula, ".3f"))
     rows = dict.fromkeys(cell.row for cell in cells)
     return Exhibit(
-        **describe("variants", trained=describe_training(labels), none="" if cells else NO_LSTM),
+        **describe_lstms("variants", labels, cells),
         cells=cells,
         sections=[Section("", {row: row for row in rows}, [name for name, *_ in WAYS])],
     )

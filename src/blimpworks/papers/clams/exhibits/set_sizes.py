@@ -22,7 +22,7 @@ from blimpworks.exhibits.formulas import COUNT, TOTAL, Formula, select_rows
 from blimpworks.papers.clams.exhibits import describe, measures
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT
 from blimpworks.papers.clams.exhibits.measures import Grid
-from blimpworks.papers.clams.exhibits.results import ENG, NO_MASKED, PRINTED_ENGLISH_SETS
+from blimpworks.papers.clams.exhibits.results import ENG, PRINTED_ENGLISH_SETS
 from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.sets import AGREEMENT, CONSTRUCTIONS
 from blimpworks.tables import EVALUATION_SETS, ITEMS, read_table
@@ -32,10 +32,7 @@ SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
 """Constructions with the focus words (the two that differ) of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
 """The same in English, where the other constructions have sets with inanimate nouns too."""
-EXAMPLE_COLUMNS = (
-    *("item_id", "lang", "paradigm", "good", "bad"),
-    *("good_start", "good_end", "bad_start", "bad_end"),
-)
+EXAMPLE_COLUMNS = ("item_id", "lang", "paradigm", "good", "bad", *shared.SPANS)
 """Columns of items that an example needs."""
 SETS = "evaluation_sets"
 MOST_FOCUS_WORDS = 22
@@ -59,7 +56,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
             where = {column: item[column] for column in ("lang", "item_id", "paradigm")}
             cells.append(Cell(name, "Set", 1, shared.marked(item), COUNT, "items", where, n=1))
     return Exhibit(
-        **describe("fig1", none="" if cells else " The campaign has no English sets."),
+        **describe("fig1", empty=not cells),
         cells=cells,
         widths={"Set": 0.65},
         textual=True,
@@ -75,7 +72,8 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
     grid = Grid([measures.SeriesColumn(lang, "", ("", name), lang) for lang, name in languages])
     cells: list[Cell] = []
     if labels.source == "published":
-        cells, caption = grid.printed(tables, "table6"), "As printed."
+        cells = grid.printed(tables, "table6")
+        same, total = None, len(cells)
         sets = read_sets(tables)
         if not sets.empty:
             sizes = {}
@@ -85,9 +83,9 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
                 cell = shared.formula_cell(sets, cell_key, TOTAL, SETS, where, ".0f")
                 sizes[number] = replace(cell, stands_for=number, printed=False)
             same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
-            caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
             cells += sizes.values()
-        return measures.table_of(describe("table6", caption=caption), cells, [grid])
+        description = describe("table6_published", same=same, total=total)
+        return measures.table_of(description, cells, [grid])
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
@@ -98,7 +96,7 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
                 n, where = len(rows), measures.narrowed(rows, where)
                 cell = Cell(row, column.name, n, str(n), COUNT, "items", where, n)
                 cells.append(replace(cell, stands_for=(key, column.key)))
-    return measures.table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
+    return measures.table_of(describe("table6"), cells, [grid])
 
 
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -114,8 +112,8 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids, measure = [replace(agreement, rows=names), reflexives], measures.measure_by(TOTAL, ".0f")
     cells = measures.grid_cells(grids, "table7", tables, labels, measure)
+    description = describe("table7", published=labels.source == "published", empty=not cells)
     if labels.source == "measured":
-        description = describe("table7", none="" if cells else NO_MASKED)
         return measures.table_of(description, cells, grids)
     printed = shared.read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
@@ -130,7 +128,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
             cell_key = (row_names[key], f"{column.name}, from the vocabulary")
             cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
             cells.append(replace(cell, stands_for=(key, column.key), printed=False))
-    return measures.table_of(describe("table7_published"), cells, grids)
+    return measures.table_of(description, cells, grids)
 
 
 Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]

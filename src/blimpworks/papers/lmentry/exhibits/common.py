@@ -1,7 +1,7 @@
 """Read tables, name rows and columns, and make cells for Multi-LMentry's tables and figures.
 
 Languages and models have the paper's names, or those of the campaign (``labels``) if the paper has
-none. A cell is a number with the formula and filter that give it.
+none.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,13 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, select_rows
 from blimpworks.exhibits.shared import Place, Tables
 from blimpworks.papers.lmentry import tasks
-from blimpworks.tables import ACCURACIES
 
 OTHER = "Other Models"
 SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
@@ -23,16 +21,8 @@ SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Read the campaign's accuracies by the exhibit's method. Raises UserError without any."""
-    path = tables["accuracies"][0]
-    accuracies = shared.read_plain(ACCURACIES, path)
-    rows = accuracies[accuracies["method"] == labels.method]
-    rows = rows[rows["model"].isin(labels.models)]
-    if rows.empty:
-        raise UserError(
-            f"{path} has no accuracies by method {labels.method!r} of the campaign's models; "
-            "expected at least one task. Judge with that method and summarise again."
-        )
-    return rows
+    where = {"benchmark": tasks.BENCHMARK, "model": [*labels.models]}
+    return shared.read_accuracies(tables, where, labels.method)
 
 
 def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
@@ -121,8 +111,8 @@ def printed_cells(
 
 
 def judged_by(labels: Labels) -> str:
-    """Return a sentence on the rules behind measured numbers; empty for printed numbers."""
-    return f" Verdicts by the {labels.method} rules." if labels.source == "measured" else ""
+    """Return the rules behind measured numbers for a caption; empty for printed numbers."""
+    return labels.method if labels.source == "measured" else ""
 
 
 def count_of(

@@ -1,7 +1,6 @@
 """Draw Figures 1 to 3 (Moroni and others 2025, sections 5.2 to 5.4).
 
-Each function takes tables and labels: the campaign's accuracies if ``labels.source`` is "measured",
-otherwise the printed scores of Table 4. It returns the figure with its numbers as cells.
+Published forms are made from the printed scores of Table 4.
 """
 
 from collections.abc import Sequence
@@ -44,7 +43,6 @@ class Scores:
         rows = common.read_accuracies(tables, labels) if self.measured else read_printed(tables)
         self.rows = rows
         self.languages = common.languages_of(rows) if self.measured else [*LANGUAGES]
-        self.origin = common.judged_by(labels) or " From the scores that Table 4 prints."
 
     def models(self, lang: str) -> list[str]:
         """Return the models with a score in a language."""
@@ -110,7 +108,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         title = ", ".join(rows) if len(rows) <= MOST_NAMED else f"{len(rows)} languages"
         axes.set_title(title, size=7)
     panels[0].set_ylabel("mean LMentry score (%)")
-    return Exhibit(**describe("fig1", source=scores.origin), cells=cells, figure=figure)
+    return Exhibit(**describe("fig1", rules=common.judged_by(labels)), cells=cells, figure=figure)
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
@@ -161,7 +159,9 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         handles = drawn[-1].get_legend_handles_labels()
         figure.legend(*handles, loc="outside upper center", ncols=2)
     all_cells = [cell for cells in by_language.values() for cell in cells]
-    return Exhibit(**describe("fig2", source=scores.origin), cells=all_cells, figure=figure)
+    return Exhibit(
+        **describe("fig2", rules=common.judged_by(labels)), cells=all_cells, figure=figure
+    )
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
@@ -188,6 +188,5 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         axes.set(xlim=(0, 108), xticks=range(0, 101, 25), xlabel="mean accuracy (%)", ylabel=None)
     else:
         style.say(axes, "no answers in English")
-    source = common.judged_by(labels) or " From Tables 50 and 51."
-    description = describe("fig3", models=len(models), source=source)
+    description = describe("fig3", models=len(models), rules=common.judged_by(labels))
     return Exhibit(**description, cells=cells, figure=figure)

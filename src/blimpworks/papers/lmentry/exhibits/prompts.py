@@ -1,12 +1,7 @@
 """Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
-Each public function takes tables and labels and returns an exhibit. Its cells are texts and numbers
-of prompts: if ``labels.source`` is "measured" those of the campaign, and otherwise those that the
-paper prints. Beside the latter there are hidden cells (``printed`` is False), which have what the
-authors released, so that print can be compared with it.
-
-A template has arguments in braces: "Which is bigger, {n1} or {n2}?". The paper prints English
-prompts without answers, and English templates.
+The package's docstring explains exhibits and cells. A template has arguments in braces: "Which is
+bigger, {n1} or {n2}?". The paper prints English prompts without answers, and English templates.
 """
 
 import json
@@ -50,15 +45,12 @@ def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more:
     return Cell(*cell_key, 1, text, ROW_TEXT, "packs", {"lang": lang, "key": key}, **more)
 
 
-def unlike_print(cells: Sequence[Cell]) -> str:
-    """Return a sentence on the printed texts that differ from the released texts (hidden cells)."""
+def unlike_print(cells: Sequence[Cell]) -> list[str]:
+    """List where printed texts differ from those of the release (hidden cells), with the latter."""
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
     texts = [c for c in cells if c.printed and c.stands_for in released]
     different = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
-    if not different:
-        return "The wording is that of the release."
-    wordings = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in different)
-    return f"Worded otherwise in the release: {wordings}."
+    return [f"{cell.row}, {released[cell.stands_for].rstrip('.')}" for cell in different]
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -78,7 +70,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
                     cell = pack_cell(cell_key, text, pack.lang, key, printed=False)
                     cells.append(replace(cell, stands_for=(task, row["column"])))
                     break
-        description = describe("table1_published", wording=unlike_print(cells))
+        description = describe("table1_published", different=unlike_print(cells))
         return Exhibit(**description, cells=cells, widths={EXAMPLE: 0.7}, textual=True)
     # The first prompt of each task, in English if the campaign has it.
     path_by_language = {path.stem: path for path in tables["items"]}
@@ -154,11 +146,10 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
             cells.append(shared.printed_text_cell(row, (row_name(lang, number), TEMPLATE)))
             released = template_cell(lang, number, f"{TEMPLATE}, released")
             cells.append(replace(released, printed=False))
-        note = describe.entries["notes_of_tables"].get(table)
-        remarks = unlike_print(cells) + (f" {note}" if note else "")
-        description = describe(
-            "templates_published", task=tasks.long_name(task).lower(), remarks=remarks
-        )
+        texts: dict[str, Any] = {
+            "different": unlike_print(cells),
+            "note": describe.entries["notes_of_tables"].get(table),
+        }
     else:
         with_task = pd.DataFrame({"lang": [lang for lang in packs if numbers[lang]]})
         langs = common.languages_of(with_task)
@@ -174,24 +165,22 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
                 cells.append(common.count_of(items, cell_key, lang=lang, **where))
         both = any(cell.column == CORRECTED for cell in cells)
         columns = [TEMPLATE, CORRECTED, SAMPLES] if both else [TEMPLATE, SAMPLES]
-        without = ", ".join(language_name(lang, labels) for lang in packs if not numbers[lang])
-        description = describe(
-            "templates_of_both_wordings" if both else "templates",
-            task=tasks.long_name(task).lower(),
-            variant=labels.facts["lmentry_variant"],
-            lacking=f" Without the task: {without}." if without else "",
-        )
+        texts = {
+            "variant": labels.facts["lmentry_variant"] if both else None,
+            "without": [language_name(lang, labels) for lang in packs if not numbers[lang]],
+        }
     sections = []
     written_in: dict[tuple[str, str], str] = {}
     for lang in langs:
         name = language_name(lang, labels)
         rows = {row_name(lang, number): str(number) for number in numbers[lang]}
-        texts = product(rows, (TEMPLATE, CORRECTED))
-        written_in |= dict.fromkeys(texts, common.language_tag(lang))
+        of_lang = product(rows, (TEMPLATE, CORRECTED))
+        written_in |= dict.fromkeys(of_lang, common.language_tag(lang))
         sections.append(Section("No.", {name: name} | rows if len(langs) > 1 else rows, columns))
     width = 0.32 if CORRECTED in columns else 0.64
+    key = "templates_published" if labels.source == "published" else "templates"
     return Exhibit(
-        **description,
+        **describe(key, task=tasks.long_name(task).lower(), **texts),
         cells=cells,
         widths={TEMPLATE: width, CORRECTED: width},
         sections=sections,
@@ -200,8 +189,6 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
     )
 
 
-PRINT_ORDER = ("eng", "ita", "spa", "deu", "cat", "glg", "eus", "kor", "por")
-"""Languages in the order of Table 54."""
 WHY, SYSTEM = "Why they differ", "System prompt"
 
 
@@ -240,7 +227,7 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     code_of = partial(language_code, labels=labels)
     cells: list[Cell] = []
     if labels.source == "published":
-        order, key = [*PRINT_ORDER], "table54_published"
+        key = "table54_published"
         cells = common.printed_cells(tables, "table54", tasks.task_name, code_of)
         # The numbers that follow from the release's settings.
         for _, row in shared.read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
@@ -252,13 +239,12 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
         present = {*zip(items["phenomenon"], items["lang"], strict=True)}
-        order = common.languages_of(items)
-        for task, lang in product(sorted({task for task, _ in present}), order):
+        names = sorted({task for task, _ in present})
+        for task, lang in product(names, common.languages_of(items)):
             if (task, lang) in present:
                 cell_key, where = (tasks.task_name(task), code_of(lang)), {"phenomenon": task}
                 cells.append(common.count_of(items, cell_key, (task, lang), lang=lang, **where))
-    heads = {code_of(lang): ("", code_of(lang)) for lang in order}
-    return Exhibit(**describe(key), cells=cells, heads=heads)
+    return Exhibit(**describe(key), cells=cells)
 
 
 def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -325,7 +311,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
             cells.append(replace(samples, stands_for=None))
         for lang, cell in zip(langs, of_packs, strict=True):
             cells += [shared.printed_text_cell(printed[lang], (names[lang], SYSTEM)), cell]
-        description = describe("table7_published", wording=unlike_print(cells))
+        description = describe("table7_published", different=unlike_print(cells))
     else:
         items = shared.read_plain(PROMPTS, tables["items"], ["lang"])
         cells = [
@@ -335,10 +321,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells += of_packs
         printed_texts = {lang: row["text"] for lang, row in printed.items()}
         different = [names[lang] for lang in langs if printed_texts.get(lang) != released[lang]]
-        sentence = f"Not as printed, or not in print: {', '.join(different)}."
-        if not different:
-            sentence = "All are as printed."
-        description = describe("table7", differences=sentence)
+        description = describe("table7", different=different)
     return Exhibit(
         **description,
         cells=cells,

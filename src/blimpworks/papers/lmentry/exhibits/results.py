@@ -1,10 +1,6 @@
 """Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025).
 
-Each public function takes tables and labels and returns an exhibit. Its cells are numbers with the
-formula and filter that give them: if ``labels.source`` is "measured" from the campaign's
-accuracies, and otherwise those that the paper prints. Beside the latter there are hidden cells
-(``printed`` is False), which recompute a printed number from others. ``stands_for`` has the row and
-column of the printed number that a cell is compared with. LMS, the LMentry score, is accuracy times
+The package's docstring explains exhibits and cells. LMS, the LMentry score, is accuracy times
 robustness.
 """
 
@@ -118,7 +114,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     """Draw Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
-    published, note = labels.source == "published", common.judged_by(labels)
+    published = labels.source == "published"
     rows = read_printed(tables) if published else common.read_accuracies(tables, labels)
     models = [*MODELS] if published else common.models_of(rows)
     languages = [*LANGUAGES] if published else common.languages_of(rows)
@@ -151,14 +147,11 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     absent = [key for key, column in columns.items() if column not in shown_columns]
     langs = {lang for lang, metric in absent if metric != "accuracy"}
-    if unscored := sorted(common.language_code(lang, labels) for lang in langs):
-        note += f" Without a score in {', '.join(unscored)}: a score needs accuracies by"
-        note += " template and by the position of the answer."
+    unscored = sorted(common.language_code(lang, labels) for lang in langs)
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]
-    texts = {"table4": "table4_published", "table5": "table5_published"}
     return Exhibit(
-        **describe(texts[table] if published else table, judged=note),
+        **describe(table, rules=common.judged_by(labels), unscored=unscored),
         cells=cells,
         heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
         sections=common.sections_of(models, labels, shown_names, averages),
@@ -225,13 +218,9 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     name_of = partial(common.model_name, labels=labels)
     if labels.source == "published":
         models, cells = [*MODELS], common.printed_cells(tables, table, name_of, task_name)
-        notes = describe.entries["notes_of_languages"]
-        note = notes.get(lang, "")
-        note += notes["ceiling"] if lang in FILTERED_BY_POS and half == 0 else ""
         garbled = read_printed(tables, exhibit=table, fault="garbled")
         by_model = garbled.groupby("row", sort=False)["column"]
         lost = [f"{name_of(str(m))} {', '.join(map(task_name, tasks))}" for m, tasks in by_model]
-        note += f" Lost in our copy: {'; '.join(lost)}." if lost else ""
     else:
         rows = common.read_accuracies(tables, labels)
         models, cells = common.models_of(rows), []
@@ -244,15 +233,22 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             where = common.selection(lang, model, labels, phenomenon=task)
             cell = row_accuracy_cell(row, cell_key, where, "judgements", formula, "{:.2f}".format)
             cells.append(replace(cell, stands_for=(model, task)))
-        note = common.judged_by(labels).strip() if cells else "Without any answer here."
-        if cells and labels.method == PUBLISHED:
-            note += " Divided, as in print, by the number of prompts that the settings ask for."
+        lost = []
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     models = [model for model in models if name_of(model) in shown_rows]
     columns = [task_name(task) for task in tasks if task_name(task) in shown_columns]
-    text_key, note = ("first_part", "second_part")[half], f" {note}" if note else ""
+    description = describe(
+        "task_table",
+        language=language.name,
+        part=half + 1,
+        rules=common.judged_by(labels),
+        empty=not cells,
+        note=describe.entries["notes_of_languages"].get(lang),
+        ceiling=lang in FILTERED_BY_POS and half == 0,
+        lost=lost,
+    )
     return Exhibit(
-        **describe(text_key, language=language.name, note=note),
+        **description,
         cells=cells,
         heads={task_name(task): head for task, head in HEADS.items() if task_name(task) in columns},
         sections=common.sections_of(models, labels, columns),
@@ -287,8 +283,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             cells += [cell for cell in ranks if cell.stands_for in listed]
     columns = [f"{name} {end}" for _, name in OPENNESS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
-    text_key = "table6" if labels.source == "measured" else "table6_published"
-    description = describe(text_key, judged=common.judged_by(labels))
+    description = describe("table6", rules=common.judged_by(labels))
     return Exhibit(**description, cells=cells, heads=heads, textual=True)
 
 

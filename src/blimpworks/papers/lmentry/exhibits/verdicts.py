@@ -1,11 +1,8 @@
 """Draw agreement with annotators, and the differences between published and corrected verdicts.
 
 Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
-rules that judge what the task asks. Each public function takes the campaign's tables and labels and
-returns an exhibit: a table or figure of cells. A cell is a number with its formula and the filter
-(``where``) that selects the rows that it is computed from.
-
-Tables 52 and 53 are those of Moroni and others (2025), appendix A.6; other exhibits are not theirs.
+rules that judge what the task asks. The package's docstring explains exhibits and cells. Tables 52
+and 53 are those of Moroni and others (2025), appendix A.6; other exhibits are not theirs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +27,6 @@ LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
 # Names of rows (of the mean over tasks, and of all answers together) and of columns.
 OVERALL, POOLED = "global accuracy", "all answers"
 AGREEMENT, KAPPA_HEAD, COUNT = "Agreement (%)", "κ", "Answers"
-NOTE_ON_KAPPA = "κ is not given where one side says the same of every answer."
 
 
 def _agreement_cells(
@@ -111,8 +107,7 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         row: {COUNT: "–".join(f"{n:,}" for n in sorted({min(counts), max(counts)}))}
         for row, counts in counts_by_row.items()
     }
-    key = "tables52_53" if cells else "tables52_53_empty"
-    description = describe(key, language=language, method=labels.method, absent=NOTE_ON_KAPPA)
+    description = describe("tables52_53", language=language, method=labels.method, empty=not cells)
     return Exhibit(**description, cells=cells, heads=heads, stub=stub)
 
 
@@ -141,15 +136,15 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
             chosen = rows.loc[[pair.Index]]
             with_each_other += _agreement_cells(chosen, row, [AGREEMENT, KAPPA_HEAD], where)
 
-    row_names, below = (cell.row for cell in with_verdicts), ""
+    row_names = (cell.row for cell in with_verdicts)
     sections = [common.named_section("Annotator", row_names, [COUNT, *heads])]
     if with_each_other:
-        row_names, below = (cell.row for cell in with_each_other), "; below, that of two annotators"
+        row_names = (cell.row for cell in with_each_other)
         columns = [COUNT, AGREEMENT, KAPPA_HEAD]
         sections.append(common.named_section("Annotators", row_names, columns))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
-        **describe("agreement", below=below, absent=NOTE_ON_KAPPA),
+        **describe("agreement", below=with_each_other),
         cells=cells,
         # Number of answers that both judges of a row have judged.
         stub={cell.row: {COUNT: f"{cell.n:,}"} for cell in cells},
@@ -171,7 +166,7 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
         where["annotator"] = sorted(judged["annotator"])
         cells += _agreement_cells(judged, task_name(task), [*columns[lang]], where)
     return Exhibit(
-        **describe("agreement_tasks", method=labels.method, absent=NOTE_ON_KAPPA),
+        **describe("agreement_tasks", method=labels.method),
         cells=cells,
         heads=dict(chain.from_iterable(heads.items() for heads in columns.values())),
     )

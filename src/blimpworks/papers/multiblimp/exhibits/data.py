@@ -90,7 +90,7 @@ def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tup
         hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
     rows = list(dict.fromkeys(printed["row"]))
     cells.sort(key=lambda cell: rows.index(cell.row))
-    return cells + hidden, {(row, names[lang]) for row, lang in printed_bold(printed, "table1")}
+    return cells + hidden, {(row, names[lang]) for row, lang in printed_bold(printed)}
 
 
 def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:
@@ -160,7 +160,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table2")
-        present, totals, caption = {*printed["row"]}, ["TOTAL"], "As the paper prints it: languages"
+        present, totals = {*printed["row"]}, ["TOTAL"]
         texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
         for _, row in printed.iterrows():
             cell = printed_cell(row, (ROW_NAMES.get(row["row"], row["row"]), row["column"]))
@@ -178,7 +178,6 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
                 cells += _sizes(of_phenomenon, name, key, values, LANGUAGE_COUNT, where)
         for total, formula in zip(totals, (LANGUAGE_COUNT, KINDS), strict=True):
             cells += _sizes(pairs, total, total, (), formula, {})
-        caption = f"Number of the campaign's {len(labels.languages)} languages"
     sections = []
     for sign, (feature, values) in FEATURES.items():
         keys = [key for key in ROW_NAMES if key in present and key[2:] == sign]
@@ -189,15 +188,13 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     last = sections[-1].columns if sections else TOTALS
     sections.append(Section("", {total: total for total in totals}, last))
     shown_columns = [column for section in sections for column in section.columns]
-    exhibit = Exhibit(
-        **describe("table2", caption=caption, enough=ENOUGH_PAIRS),
+    languages = len(labels.languages) if labels.source == "measured" else None
+    return Exhibit(
+        **describe("table2", languages=languages, enough=ENOUGH_PAIRS),
         cells=cells,
         heads={column: (column.split()[0], column.split()[1]) for column in shown_columns},
         sections=sections,
     )
-    if labels.source == "measured":
-        exhibit.caption += " The last row counts languages with any pairs."
-    return exhibit
 
 
 def _sizes(
@@ -232,8 +229,6 @@ def _sizes(
 
 IN_TABLE4 = 25
 """Number of treebanks in the paper's table."""
-WITH_PAIRS = IN_TABLE4 - 2
-"""Number of those that are of the paper's 101 languages."""
 KEYS = ["lang", "treebank"]
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
@@ -262,9 +257,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(replace(cell, n=int(cell.value)))
             texts = (labels.languages[lang], treebank.partition("-")[2], reason)
             stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
-    absent = ", and those of languages that the campaign has not" if len(stub) < WITH_PAIRS else ""
-    numbers = {"languages": len(labels.languages), "more": IN_TABLE4 - len(stub)}
-    description = describe("table4", others=absent, **numbers)
+    description = describe("table4", languages=len(labels.languages), absent=IN_TABLE4 - len(stub))
     return Exhibit(**description, cells=cells, stub=stub, named=False)
 
 

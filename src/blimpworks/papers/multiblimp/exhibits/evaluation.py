@@ -120,16 +120,14 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
             cell_key = (labels.models[model], BEST)
             cells.append(formula_cell(compared, cell_key, LEADS, "comparisons", where, **more))
     present = {cell.column for cell in cells}
-    missing = ", ".join(name for name in TABLE3_NAMES.values() if name not in present)
-    why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
-    absent = f" Without any pair or comparison here{why}: {missing}." if missing else ""
+    absent = [name for name in TABLE3_NAMES.values() if name not in present]
     # The best accuracy of a column is bold, among models that have judged all languages.
     overall = rows[rows["phenomenon"] == ALL]
     counts = overall.groupby("model")["lang"].nunique()
     complete = counts.index[counts == overall["lang"].nunique()]
     accuracies = [cell for cell in cells if cell.column != BEST]
     return Exhibit(
-        **describe("table3", level=LEAD_BELOW, absent=absent),
+        **describe("table3", level=LEAD_BELOW, absent=absent, ranked=tables.get("frequencies")),
         cells=cells,
         heads=heads,
         bold=best_of_each(accuracies, {labels.models[str(m)] for m in complete}, by="column"),
@@ -179,10 +177,9 @@ def _published_table3(
         if sizes and sizes != [language_count]:
             span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
             incomplete.append(f"{TABLE3_HEADS[key][1]} {span} of {language_count}")
-    coverage, english = ", ".join(incomplete) or "all", f"{equal} of {compared}"
-    bold = printed_bold(printed, "table3")
+    bold = printed_bold(printed)
     return Exhibit(
-        **describe("table3_published", coverage=coverage, english=english),
+        **describe("table3_published", incomplete=incomplete, equal=equal, compared=compared),
         cells=cells,
         heads=heads,
         bold={(labels.models[model], TABLE3_NAMES[key]) for model, key in bold},
@@ -207,7 +204,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
             if row["row"] in sizes:
                 cell = printed_cell(row, (labels.languages[row["row"]], "n"))
                 cells.append(replace(cell, value=int(row["value"])))
-        printed = printed_bold(read_printed(tables, exhibit="table5"), "table5")
+        printed = printed_bold(read_printed(tables, exhibit="table5"))
         bold = {(labels.languages[lang], labels.models[model]) for lang, model in printed}
     else:
         paths = {path.stem: path for path in tables["items"]}
@@ -221,26 +218,14 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         cell_key = (labels.languages[lang], labels.models[model])
         cell = accuracy_cell(rows.loc[[i]], cell_key, labels, stands_for=(lang, model))
         cells.append(replace(cell, text=f"{cell.text}{mark}"))
-    starred = "; * some pairs are longer than the model's context and are left out"
-    starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
-    legible = " Only what is legible in the paper's text, its bold included." if published else ""
+    starred = any(cell.text.endswith("*") for cell in cells)
     return Exhibit(
-        **describe("table5", starred=starred, legible=legible),
+        **describe("table5", starred=starred, published=published),
         cells=cells,
         stub={labels.languages[lang]: {"ISO": lang} for lang in sizes},
         # Headings have the family above the size.
         heads={n: (n.rpartition(" ")[0], n.rpartition(" ")[2]) for n in labels.models.values()},
         bold=bold if published else best_of_each(cells, {*labels.models.values()}),
-    )
-
-
-def form_of_test(labels: Labels) -> str:
-    """Describe the campaign's McNemar's tests, for a caption."""
-    if labels.facts["mcnemar"] == "published":
-        return "chi-squared with continuity correction"
-    return (
-        f"exact binomial where they differ on fewer than {EXACT_BELOW} pairs, else chi-squared "
-        "with continuity correction"
     )
 
 
@@ -266,8 +251,8 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key))
             cell = row_cell("comparisons", lead, keys, "p", (name, "p"), f"{lead['p']:.3f}")
             cells.append(replace(cell, stands_for=(lang, "p")))
-    none = "" if cells else " No model is ahead of all others so surely in any language."
-    description = describe("tableb2", level=LEAD_BELOW, test=form_of_test(labels), none=none)
+    exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
+    description = describe("tableb2", level=LEAD_BELOW, exact_below=exact_below, empty=not cells)
     return Exhibit(**description, cells=cells, stub=stub)
 
 
@@ -291,11 +276,7 @@ def _published_tableb2(rows: pd.DataFrame, tables: Tables, labels: Labels) -> Ex
             cells["Table 5"].append(cell)
             differing += [name] if round(cell.value, 1) != row["value"] else []
     counts = Counter(texts["Model"] for texts in stub.values())
-    description = describe(
-        "tableb2_published",
-        differing=", ".join(differing) or "none",
-        by_model=", ".join(f"{model} {n}" for model, n in counts.items()),
-    )
+    description = describe("tableb2_published", differing=differing, counts=counts)
     return Exhibit(**description, cells=[*chain.from_iterable(cells.values())], stub=stub)
 
 
@@ -325,13 +306,13 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
         stated, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
         return Exhibit(**describe("text72_73_published", faults=faults), cells=stated)
     cells = [*_regression_cells(tables)]
-    missing = ""
+    reason = ""
     if not cells:
         reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
-        missing = f" There is no regression: {reason}."
     cells += _comparison_cells(tables, labels)
+    exact_below = EXACT_BELOW if labels.facts["mcnemar"] == "corrected" else 0
     return Exhibit(
-        **describe("text72_73", level=WINS_BELOW, test=form_of_test(labels), missing=missing),
+        **describe("text72_73", level=WINS_BELOW, exact_below=exact_below, no_regression=reason),
         cells=cells,
     )
 

@@ -202,26 +202,20 @@ def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     return {name: [lang for lang in languages if lang in ours] for name, languages in groups}
 
 
-def _by_language(
-    fact: Callable[[LanguageRow], Any],
-) -> Callable[[Campaign, Catalogue], dict[str, Any]]:
-    """Make the function that returns a fact of each language, if it is known."""
-
-    def facts(_campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-        rows = catalogue.languages_of(BENCHMARK).items()
-        return {lang: fact(row) for lang, row in rows if fact(row) is not None}
-
-    return facts
+def _by_language(catalogue: Catalogue, fact: Callable[[LanguageRow], Any]) -> dict[str, Any]:
+    """Return a fact of each language, if it is known."""
+    rows = catalogue.languages_of(BENCHMARK).items()
+    return {lang: fact(row) for lang, row in rows if fact(row) is not None}
 
 
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "table1": table1_choice,
     "figure2": figure2_choice,
-    "families": _by_language(lambda row: row.family),
-    "traits": _by_language(lambda row: [row.script, row.family]),
+    "families": lambda _, catalogue: _by_language(catalogue, lambda row: row.family),
+    "traits": lambda _, catalogue: _by_language(catalogue, lambda row: [row.script, row.family]),
     "excluded": excluded,
     # Pairs in the release (Table 5).
-    "published_n": _by_language(lambda row: row.paper_n),
+    "published_n": lambda _, catalogue: _by_language(catalogue, lambda row: row.paper_n),
     "completeness": completeness,
     "reasons": reasons,
     "table_models": table_models,

@@ -37,7 +37,6 @@ MOST_TICKS = 10
 """Most sizes on the axis of Figure 5."""
 FULL_COLOUR = 20.0
 """Distance from the trend, in percentage points, from which a point has the full colour."""
-WITHOUT = "There is no table of frequencies, so no language is shown."
 DIVERGING = LinearSegmentedColormap.from_list("deviation", [style.ORANGE, "#DDDDDD", style.BLUE])
 
 
@@ -114,29 +113,19 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
         _name_points(axes, points.loc[far], points)
     else:
         style.say(axes, "no counts of characters by language:\nGlotCC's are not in print")
-    trend = _trend_caption(curve, points, len(rows)) if paths else WITHOUT
-    description = describe("fig1", model=labels.models.get(model, model), trend=trend)
-    return Exhibit(**description, cells=cells, figure=figure)
-
-
-def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -> str:
-    """Describe the curve, and count the languages without text, for the caption."""
-    lacking = judged - len(points)
-    without = f" Left out, without any text there: {shared.counted(lacking, 'language')}."
-    without = without if lacking else ""
-    if curve is None:
-        few = len(points) < analysis.ENOUGH_LANGUAGES
-        why = "Too few languages for a trend" if few else "No logistic curve fits them"
-        return f"{why}.{without}"
-    intercept = f"{curve['intercept']:.2f}".replace("-", "−")
-    sign = "−" if curve[FREQUENCY] < 0 else "+"
     above = int((points["residual"] > 0).sum())
-    languages_above = shared.counted(above, "language")
-    return (
-        f"Curve: least squares, 100 ÷ (1 + exp(−({intercept} {sign} {abs(curve[FREQUENCY]):.2f} "
-        f"log₁₀ x))); {languages_above} above it, {len(points) - above} below; those "
-        f"furthest off are named where there is room.{without}"
+    description = describe(
+        "fig1",
+        model=labels.models.get(model, model),
+        counted=paths,
+        few=len(points) < analysis.ENOUGH_LANGUAGES,
+        intercept=None if curve is None else f"{curve['intercept']:.2f}".replace("-", "−"),
+        slope=None if curve is None else curve[FREQUENCY],
+        above=shared.counted(above, "language"),
+        below=len(points) - above,
+        absent=shared.counted(len(rows) - len(points), "language"),
     )
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -199,12 +188,8 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         axes.set_xticks([])
         axes.set_xlabel("no size in the catalogue")
-    unknown = f" Dotted: {shared.counted(len(unsized), 'model')} whose size the catalogue lacks."
-    description = describe(
-        "fig5",
-        unknown=unknown if len(unsized) else "",
-        limits=" As far as Table 3 prints it." if published else "",
-    )
+    unknown = shared.counted(len(unsized), "model") if len(unsized) else ""
+    description = describe("fig5", unknown=unknown, published=published)
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
 

@@ -18,9 +18,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits import style
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import Tables, formula_cell, marked, read_plain, read_printed
+from blimpworks.exhibits.shared import (
+    SPANS,
+    Tables,
+    formula_cell,
+    marked,
+    read_plain,
+    read_printed,
+)
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
@@ -35,19 +43,10 @@ KARO = "kxh"
 """The code that the release gives Karo of Brazil, a Tupian language; it is that of another Karo."""
 
 
-def _limits(sizes: Mapping[str, int], labels: Labels) -> str:
-    """Write the end of a caption: which languages are left out, or have another's code."""
-    limits = ""
-    if labels.source == "published" and len(sizes) < len(labels.languages):
-        limits += (
-            f" {len(sizes)} of {len(labels.languages)} languages: those whose row of Table 5 is in "
-            "our copy of the paper."
-        )
-    if KARO in sizes:
-        limits += (
-            " Karo is a language of Brazil, to which the release gives the code of Ethiopia's Karo."
-        )
-    return limits
+def _describe(key: str, sizes: Mapping[str, int], labels: Labels) -> Description:
+    """Describe a figure, and say which languages it lacks, or have another's code."""
+    languages = labels.languages if labels.source == "published" else sizes
+    return describe(key, shown=len(sizes), languages=len(languages), karo=KARO in sizes)
 
 
 def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int) -> Cell:
@@ -108,7 +107,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         names, sizes = labels.languages, _sizes(tables, labels)
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
-        description = describe("fig3_published", limits=_limits(sizes, labels))
+        description = _describe("fig3_published", sizes, labels)
     else:
         pairs = read_plain(ITEMS, tables["items"], ["lang", "label"])
         cells = [
@@ -170,7 +169,7 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
     dots.set_yticklabels([])
-    return Exhibit(**describe("fig4", limits=_limits(sizes, labels)), cells=cells, figure=figure)
+    return Exhibit(**_describe("fig4", sizes, labels), cells=cells, figure=figure)
 
 
 class Line(NamedTuple):
@@ -228,7 +227,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
         axes.grid(axis="y", visible=False)
     figure.supxlabel("minimal pairs (log scale)", fontsize=8)
     return Exhibit(
-        **describe("figb1", limits=_limits(sizes, labels)),
+        **_describe("figb1", sizes, labels),
         cells=[_cell(labels, names[lang], "pairs", lang, sizes[lang]) for lang in languages],
         figure=figure,
     )
@@ -237,10 +236,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
 MOST_LANGUAGES = 10
 LONGEST_SENTENCE = 75
 """Most characters of the sentence, unless all are longer."""
-EXAMPLE_COLUMNS = (
-    *("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad"),
-    *("good_start", "good_end", "bad_start", "bad_end"),
-)
+EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad", *SPANS)
 
 
 def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:

@@ -29,7 +29,6 @@ OVER = {BY_PHENOMENON: "p over phenomena", BY_PARADIGM: "p over paradigms"}
 """Headings of p, by what a test pairs: the models' accuracies on phenomena or on paradigms."""
 DECIMALS = {BY_PHENOMENON: 3, BY_PARADIGM: 5}
 """Number of decimals of p, which is smaller over paradigms."""
-NO_MODELS = " There are no two models to compare."
 
 
 def read_scores(
@@ -108,14 +107,8 @@ def _tests_table(
     scores, names = read_scores(tables, labels, models), evaluation.model_names(labels.models)
     printed = evaluation.printed_numbers(tables, labels, exhibit)
     cells = [*cells_of_tests(scores, EACH_OTHER, names, printed)]
-    description = describe(
-        "tables5_6",
-        kind=group if {*models} <= {*preferred} else "the best",
-        origin="the means of their paradigms" if measured else "the cells of Table 4",
-        level=ALPHA,
-        cut="" if measured else " p is cut off, not rounded, as in the paper.",
-        none="" if cells else NO_MODELS,
-    )
+    name = group if {*models} <= {*preferred} else "the best"
+    description = describe("tables5_6", group=name, measured=measured, level=ALPHA, empty=not cells)
     corrected = [cell for cell in cells if cell.column == HOLM]
     remarks = {c.row: {VERDICT: "yes" if c.value < ALPHA else "no"} for c in corrected}
     return Exhibit(**description, cells=cells, remarks=remarks)
@@ -147,8 +140,7 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
                 elif over == BY_PHENOMENON:
                     continue  # Tables 5 and 6 show it
                 cells.append(replace(cell, row=row, column=cell.column.replace(P, name, 1)))
-    none = "" if cells else NO_MODELS
-    return Exhibit(**describe("tests", none=none), cells=cells, remarks=remarks)
+    return Exhibit(**describe("tests", empty=not cells), cells=cells, remarks=remarks)
 
 
 # Running text: a key is the (row, column) of a printed number

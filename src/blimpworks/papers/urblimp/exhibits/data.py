@@ -124,8 +124,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         if not chosen.empty:
             cells.append(paradigms_cell(chosen, (name, NUMBER_OF_PARADIGMS), (phenomenon, "n")))
             items[name] = chosen
-    and_more = ", and one pair of it." if measured else ", as many as Tables 7 and 8 have."
-    description = describe("table2", and_more=and_more)
+    description = describe("table2", measured=measured)
     if measured:
         return _with_examples(description, cells, items)
     return Exhibit(**description, cells=cells, widths=WIDTHS)
@@ -224,8 +223,7 @@ RULE_COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTIONS)
 ALL_PARADIGMS = "All paradigms"
 MOST_SAMPLES = 20
 PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-LISTED = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
+LISTED = ("item_id", "lang", "paradigm", "good", "bad", "file", "line", "rule", "change")
 
 
 def _count_cells(
@@ -312,10 +310,9 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     columns = [column for column in RULE_COLUMNS if column in filled]
     matched = {*counts["paradigm"][counts["n"] > 0]}
     unmatched = [name for paradigm, name in PARADIGMS.items() if paradigm not in matched]
-    without = f" No place matches: {', '.join(unmatched)}." if unmatched else ""
     heads = {column: ("Rejected", column.partition(": ")[2]) for column in columns if ":" in column}
     return Exhibit(
-        **describe("rules", without=without),
+        **describe("rules", unmatched=unmatched),
         cells=cells,
         heads=RULE_HEADS | heads,
         sections=[Section(PARADIGM, titles, columns) for titles in titles_by_lang],
@@ -326,7 +323,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
     """List up to twenty pairs of each paradigm, taken evenly; each cell's filter selects a pair."""
     by_lang: dict[str, list[dict[str, Any]]] = {}
     for path in tables["items"]:
-        items = read_table(ITEMS, path, [*LISTED, "constructed"]).to_pylist()
+        items = read_table(ITEMS, path, [*LISTED, *shared.SPANS, "constructed"]).to_pylist()
         by_lang |= {items[0]["lang"]: items} if items else {}
     cells: list[Cell] = []
     sections: list[Section] = []

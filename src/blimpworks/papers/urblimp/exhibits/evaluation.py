@@ -1,10 +1,7 @@
 """Make the exhibits of UrBLiMP's accuracies: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Measured forms read the accuracies that a campaign computed, for each model and paradigm.
-Published forms (``labels.source``) read those that the paper prints; as its figures print none,
-they take the numbers of Tables 7 and 8 and of section 4.1.
-A cell is at ``cell_key``, a (row, column) of ours such as ("mT5 (large)", "Number"); it
-``stands_for`` the printed number at ``key``, a (row, column) of ``config/published``.
+Published forms of the figures, which print no numbers, take those of Tables 7 and 8 and of section
+4.1. Terms such as ``cell_key`` are as in ``data``; ``key`` is what a cell ``stands_for``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
@@ -76,20 +73,10 @@ def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
 # Accuracies
 
 ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
-PREFERRED = {
-    "printed": "has the lower perplexity",
-    "perplexity": "has the lower perplexity",
-    "full_sentence": "has the higher log-probability",
-}
-"""Property of the sentence that a model prefers, by method."""
 
 
-def _preferred(rows: pd.DataFrame, labels: Labels) -> str:
-    """Return a caption's words for the method, such as "has the lower perplexity"."""
-    wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
-    if PSEUDO.get(labels.method) in {*rows["method"]}:
-        wording += " or, of models that guess masked tokens, the lower pseudo-perplexity"
-    return wording
+def _methods(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
+    return {"method": labels.method, "masked": PSEUDO.get(labels.method) in {*rows["method"]}}
 
 
 def _sort_paradigms(rows: pd.DataFrame) -> pd.DataFrame:
@@ -223,8 +210,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
-    form = "table4_published" if published else "table4"
-    description = describe(form, preferred=_preferred(rows, labels))
+    description = describe("table4", published=published, **_methods(rows, labels))
     return Exhibit(**description, cells=cells, bold=best)
 
 
@@ -261,9 +247,8 @@ def _paradigm_table(
         heads[name] = (upper, "-".join(lower)) if len(lower) > 1 else ("", name)
     if len({upper for upper, _ in heads.values()}) < 2:
         heads = {}
-    none = "" if names else " The campaign has judged with no such model."
     return Exhibit(
-        **describe("paradigms", kind=tuning, preferred=_preferred(rows, labels), none=none),
+        **describe("paradigms", kind=tuning, empty=not names, **_methods(rows, labels)),
         cells=cells,
         heads=heads,
         bold=_best(cells, "row"),

@@ -229,13 +229,12 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     figure.legend(loc="outside upper center", ncols=2)
 
     numbered = dict(zip(numbers, sentence_words, strict=True))
-    listed = ", ".join(f"{number} {word}" for number, word in numbered.items())
     return Exhibit(
         **describe(
             "examples_fig",
             paradigm=PARADIGMS[keys["paradigm"]],
             model=model_names(labels.models)[keys["model"]],
-            listed="" if family else f" Words: {listed}.",
+            words={} if family else numbered,
         ),
         cells=[*cells.values()],
         stub={row: {WORD: word} for row, word in {**numbered, IN_ALL: "", PER_TOKEN: ""}.items()},
