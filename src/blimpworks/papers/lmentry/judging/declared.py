@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
     certain: bool
     """Whether the verdict is beyond doubt, as for an answer that is only the right word."""
     rule: str
-    """Rule that decided; docs/lmentry.md explains each."""
+    """Rule that decided; docs/lmentry_judging.md explains each."""
     pattern: str | None = None
 
     @classmethod
