@@ -143,11 +143,11 @@ def test_benchmarks_that_no_model_runs_on_are_left_out_or_refused_with_the_reaso
 
 def test_snakemake_says_its_steps_and_what_failed():
     output = Output()
-    output.take("total       12\n")
+    output.store("total       12\n")
     assert output.steps == (0, 12)
     said = "Error in rule score:\n3 of 12 steps (25%) done\nWhat failed:\n  a.log\n"
     for line in said.splitlines(keepends=True):
-        output.take(line)
+        output.store(line)
     assert (output.steps, output.failure()) == ((3, 12), "What failed:\n  a.log")
 
 
@@ -279,7 +279,7 @@ WRONG = {
         "config/demo/treebanks.tsv has no treebank file of 'kaz'"
     ),
     "ngram-5 --out=file.txt": "file.txt, which is a file",
-    "ngram-5 --out=pickled": "which holds other things",
+    "ngram-5 --out=pickled": "which has other files",
 }
 
 
