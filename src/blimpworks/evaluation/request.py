@@ -61,10 +61,7 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def parse_benchmarks(text: str) -> tuple[str, ...]:
-    """Return the names of benchmarks, which the user may also give as paths of folders.
-
-    Raises UserError if a benchmark is unknown or cannot be used.
-    """
+    """Return benchmarks' names for names or paths. Raises UserError for an unusable benchmark."""
     folder_by_name = {name: named_folder(name) for name in parse_names(text)}
     declare([folder for folder in folder_by_name.values() if folder])
     names = [folder.name if folder else name for name, folder in folder_by_name.items()]
@@ -220,10 +217,7 @@ def is_local_file(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
 
 
 def _pinned_languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
-    """Return the languages of a benchmark whose treebank files all have checksums.
-
-    Raises UserError when there is none.
-    """
+    """Return a benchmark's languages whose treebanks have checksums. Raises UserError if none."""
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
     with_treebanks = paper.treebanks(campaign, catalogue)
@@ -242,10 +236,7 @@ def _pinned_languages(campaign: Campaign, catalogue: Catalogue, benchmark: Bench
 
 
 def languages_of_benchmarks(campaign: Campaign) -> tuple[list[str], list[str]]:
-    """Return (pinned, unpinned): languages of a campaign's benchmarks with and without checksums.
-
-    Raises UserError when a benchmark has no pinned language.
-    """
+    """Return (pinned, unpinned) languages of benchmarks. Raises UserError if none is pinned."""
     pinned: list[str] = []
     all_languages: list[str] = []
     for name in campaign.benchmarks:

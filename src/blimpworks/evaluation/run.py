@@ -1,8 +1,7 @@
 """Run the campaign of an evaluation with Snakemake, show its progress, and explain a failure.
 
-``session.Evaluation.run`` locks the evaluation's folder (``claimed``), then passes the command line
-from ``snakemake_command`` to ``run_snakemake``. Progress and failures are read from Snakemake's
-lines (``Output``), such as ``3 of 12 steps (25%) done``.
+``session.Evaluation.run`` locks the evaluation's folder (``claimed``) and calls ``run_snakemake``.
+``Output`` reads progress and failures from lines such as ``3 of 12 steps (25%) done``.
 """
 
 import fcntl
@@ -112,10 +111,7 @@ class Output:
                 self.store(line)
 
     def failure(self) -> str:
-        """Return the lines on a failure.
-
-        They begin at the workflow's summary, or else at the first error, or are the last lines.
-        """
+        """Return the lines from the workflow's summary on, else from the first error on."""
         summaries = [i for i, line in enumerate(self.lines) if line.startswith("What failed:")]
         errors = [i for i, line in enumerate(self.lines) if "Error" in line]
         start = max(0, len(self.lines) - MOST_FAILURE_LINES)
@@ -128,8 +124,7 @@ class Output:
     def progress(self, get_status: Callable[[], Status], console: Console) -> str:
         """Return a line: ``2 min · 3 of 12 steps · gpt2: 40 of 90 sentences, 1 min left``.
 
-        ``get_status`` reads how many sentences the jobs have scored. Prints on the console when the
-        first ones are.
+        ``get_status`` reads how many sentences are scored; a line is printed at the first of them.
         """
         seconds = monotonic() - self.started
         done, total = self.steps

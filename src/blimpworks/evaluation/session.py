@@ -76,10 +76,7 @@ def check_settings(settings: Mapping[str, Any]) -> Layout:
 
 
 def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Change ``settings`` so that answers are saved after every second batch; return the layout.
-
-    A batch takes a CPU half a minute or more.
-    """
+    """Save answers after every second batch, since a batch takes a CPU half a minute or more."""
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
     for generation in filter(None, generations):
         # Follow a setting's path, such as "prompts.generation", and copy each level.
@@ -150,10 +147,7 @@ class Evaluation:
     """Lines to print before the run."""
 
     def choose_data(self) -> None:
-        """Replace ``auto`` by the data to use, and read their template.
-
-        Raises UserError for unknown data, and for a mirror that is missing or not used.
-        """
+        """Replace ``auto`` by the data to use, and read their template. Raises UserError."""
         names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
         reason = ""
         if self.data not in (AUTO, *names):
@@ -425,27 +419,17 @@ class Evaluation:
             )
 
     def replaced_models(self, folder: Path) -> list[str]:
-        """Return the models of an earlier evaluation in ``folder`` that new ones would replace.
-
-        They have the same names but other addresses, such as runs/a/final and runs/b/final.
-        """
+        """Return earlier models in ``folder`` with the name, but not the address, of a new one."""
         earlier_rows: dict[str, ModelRow] = {}
         with suppress(UserError):  # no evaluation, or one of an earlier version
             names = read_yaml(folder / request.CAMPAIGN_FILE, "a campaign file").get("models", [])
             table = read_rows(ModelRow, folder / request.MODELS_FILE)
             earlier_rows = {row.name: row for row in table if row.name in names}
-        replaced = []
-        for model in self.models:
-            earlier = earlier_rows.get(model.row.name)
-            if earlier is not None and earlier.hf_id != model.row.hf_id:
-                replaced.append(f"{earlier.name} ({earlier.hf_id})")
-        return replaced
+        pairs = [(earlier_rows.get(model.row.name), model.row) for model in self.models]
+        return [f"{old.name} ({old.hf_id})" for old, new in pairs if old and old.hf_id != new.hf_id]
 
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
-        """Evaluate models into ``out`` (default: evaluations/MODEL), and print the report card.
-
-        Raises UserError when the evaluation cannot be run, fails or is interrupted.
-        """
+        """Evaluate models into ``out`` (or evaluations/MODEL); print the card. Raises UserError."""
         # Paths are relative to the user's directory, so models are found before it is left.
         if self.checkpoints is None:
             self.resolve(arguments)
