@@ -204,7 +204,7 @@ def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
         "eng": "1 huge, 2 our large, 3 tiny, 3 our small",  # which print alike
         "deu": "1 our large, 2 huge, 3 our small, 4 tiny",
     }
-    note = "Printed are over 100 pairs, ours are over 8; they are not the same items."
+    note = "Printed numbers are over 100 pairs, ours over 8; they are not the same items."
     assert note in rankings["eng"]["notes"]
 
 

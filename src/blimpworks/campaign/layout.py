@@ -60,9 +60,11 @@ class Layout(CampaignSelection):
         return [f"{self.resources}/sources/{name}" for name in names]
 
     def among_sources(self, paths: Iterable[str]) -> list[str]:
+        """Return the paths that are of retrieved sources."""
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
+        """Return the files of a paper's printed numbers."""
         published = self.campaign.catalogue.published
         return [*map(str, registry.printed_tables(published, paper, pattern))]
 
@@ -147,6 +149,7 @@ class Layout(CampaignSelection):
         return [find_method(method).name for method in methods]
 
     def ties_of(self, benchmark: str, model: str = "") -> list[TiePolicy]:
+        """Return the policies for ties of the methods in ``methods_of``."""
         return [self.tie_of(benchmark, method) for method in self.methods_of(benchmark, model)]
 
     def tie_of(self, benchmark: str, method: str) -> TiePolicy:
@@ -206,6 +209,7 @@ class Layout(CampaignSelection):
 
     @cached_property
     def training(self) -> TrainingLayout:
+        """Files that the campaign's models are trained on."""
         return TrainingLayout(self)
 
     def perplexity_tables(self, benchmark: str) -> list[str]:
@@ -230,7 +234,7 @@ class Layout(CampaignSelection):
 
     @property
     def published(self) -> list[ExhibitSpec]:
-        """Exhibits of printed numbers of all papers; of declared benchmarks alone if all are."""
+        """Exhibits of printed numbers: of the campaign, or of all papers unless ``is_declared``."""
         papers = {paper.name for paper in registry.papers_of(self.campaign)}
         if not self.is_declared:
             packages = registry.papers().items()

@@ -141,11 +141,8 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
     if statuses:
         # Outputs have a row id for each condition of an item; judgements have the item's id.
         rows = read_parquet(items, ["item_id", *CONDITIONS])
-        item_ids, row_ids = (
-            rows[item_key(rows.column_names)].to_pylist(),
-            rows["item_id"].to_pylist(),
-        )
-        pairs = zip(item_ids, row_ids, strict=True)
+        item_ids = rows[item_key(rows.column_names)].to_pylist()
+        pairs = zip(item_ids, rows["item_id"].to_pylist(), strict=True)
         statuses = {item: statuses[row] for item, row in pairs if row in statuses}
     reasons = dict(REASONS)
     if TOO_LONG in statuses.values():
@@ -297,9 +294,9 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
             worst.append({**labels, **_sides_and_blocks(rows_by_item[item["item_id"]], scores)})
     worst.sort(key=lambda item: [item[name] for name in order])
     item_by_texts: dict[tuple[str, ...], Record] = {}
-    for item in worst:
-        texts = (side["text"] for side in item["sides"])
-        item_by_texts.setdefault((item["lang"], *texts), item)
+    for worst_item in worst:
+        texts = (side["text"] for side in worst_item["sides"])
+        item_by_texts.setdefault((worst_item["lang"], *texts), worst_item)
     return [*item_by_texts.values()][:most]
 
 

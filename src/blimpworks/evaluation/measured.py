@@ -273,14 +273,14 @@ def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
     )
     if in_print == in_ours and not ours["n"].isna().any() and not is_sample:
         notes.append(
-            f"Printed and ours are over the same number of {unit}: {numbers(in_ours, ' to ')}."
+            f"Printed numbers and ours are over equally many {unit}: {numbers(in_ours, ' to ')}."
         )
     else:
         sample = f", a sample (limit: {facts['limit']:,} a language)" if is_sample else ""
         end = sample or "; they are not the same items"
         count = numbers(in_print, " to ") if in_print else "an unknown number of"
         ours_count = numbers(in_ours, " to ")
-        notes.append(f"Printed are over {count} {unit}, ours are over {ours_count}{end}.")
+        notes.append(f"Printed numbers are over {count} {unit}, ours over {ours_count}{end}.")
     skipped = ours["skipped"][ours["skipped"] > 0]
     if len(skipped):
         counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in skipped.items())

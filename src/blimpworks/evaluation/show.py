@@ -242,9 +242,7 @@ class CardText:
             language = self.language(test["lang"])
             counts_by_language.setdefault(language, []).append(test["skipped"])
         lost = [f"{name} {numbers(n)}" for name, n in counts_by_language.items() if any(n)]
-        return (
-            f"Not in n, because one of the two skipped them: {_join_first(lost)}." if lost else ""
-        )
+        return f"Not in n, as one of the two skipped them: {_join_first(lost)}." if lost else ""
 
     def not_sampled(self, benchmark: Benchmark) -> str:
         """Return a line on pairs without a score for one of the first tokens."""
