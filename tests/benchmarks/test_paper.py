@@ -225,9 +225,7 @@ def test_a_source_in_two_tables_is_told_with_both(here):
     path = declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS])
     head, first = (REPOSITORY / "config/sources.tsv").read_text().splitlines()[:2]
     (path.parent / "sources.tsv").write_text(f"{head}\n{first}\n")
-    with pytest.raises(
-        UserError, match=r"mine/sources\.tsv: name '.*' stands in .*sources\.tsv too"
-    ):
+    with pytest.raises(UserError, match=r"mine/sources\.tsv: name '.*' is in .*sources\.tsv too"):
         load_catalogue(campaign(benchmarks=["mine"], languages=["eng"]))
 
 

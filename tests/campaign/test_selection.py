@@ -156,7 +156,7 @@ def checked(**settings):
         ("multiblimp", "deu", "ngram5", "Did you mean 'ngram-5'?"),
         ("multiblimp", "Germn", "", "Did you mean 'deu'?"),
         ("multiblimp", "deu", "Llama-3.1-8b", "Did you mean 'llama-3.1-8b'?"),
-        ("multiblimp", "deu", "ngram-5 ngram-5", "'ngram-5' stands there twice; keep one"),
+        ("multiblimp", "deu", "ngram-5 ngram-5", "'ngram-5' is named twice; keep one"),
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_with_the_reason(benchmarks, lang, models, says):

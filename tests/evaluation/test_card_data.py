@@ -204,7 +204,7 @@ def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
         "eng": "1 huge, 2 our large, 3 tiny, 3 our small",  # which print alike
         "deu": "1 our large, 2 huge, 3 our small, 4 tiny",
     }
-    note = "Print is over 100 pairs, ours are over 8; they are not the same items."
+    note = "Printed numbers are over 100 pairs, ours over 8; they are not the same items."
     assert note in rankings["eng"]["notes"]
 
 
@@ -218,7 +218,7 @@ def test_of_print_with_phenomena_the_means_are_over_those_in_common(root):
     accuracies = {place["model"]: place["accuracy"] for place in ranking["places"]}
     means = {"huge": 0.7, "small": (3 / 4 + 2 / 4) / 2, "large": (4 / 4 + 3 / 4) / 2}
     assert accuracies == pytest.approx(means)
-    assert "Means over the 2 phenomena that print and we have." in ranking["notes"]
+    assert "Means over the 2 phenomena that both have." in ranking["notes"]
     # One number has one interval: the mean is the accuracy on all items of the language.
     ours = {place["model"]: place for place in ranking["places"] if place["ours"]}
     for model, accuracy in rows_of(card)["eng", "all"].items():
@@ -238,7 +238,7 @@ def test_a_model_is_held_against_printed_models_of_its_size_alone(root):
         ("number", pytest.approx(0.75 - 0.8)),
     ]
     assert classes["large"]["gaps"] == []
-    assert classes["large"]["note"].startswith("Print has no other model of its size")
+    assert classes["large"]["note"].startswith("No other printed model is of its size")
 
 
 def test_where_print_has_no_phenomena_gaps_are_by_language(root):

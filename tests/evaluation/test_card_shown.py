@@ -148,7 +148,7 @@ SKIPPED = (
     "number (English 2 of 8, German 4 of 4).",
     "Large model: n = 7, 5 skipped: 4 longer than the model's context, 1 refused by the engine, "
     "such as for tokens that the model has no embedding of (English 4 of 8, German 1 of 4).",
-    "Not in n, because one of the two skipped them: English 5.",
+    "Not in n, as one of the two skipped them: English 5.",
     "Not in our n, because they were skipped: Small model 2, Large model 4.",
     "Not in n, because they were skipped: Small model, English, skip: 3 of 8.",
 )
@@ -473,6 +473,8 @@ def test_a_card_that_was_edited_or_moved_is_refused(told, evaluation, tmp_path):
         told("English", "small", f"{CARD}/index.html")
     page.write_text(before, encoding="utf-8")
     moved = evaluation.rename(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match=r"elsewhere/.* was made as .*; explain its numbers there"):
+    with pytest.raises(
+        UserError, match=r"elsewhere/.* was made as .*; explain the numbers of that file"
+    ):
         told("English", "small", moved)
     moved.rename(evaluation)

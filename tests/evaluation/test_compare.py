@@ -220,8 +220,8 @@ def write_samples(folder, margins, before, **changes):
 
 SPACE = (
     "lm-eval put ' ' before a sentence (its task's context and target_delimiter), blimpworks "
-    "nothing, so that the model reads other tokens; 1 of 6 decisions turn, with all else that "
-    "differs"
+    "nothing, so that the model reads other tokens; 1 of 6 decisions differ, for this and "
+    "all other reasons"
 )
 
 
@@ -270,7 +270,7 @@ ALIKE = {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0}
         ({"target": "1"}, r"jsonl:1: is no sample of lm-eval .*target is '1', expected 0"),
         ({"arguments": {}}, r":1: is no sample .* expected texts that end in the two sentences"),
         ({"doc": {"question": "?"}}, r"jsonl:1: is no sample .*has no pair of sentences"),
-        (OTHER, r"has two samples of 'A\.' with other numbers"),
+        (OTHER, r"has two samples of 'A\.' with different numbers"),
         (OTHER | ALIKE, "theirs has no sample of a pair that a has judged"),
     ],
 )

@@ -131,7 +131,7 @@ def test_benchmarks_that_no_model_runs_on_are_left_out_or_refused_with_the_reaso
     assert [note.split(",")[0].removeprefix("Left out: ") for note in notes] == [
         *("blimp_generated", "clams", "demo_suites")
     ]
-    assert "Left out: clams, because the campaign has no language of it" in notes
+    assert "Left out: clams, because the campaign has none of its languages" in notes
     evaluation, settings = settings_of(languages=("kaz",))
     message = refusal(evaluation.choose_benchmarks, settings)
     assert message.startswith("none of the benchmarks can be run:")
@@ -143,11 +143,11 @@ def test_benchmarks_that_no_model_runs_on_are_left_out_or_refused_with_the_reaso
 
 def test_snakemake_says_its_steps_and_what_failed():
     output = Output()
-    output.take("total       12\n")
+    output.store("total       12\n")
     assert output.steps == (0, 12)
     said = "Error in rule score:\n3 of 12 steps (25%) done\nWhat failed:\n  a.log\n"
     for line in said.splitlines(keepends=True):
-        output.take(line)
+        output.store(line)
     assert (output.steps, output.failure()) == ((3, 12), "What failed:\n  a.log")
 
 
@@ -255,14 +255,14 @@ WRONG = {
     "noise.arpa": "noise.arpa",
     "someone/some-model": "someone/some-model",
     "some/m:a--b.gguf": "at revision 'main' is not complete in the cache",
-    "some/m--x": "no name that the hub could have",
+    "some/m--x": "cannot be a name on the hub",
     "'some one/some model'": "some one/some model",
     "ngram-5 ngram-5": "twice",
     "gpt2 goldfish gpt2@main": "is named twice",
     "Qwen3-8B": "Did you mean 'qwen3-8b'?",
-    "a/b/c": "no name that the hub could have",
-    "models/mine.arpa": "is no file or directory",
-    "transformer-xl-wt103": "of the catalogue cannot be had",
+    "a/b/c": "cannot be a name on the hub",
+    "models/mine.arpa": "is no existing file or directory",
+    "transformer-xl-wt103": "of the catalogue is not available",
     "ngram-5 --benchmarks=bilmp": "Did you mean 'blimp'?",
     "ngram-5 --languages=Germn": "Did you mean 'german'?",
     "ngram-5 --data=all": "expected auto, embedded, released",
@@ -274,12 +274,12 @@ WRONG = {
     "ngram-5 --engine=vllm": "model 'ngram-5'",
     "gpt2 --dtype=float12": "float12",
     "ngram-5 --benchmarks=lmentry": "it has prompts, which ngram models cannot answer",
-    "ngram-5 --benchmarks=clams --languages=fra": "the campaign has no language of it",
+    "ngram-5 --benchmarks=clams --languages=fra": "the campaign has none of its languages",
     "ngram-5 --benchmarks=multiblimp --languages=Kazakh": (
         "config/demo/treebanks.tsv has no treebank file of 'kaz'"
     ),
     "ngram-5 --out=file.txt": "file.txt, which is a file",
-    "ngram-5 --out=pickled": "which holds other things",
+    "ngram-5 --out=pickled": "which has other files",
 }
 
 

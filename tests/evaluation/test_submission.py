@@ -260,7 +260,7 @@ def test_predictions_are_compared_with_an_evaluation(run):
     assert [rows[OPTIONS][name] for name in counts] == [3, 0, 0, 2 / 3]
     assert comparison.models == (("small", "theirs"),)
     [reason] = comparison.reasons
-    assert reason.text.startswith("3 of 11 decisions turn; predictions do not say")
+    assert reason.text.startswith("3 of 11 decisions differ; predictions do not say")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}"])

@@ -482,7 +482,7 @@ def test_numbers_are_read_as_papers_print_them(text, expected):
 @pytest.mark.parametrize("value", ["45.8", "457", "-45.7"])
 def test_a_value_that_is_not_its_text_is_refused_with_its_line(tmp_path, value):
     path = write_csv(tmp_path / "table1.csv", [number("a", "b", "45.7", value=value, unit="%")])
-    with pytest.raises(UserError, match=r"table1\.csv:2: .*not what the text has: '45.7'"):
+    with pytest.raises(UserError, match=r"table1\.csv:2: .*is not the number in text '45.7'"):
         read_printed_numbers([path])
     assert published_row("a", "b", "45.7", value="45.8", fault="garbled").value == 45.8
 

@@ -245,7 +245,7 @@ def test_python_refuses_in_one_sentence(notebook):
 
 
 def test_an_interrupted_evaluation_leaves_nothing_running_and_goes_on(resumed):
-    assert "interrupted; what is done is kept, and the same command goes on" in resumed.said
+    assert "interrupted; finished work is kept, and the same command goes on" in resumed.said
     assert resumed.left == []
     assert resumed.steps[1] < resumed.steps[0]
     assert (resumed.folder / "results/report_card/card.json").exists()
@@ -256,7 +256,7 @@ def test_a_larger_limit_keeps_earlier_scores(checkout, resumed):
     assert small == new
     done = evaluate(checkout, *resumed.arguments, "--limit=30")
     assert done.returncode == 0, output_of(done)
-    assert "had other settings before; what was scored is not scored again" in done.stderr
+    assert "had other settings before; existing scores are used again" in done.stderr
     assert "A balanced sample of 30 of " in done.stdout
     large, new = scored(resumed.folder)
     assert new < large

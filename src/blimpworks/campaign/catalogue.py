@@ -1,8 +1,8 @@
 """The catalogue of a campaign: the languages, files and models that it selects from tables.
 
-The tables are tab-separated files in ``config/``, and each has a pydantic model of its rows:
-languages, treebanks (CoNLL-U files), sources (all other retrieved files) and models.
-``load_catalogue`` reads and checks them, and returns a ``Catalogue``. The Snakefile reads the
+``load_catalogue`` reads and checks the tables, and returns a ``Catalogue``. They are tab-separated
+files in ``config/``: languages, treebanks (CoNLL-U files), sources (all other retrieved files) and
+models. A class such as ``ModelRow`` describes the columns of each. The Snakefile reads the
 catalogue each time it is parsed, so imports must be fast.
 """
 
@@ -34,17 +34,17 @@ Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 GitBlob = Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")]
 
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
-"""Kinds of sources that make up a lexicon, in the order in which they are read."""
+"""Kinds of sources that a lexicon is made from, in the order in which they are read."""
 
 
-def _split(value: Any) -> Any:
-    if isinstance(value, str):
-        return tuple(filter(None, map(str.strip, value.split(","))))
-    return value
+def _split(cell: Any) -> Any:
+    if isinstance(cell, str):
+        return tuple(filter(None, map(str.strip, cell.split(","))))
+    return cell
 
 
-def _blank(value: Any) -> Any:
-    return None if value == "" else value
+def _none_if_empty(cell: Any) -> Any:
+    return None if cell == "" else cell
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
@@ -57,9 +57,9 @@ TREATMENT = (  # of spelling, perhaps in one variant only: corrected:strip_colon
 Treatments = Annotated[
     tuple[Annotated[str, Field(pattern=TREATMENT)], ...], BeforeValidator(_split)
 ]
-OptionalInt = Annotated[int | None, BeforeValidator(_blank)]
-OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
-OptionalAmount = Annotated[Annotated[float, Field(gt=0)] | None, BeforeValidator(_blank)]
+OptionalInt = Annotated[int | None, BeforeValidator(_none_if_empty)]
+OptionalFloat = Annotated[float | None, BeforeValidator(_none_if_empty)]
+OptionalAmount = Annotated[Annotated[float, Field(gt=0)] | None, BeforeValidator(_none_if_empty)]
 
 
 class LanguageRow(Strict):
@@ -70,7 +70,7 @@ class LanguageRow(Strict):
     name: Label
     """English name, as the paper prints it."""
     ud_name: str
-    """Language part of the UD directory names, comma-separated if several."""
+    """Language in names of UD directories; several with commas between them."""
     family: Label
     """Language family."""
     script: Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
@@ -82,9 +82,9 @@ class LanguageRow(Strict):
     untested: Constructions
     """Constructions (sv, sp) without agreement statistics in the release; its numbers are high."""
     special: Treatments
-    """Named special treatments of this language."""
+    """Names of special treatments of this language's spelling."""
     excluded_treebanks: str
-    """UD treebanks left out, each with its reason."""
+    """UD treebanks that are left out, each with its reason."""
     papers: Names
     """The only papers with this language; empty if any paper may have it."""
     note: str
@@ -97,7 +97,7 @@ class Pinned(Strict):
     """A file pinned by its version and a checksum."""
 
     sha256_optional: ClassVar[bool] = False
-    # Whether any checksum will do in every campaign, because every campaign needs the file.
+    # True for files that every campaign needs, and that any checksum pins.
     sha256: Sha256
     """SHA-256 of the uncompressed file; empty if not yet known."""
     git_blob: GitBlob = ""
@@ -108,7 +108,7 @@ class Pinned(Strict):
     url: Annotated[str, AfterValidator(check_listed)]
     """Address to download it from."""
     mirror: PerhapsWithin
-    """Path below a mirror directory, without a possible .xz."""
+    """Path below a mirror directory; the file there may have the additional suffix .xz."""
 
     def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
         """Return whether the file has a SHA-256, or with "any", a checksum of git or an archive."""
@@ -160,8 +160,8 @@ class ModelRow(Strict):
     """Printed name in tables and figures."""
     family: DrawnLabel
     papers: Names
-    """Papers that evaluate it. Empty for models trained here, which run only in campaigns that name
-    them."""
+    """Papers that evaluate it. Empty for models that are trained here: these run only in campaigns
+    that name them."""
     hf_id: Annotated[str, AfterValidator(model_address)]
     """Hugging Face id, path that begins with /, ./, ../ or ~, or files in packages; else empty. A
     path is of a directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or of an
@@ -185,7 +185,7 @@ class ModelRow(Strict):
     dtype: Dtype
     first_token: FirstToken
     """Condition of the first token."""
-    gpus: Annotated[Annotated[int, Field(ge=0)] | None, BeforeValidator(_blank)]
+    gpus: Annotated[Annotated[int, Field(ge=0)] | None, BeforeValidator(_none_if_empty)]
     """Number of GPUs; empty: derived from the size (docs/cluster_estimates.md), 0: none."""
     gpu_memory_gb: OptionalAmount
     """Memory on all its GPUs together, in GB; empty: derived from parameters and dtype."""
@@ -217,7 +217,7 @@ class Catalogue:
     seeds: dict[str, Seed] = field(default_factory=dict)
     """Seed and sample of each model that is one of several trainings, keyed by the model."""
     tables: dict[str, Path] = field(default_factory=dict)
-    """Table that has the row of a source, keyed by the source's name."""
+    """Path of the table with the row of a source, keyed by the source's name."""
 
     @property
     def files(self) -> dict[str, SourceRow | TreebankRow]:
@@ -240,13 +240,13 @@ class Catalogue:
 
 
 def _read_languages(path: Path) -> dict[str, LanguageRow]:
-    """Return the languages of a table, followed by those that only papers have."""
-    added: dict[str, LanguageRow] = {}
+    """Return the languages of a table, followed by languages that only papers list."""
+    of_papers: dict[str, LanguageRow] = {}
     for row in chain.from_iterable(paper.languages for paper in papers().values()):
-        earlier = added[row.lang].papers if row.lang in added else ()
-        added[row.lang] = row.model_copy(update={"papers": (*earlier, *row.papers)})
+        earlier_papers = of_papers[row.lang].papers if row.lang in of_papers else ()
+        of_papers[row.lang] = row.model_copy(update={"papers": (*earlier_papers, *row.papers)})
     in_table = keyed(read_rows(LanguageRow, path), "lang", path)
-    return in_table | {lang: row for lang, row in added.items() if lang not in in_table}
+    return in_table | {lang: row for lang, row in of_papers.items() if lang not in in_table}
 
 
 def _read_sources(campaign: Campaign) -> tuple[dict[str, SourceRow], dict[str, Path]]:
@@ -259,7 +259,7 @@ def _read_sources(campaign: Campaign) -> tuple[dict[str, SourceRow], dict[str, P
         rows = keyed(read_rows(row_class, path), "name", path)
         twice = min(tables.keys() & rows.keys(), default=None)
         if twice is not None:
-            raise UserError(f"{path}: name {twice!r} stands in {tables[twice]} too; rename one.")
+            raise UserError(f"{path}: name {twice!r} is in {tables[twice]} too; rename one.")
         sources |= rows
         tables |= dict.fromkeys(rows, path)
     return sources, tables
@@ -278,21 +278,22 @@ def _read_models(campaign: Campaign) -> dict[str, ModelRow]:
 
 
 def _check_printed_names(rows: Mapping[str, Any], column: str, path: Path) -> None:
-    """Check that no two rows have one printed name, by which exhibits tell them apart."""
+    """Check that printed names are distinct, as exhibits keep one row of each. Raises UserError."""
     keys: dict[str, str] = {}
     for key, row in rows.items():
         name = getattr(row, column)
-        if (first := keys.setdefault(name, key)) != key:
+        first = keys.setdefault(name, key)
+        if first != key:
             raise UserError(
                 f"{path}: {first!r} and {key!r} have the same {column}, {name!r}, so that exhibits "
-                "would show one of them; rename one, or take it out of the campaign."
+                "would show only one of them; rename one, or take it out of the campaign."
             )
 
 
 def select_rows(
     names: Sequence[str] | Literal["all"], rows: dict[str, Row], noun: str, path: Path
 ) -> dict[str, Row]:
-    """Return the named ``rows`` of the table in the file ``path``, in the table's order.
+    """Return the ``rows`` of a table (the file ``path``) with these names, in the table's order.
 
     Raises UserError for an unknown name; ``noun``, such as "model", is for the message.
     """
@@ -332,7 +333,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     Raises UserError for a malformed table, an unknown language or model, a language without
     treebank files, or a trained model whose recipe the campaign lacks.
     """
-    # Languages: those that the campaign names, or all of its papers.
+    # Languages: those that the campaign names, or all languages of its papers.
     files = campaign.catalogue
     language_rows = _read_languages(files.languages)
     languages = select_rows(campaign.languages, language_rows, "language", files.languages)
@@ -343,7 +344,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         names = {paper.name for paper in papers_of(campaign)}
         listed = languages.items()
         languages = {lang: row for lang, row in listed if not row.papers or names & {*row.papers}}
-    # Models: those that the campaign names, or all of papers that can be trained or retrieved.
+    # Models: those that the campaign names, or all models of papers that can be made available.
     all_models = _read_models(campaign)
     models = select_rows(campaign.models, all_models, "model", files.models)
     if campaign.models == "all":
@@ -361,7 +362,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         if sources[name].kind not in UNIMORPH_KINDS:
             raise UserError(
                 f"substitutes of campaign {campaign.campaign!r}: {name!r} is of kind "
-                f"{sources[name].kind!r}; only those of kind {' or '.join(UNIMORPH_KINDS)} have "
+                f"{sources[name].kind!r}; only sources of kind {' or '.join(UNIMORPH_KINDS)} have "
                 f"substitutes. Take it out, or change its row in {tables[name]}."
             )
     for model in models.values():
@@ -375,14 +376,15 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
 
 
 def _check_treebanks(campaign: Campaign, catalogue: Catalogue, recipes: Collection[str]) -> None:
-    """Check that each language with treebanks to read has files of them. Raises UserError."""
+    """Check that each language of which treebanks are read has treebank files. Raises UserError."""
     path = campaign.catalogue.treebanks
-    read = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
+    packages = papers_of(campaign)
+    read_languages = {lang for paper in packages for lang in paper.treebanks(campaign, catalogue)}
     on_text = not all(follows_instructions(campaign.training.recipes, name) for name in recipes)
     if on_text and campaign.training.treebank_text:
-        read |= {lang for lang, row in catalogue.languages.items() if not row.papers}
+        read_languages.update(lang for lang, row in catalogue.languages.items() if not row.papers)
     for lang, files in catalogue.treebanks.items():
-        if lang not in read:
+        if lang not in read_languages:
             continue
         rows = keyed(files, "name", path).values()
         if not rows:
@@ -411,8 +413,8 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
     if not model.recipe:
         if not model.hf_id and campaign.models != "all":
             raise UserError(
-                f"{path}: model {model.name!r} has neither hf_id nor recipe, so it cannot be "
-                f"had: {model.note or 'no note says why'}."
+                f"{path}: model {model.name!r} has neither hf_id nor recipe, so it is not "
+                f"available: {model.note or 'no note says why'}."
             )
         return
     if model.recipe not in recipes:

@@ -1,9 +1,9 @@
 """Find how a campaign differs from the papers that it reproduces.
 
-A measured number is comparable with the printed one only if data, items, method and models are the
-same. ``basis_of`` returns the differences as phrases that the report shows beside the numbers, as
-{"data": {"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"}, …}. The repository's
-own tables and default campaign count as those of the paper.
+A measured number is comparable with the printed number only if data, items, method and models are
+the same. ``basis_of`` returns the differences as phrases that the report shows beside the numbers:
+{"data": {"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"}, …}. The tables and
+the default campaign in the repository are taken as the paper's.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from blimpworks.records.job import REPOSITORY
 IDENTITY = ("hf_id", "dtype", "languages")
 """Fields that identify a model, besides its name and commit."""
 DECISIVE = {"max_tokens", "system", "chat"}
-"""Settings that decide answers."""
+"""Settings of generation that change answers."""
 
 
 class Basis(TypedDict):
@@ -47,7 +47,7 @@ class Basis(TypedDict):
     items: dict[str, str]
     """Difference of the items of a language; keyed by language."""
     method: str
-    """Difference of the method that decides pairs or prompts; may be empty."""
+    """Difference of the method that judges pairs or answers; may be empty."""
     models: dict[str, str]
     """Difference of a model from the printed one; keyed by model."""
     unit: str
@@ -65,8 +65,8 @@ def _is_same_file(row: Pinned, default: Pinned | None) -> bool:
     if default is None:
         return False
     pairs = [(row.sha256, default.sha256), (row.git_blob, default.git_blob)]
-    stated = [(first, second) for first, second in pairs if first and second]
-    return all(first == second for first, second in stated) if stated else row.url == default.url
+    in_both = [(first, second) for first, second in pairs if first and second]
+    return all(first == second for first, second in in_both) if in_both else row.url == default.url
 
 
 def _default_table(campaign: Campaign, table: str) -> Path | None:
@@ -81,7 +81,7 @@ Differences = Iterator[tuple[str, str]]
 
 
 def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
-    """Yield the languages with treebanks other than those of the repository's table."""
+    """Yield the languages with other treebank files than the repository's table has."""
     languages = paper.treebanks(campaign, catalogue)
     default = _default_table(campaign, "treebanks") if languages else None
     default_rows = read_rows(TreebankRow, default) if default else None
@@ -98,10 +98,10 @@ def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -
 
 
 def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:
-    """Yield the language of each other retrieved file that is not the repository's."""
+    """Yield the language of each source that the repository's table lacks or has otherwise."""
     default = _default_table(campaign, "sources")
     by_name = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
-    replaced = {used: name for name, used in campaign.substitutes.items()}
+    replaced = {substitute: name for name, substitute in campaign.substitutes.items()}
     rows = [row for row in paper.sources(campaign, catalogue) if isinstance(row, SourceRow)]
     for row in rows:
         if row.name in replaced:
@@ -117,8 +117,8 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
             yield row.lang, f"another {row.name}"
     if default is None:
         return
-    # Rows that the campaign's table lacks are found by asking the paper once more, with a catalogue
-    # that has all rows of the default table too.
+    # To find rows that the campaign's table lacks, get the paper's sources once more, from a
+    # catalogue that has all rows of the default table too.
     read = {row.name for row in rows} | {*campaign.substitutes}
     complete = replace(
         catalogue,
@@ -133,10 +133,7 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
 def _compare_models(
     benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, usual: Campaign
 ) -> dict[str, str]:
-    """Return {model: difference} of models that are trained here or not the repository's.
-
-    Other settings of scoring, or of answering than those of the ``usual`` campaign, count too.
-    """
+    """Return {model: difference} from the repository's models, or in scoring or answering them."""
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
     locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
@@ -164,7 +161,7 @@ def _compare_models(
 
 
 def _changed_settings(campaign: Campaign, row: ModelRow, printed: ModelRow) -> str:
-    """Return the number format and first token of a model where these are not the ``printed``."""
+    """Return the number format and first token of a model, if different from ``printed``'s."""
     scorer = scorers().get((engine_of(campaign, row), row.architecture))
     if scorer is None:
         return ""
@@ -179,7 +176,7 @@ def _changed_settings(campaign: Campaign, row: ModelRow, printed: ModelRow) -> s
 def _changed_answers(
     generation: Generation, campaign: Campaign, usual: Campaign, dtype: str
 ) -> str:
-    """Return the number format and the settings that decide answers, where they are not usual."""
+    """Return the number format and the settings that change answers, if they are not usual."""
     present, default = (
         generation.options(settings).model_dump(include=DECISIVE) for settings in (campaign, usual)
     )
@@ -191,7 +188,7 @@ def _changed_answers(
 
 @cache
 def _load_default() -> tuple[Campaign, Catalogue]:
-    """Load the repository's default campaign, but for all languages, and its catalogue."""
+    """Load the repository's default campaign, with all languages, and its catalogue."""
     campaign = load_campaign(REPOSITORY / "config/config.yaml")
     files = {name: REPOSITORY / path for name, path in CatalogueFiles()}
     catalogue = campaign.catalogue.model_copy(update=files)
@@ -234,7 +231,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     sample = f"a sample of {campaign.limit}" if campaign.limit else ""
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
     usual = campaign.model_copy(update={paper.name: paper.settings()})  # the default settings
-    # The architecture "" stands for the methods that exhibits show.
+    # With the architecture "", methods are those that exhibits show.
     methods, usual_methods = benchmark.methods(campaign, ""), benchmark.methods(usual, "")
     method = ""
     if benchmark.options(campaign).variant != "published":

@@ -1,14 +1,14 @@
 """The table of engines, which run models to score sentences or answer prompts.
 
-Each engine (vLLM, transformers, KenLM, LSTM) has a row ``Engine`` with its properties and its
-classes by the models' architecture (causal, masked, …). The functions below choose an engine and
-its settings. Another distribution registers a row with an entry point::
+Each engine (vLLM, transformers, KenLM, LSTM) has a row ``Engine`` with its properties, and its
+classes by the models' architecture (causal, masked, …). ``find_engine("vllm")`` returns a row, and
+``choose_engine`` the class and settings of a job. Other packages register rows as entry points::
 
     [project.entry-points."blimpworks.engines"]
     abacus = "abacus.row:ENGINE"
 
 Classes are named as ``module:Class`` and not imported, because the workflow and plans read the rows
-too. Scores stay valid when a row is added or changed: the digests of code leave rows out.
+too. Scores stay valid when a row is added or changed, as digests of code do not include rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,10 +23,10 @@ from blimpworks.records.digest import ENGINES, entries_of
 
 FORMATS = ("float32", "bfloat16", "float16")
 POLICIES = ("bos", "eos", "tokenizer", "encoded", "likeliest", "skip")
-"""Conditions of the first token, besides a stated token (``token:TEXT``)."""
+"""Rules for the token before a sentence, besides a stated token (``token:TEXT``)."""
 ENGINE_SETTINGS = ("dtype", "first_token")
 MODEL = "model"
-"""Value of a setting in a campaign that keeps each model's value in the catalogue."""
+"""Value of a campaign's setting that means: the value of each model in the catalogue."""
 SHARED = "train"
 """Environment that several engines share (``envs/train.txt``)."""
 INSTALL = f"`bash envs/install.sh {SHARED}`"
@@ -43,14 +43,14 @@ class Scorer:
     first_token: tuple[str, ...] = (*POLICIES, "token")
     """Possible conditions of the first token."""
     reference: str = ""
-    """Settings of the scores that a parity report compares with, as "float32:sharing-never"."""
+    """Settings of the reference scores in parity reports, as "float32:sharing-never"."""
     variants: tuple[str, ...] = ()
-    """Settings of the scores that it compares."""
+    """Settings of the scores that parity reports compare with the reference."""
 
     def settle(self, setting: str, of_model: str, requested: str) -> str:
-        """Return the ``requested`` value of a ``setting`` if it is possible, else the model's.
+        """Return the ``requested`` value of a ``setting`` if it is possible, else ``of_model``.
 
-        So a campaign may request bfloat16 for all models, though some engines have only float32.
+        So a campaign can request bfloat16 for all models, though some engines have only float32.
         """
         return requested if requested.partition(":")[0] in getattr(self, setting) else of_model
 
@@ -69,13 +69,13 @@ class Engine:
     packages: tuple[str, ...]
     """Installed distributions of which provenance records contain the versions."""
     keys: tuple[str, ...] = ()
-    """Prefixes of the keys of its scores, besides its name."""
+    """Prefixes of the keys (cache keys) of its scores, besides its name."""
     roundings: int = 4
     """Float32 operations behind a token's log-probability (``scoring.tokens``). By default those of
     log-softmax, whatever the format of weights and logits: difference to the largest logit, sum of
     exponentials, its logarithm, and the difference of the two."""
     near_tie: Mapping[str, float] = field(default_factory=dict)
-    """Threshold of near ties [nats] in number formats where it is not that of other engines."""
+    """Threshold of near ties [nats], by number format, where it differs from other engines'."""
     gpu: bool = True
     """Whether a GPU makes it faster."""
     serves: str = ""
@@ -99,15 +99,15 @@ class Engine:
     """Speed of one core in float32 [10^12 operations per second]. The default is an assumption:
     half of 3 GHz × 16 operations per cycle."""
     computed: float = 1.0
-    """Share that it computes of the usual 2 operations per parameter and token."""
+    """Operations per parameter and token, as a share of the usual 2 operations."""
     environment: str = SHARED
-    """Name of its environment in ``envs``; ``{build}`` stands for the setting ``build``."""
+    """Name of its environment in ``envs``; ``{build}`` is filled in from the setting ``build``."""
     interpreter: str = ""
     """Path of its Python in the repository; empty in the shared environment."""
     install: str = INSTALL
     """Commands that install it."""
     short: Mapping[str, str] = field(default_factory=dict)
-    """Settings that variants' names may abbreviate, keyed by the short form."""
+    """Settings that names of variants may abbreviate, keyed by the short form."""
 
     def serving(self, options: Any) -> Any:
         """Return the engine's section of the scoring settings ``options``; None without one."""
@@ -216,7 +216,7 @@ ENGINE_ROWS = (
 
 @cache
 def engines() -> Mapping[str, Engine]:
-    """Return all engines by name, this package's first. Raises UserError for an unusable one."""
+    """Return engines by name, those of this package first. Raises UserError for an unusable one."""
     rows = {row.name: row for row in ENGINE_ROWS}
     for entry in entries_of(ENGINES):
         try:
@@ -267,7 +267,7 @@ def default_engine(architecture: str) -> Engine:
 
 
 def find_scorer(name: str, architecture: str) -> Scorer:
-    """Return an engine's scorer for an architecture. Raises UserError if it cannot run that."""
+    """Return an engine's scorer of an architecture. Raises UserError if the engine has none."""
     if (name, architecture) not in scorers():
         pairs = ", ".join(" with ".join(pair) for pair in sorted(scorers()))
         raise UserError(
@@ -277,7 +277,7 @@ def find_scorer(name: str, architecture: str) -> Scorer:
 
 
 class Choice(NamedTuple):
-    """The class that runs a model, and the settings that it runs it with."""
+    """The class that runs a model, and its settings."""
 
     address: str
     """``module:Class``."""
@@ -324,7 +324,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
 
 
 class ParityVariants(NamedTuple):
-    """Engines with settings that a parity report compares, such as ``transformers:bfloat16``."""
+    """Engines with settings, such as ``transformers:bfloat16``, that a parity report compares."""
 
     reference: str
     variants: tuple[str, ...]
@@ -333,7 +333,7 @@ class ParityVariants(NamedTuple):
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
 ) -> ParityVariants:
-    """Return the reference and variants of a parity report; None stands for the defaults."""
+    """Return the reference and variants of a parity report; None means the architecture's."""
     engine = default_engine(architecture)
     scorer = engine.scorers[architecture]
     stated = (scorer.reference, *scorer.variants)

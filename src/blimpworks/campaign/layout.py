@@ -1,10 +1,9 @@
 """Name the files, jobs and options of a campaign for the rules of the Snakemake workflow.
 
-The rules ask ``Layout`` for their inputs, such as ``evaluated_tables("scores", "mine")``, which
-returns ``["results/scores/mine/gpt2/eng.parquet", …]``. A scoring job runs one model on items of
-some languages; an exhibit is a table or figure. A benchmark reproduces a paper (then both have one
-name) or is declared as data. The Snakefile imports this module each time it is parsed, so imports
-must be fast.
+The rules call methods of ``Layout`` for their inputs: ``evaluated_tables("scores", "mine")`` gives
+``["results/scores/mine/gpt2/eng.parquet", …]``. A scoring job runs one model on items of some
+languages; an exhibit is a table or figure. A benchmark reproduces a paper of the same name, or is
+declared as data. The Snakefile imports this module each time it is parsed, so imports must be fast.
 """
 
 import json
@@ -16,12 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign import registry, scoring_jobs
-from blimpworks.campaign.catalogue import (
-    Catalogue,
-    Pinned,
-    SourceRow,
-    whole_catalogue,
-)
+from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, whole_catalogue
 from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
@@ -35,7 +29,7 @@ from blimpworks.errors import UserError, find
 
 
 class Layout(CampaignSelection):
-    """A campaign with its catalogue, for the workflow."""
+    """A campaign with its catalogue, and the paths and options that the workflow's rules need."""
 
     @cached_property
     def complete(self) -> Catalogue:
@@ -66,9 +60,11 @@ class Layout(CampaignSelection):
         return [f"{self.resources}/sources/{name}" for name in names]
 
     def among_sources(self, paths: Iterable[str]) -> list[str]:
+        """Return the paths that are of retrieved sources."""
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_tables(self, paper: str, pattern: str = "*.csv") -> list[str]:
+        """Return the files of a paper's printed numbers."""
         published = self.campaign.catalogue.published
         return [*map(str, registry.printed_tables(published, paper, pattern))]
 
@@ -89,7 +85,7 @@ class Layout(CampaignSelection):
         return {name: scoring_jobs.benchmarks_of(self.campaign, row) for name, row in rows}
 
     def models_of(self, benchmark: str) -> list[str]:
-        """Return the models that run on a benchmark, in the catalogue's order."""
+        """Return the models that run on a benchmark in a language, in the catalogue's order."""
         able = [model for model, names in self._benchmarks_of.items() if benchmark in names]
         return [model for model in able if self.covered_by(model, benchmark)]
 
@@ -122,7 +118,7 @@ class Layout(CampaignSelection):
         return [f"{root}/{model}/{lang}.parquet" for model, lang in pairs if only in ("", lang)]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
-        """Return the outputs of jobs with these tables: a directory if a job has all languages."""
+        """Return the jobs' outputs that contain tables: a directory if a job has all languages."""
         folders = {f"{self.results}/{name}" for name in ("scores", "answers", "judgements")}
         outputs = []
         for path in tables:  # such as results/scores/mine/gpt2/eng.parquet
@@ -153,6 +149,7 @@ class Layout(CampaignSelection):
         return [find_method(method).name for method in methods]
 
     def ties_of(self, benchmark: str, model: str = "") -> list[TiePolicy]:
+        """Return the policies for ties of the methods in ``methods_of``."""
         return [self.tie_of(benchmark, method) for method in self.methods_of(benchmark, model)]
 
     def tie_of(self, benchmark: str, method: str) -> TiePolicy:
@@ -162,14 +159,14 @@ class Layout(CampaignSelection):
         return policy
 
     def unknown_of(self, benchmark: str, model: str) -> list[str]:
-        """Return the command's option for pairs with words unknown to the model; may be empty."""
+        """Return the judging command's option for pairs with unknown words; empty if not needed."""
         options = registry.find_benchmark(benchmark).options(self.campaign)
         policy = getattr(options, "unknown_words", "score")
         has_unknown_words = find_engine(self.engine_of(model)).whole_words
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def one_more_options(self, benchmark: str) -> list[str]:
-        """Return the command's options for models of which authors counted one item too many."""
+        """Return the options that name models with one item too many in the authors' counts."""
         counts_one_more = registry.find_benchmark(benchmark).counts_one_more
         rows = [self.catalogue.models[name] for name in self.models_of(benchmark)]
         counting = [row for row in rows if counts_one_more(self.campaign, row.architecture)]
@@ -179,7 +176,7 @@ class Layout(CampaignSelection):
         return registry.find_benchmark(benchmark).mcnemar(self.campaign)
 
     def compared_with(self, model: str) -> ParityVariants:
-        """Return the reference with which parity tests compare an engine's scores of a model."""
+        """Return the variants of scoring a model that parity tests compare, with the reference."""
         options = self.campaign.parity
         architecture = self.catalogue.models[model].architecture
         return comparison_of(architecture, options.reference, options.variants)
@@ -193,14 +190,14 @@ class Layout(CampaignSelection):
         generations = [generation for generation in stated if generation]
         if len({str(generation.options(self.campaign)) for generation in generations}) > 1:
             raise UserError(
-                f"benchmarks {', '.join(names)} have other settings for how {job.model} "
-                "answers; make them equal, or run the benchmarks in campaigns of their own."
+                f"benchmarks {', '.join(names)} have different settings for how {job.model} "
+                "answers; make these equal, or run the benchmarks in campaigns of their own."
             )
         return generations[0]
 
     @cached_property
     def parted(self) -> dict[str, None]:
-        """Models with one scoring job for each language, not one for all, in catalogue order."""
+        """Models with a scoring job for each language (others have one for all languages)."""
         rows = self.catalogue.models
         if self.campaign.scoring.jobs == "language":
             return dict.fromkeys(rows)
@@ -212,6 +209,7 @@ class Layout(CampaignSelection):
 
     @cached_property
     def training(self) -> TrainingLayout:
+        """Files that the campaign's models are trained on."""
         return TrainingLayout(self)
 
     def perplexity_tables(self, benchmark: str) -> list[str]:
@@ -236,7 +234,7 @@ class Layout(CampaignSelection):
 
     @property
     def published(self) -> list[ExhibitSpec]:
-        """Exhibits of printed numbers: of all papers, or of its declared benchmarks if all are."""
+        """Exhibits of printed numbers: of the campaign, or of all papers unless ``is_declared``."""
         papers = {paper.name for paper in registry.papers_of(self.campaign)}
         if not self.is_declared:
             packages = registry.papers().items()
@@ -319,7 +317,7 @@ class Layout(CampaignSelection):
         return json.dumps(labels, ensure_ascii=False)
 
     def published_labels(self, paper: str) -> str:
-        """Return the same as ``labels_of`` for all of a paper's exhibits of printed numbers."""
+        """Return names and facts, as ``labels_of``, for a paper's exhibits of printed numbers."""
         languages = self.complete.languages_of(paper).items()
         models = self.complete.models.items()
         facts = dict.fromkeys(name for spec in self.published_of(paper) for name in spec.facts)
@@ -347,16 +345,16 @@ class Layout(CampaignSelection):
 
 
 def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return what a user can do for each exhibit that lacks sources, retrieved files.
+    """Return the remedy for each exhibit that lacks sources (files to retrieve).
 
     The result is ``missing[form][exhibit key]`` with form "published" (exhibits of printed numbers)
     or "measured". A value is a sentence and a command, which may be empty.
     """
     files = CatalogueFiles()
     default = placed(files).sources
-    # Find sources as if the campaign could retrieve all of the repository's.
-    able = {"mirror": Path("mirror"), "unpinned": "error"}
-    campaign = layout.campaign.model_copy(update=able)
+    # Find sources as if the campaign could retrieve all sources of the repository's table.
+    retrieving = {"mirror": Path("mirror"), "unpinned": "error"}
+    campaign = layout.campaign.model_copy(update=retrieving)
     sources = {row.name: row for row in read_rows(SourceRow, default)}
     catalogue = replace(layout.catalogue, sources=sources)
     missing: dict[str, dict[str, tuple[str, str]]] = {"published": {}, "measured": {}}

@@ -1,7 +1,8 @@
 """Read and check campaign files, and write the JSON Schemas of campaigns and their tables.
 
-A campaign file is YAML with the settings of ``Campaign`` and a section for each paper. It may name
-folders of benchmarks that are declared as data; these are registered before the file is checked::
+``load_campaign(path)`` returns a ``Campaign``. A campaign file is YAML with the settings of
+``Campaign`` and a section for each paper. It may name folders of benchmarks that are declared as
+data; these are registered before the file is checked::
 
     benchmarks: [mine]
     declared: [benchmarks/mine]
@@ -31,14 +32,14 @@ from blimpworks.files import write_text
 from blimpworks.records.job import REPOSITORY
 
 DECLARATION = "benchmark.yaml"
-"""File of a declared benchmark, in a folder of its name."""
+"""Name of the file that declares a benchmark; the folder has the benchmark's name."""
 
 
 @cache
 def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
     """Return the pydantic model of a campaign: ``Campaign`` and the settings of all papers.
 
-    ``with_declared``: include those of benchmarks that are declared as data.
+    ``with_declared``: include the settings of benchmarks that are declared as data.
     """
     sections: dict[str, Any] = {}
     folders: dict[str, Any] = {}
@@ -64,7 +65,7 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
 
 
 def read_anew() -> None:
-    """Clear the caches of papers, so that declared benchmarks are read again."""
+    """Clear the caches of papers, so that the next call reads declared benchmarks again."""
     for cached in (registry.registered, registry.benchmarks, registry.exhibits, campaign_model):
         cached.cache_clear()
 
@@ -108,7 +109,7 @@ def named_folder(text: str) -> Path | None:
     return path.resolve() if is_path and text not in registry.benchmarks() else None
 
 
-def _texts(value: object) -> list[str]:
+def _texts_in(value: object) -> list[str]:
     return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
@@ -119,27 +120,27 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     contains the names of ``own_models``. ``source`` is the file's name for messages. Raises
     UserError with one line for each problem: file, key, value, expectation.
     """
-    declare([*map(Path, _texts(settings.get("declared")))])
-    # A benchmark that cannot be used is unknown to the model: say first why it cannot.
-    unknown_benchmarks = {*_texts(settings.get("benchmarks"))} - registry.benchmarks().keys()
+    declare([Path(folder) for folder in _texts_in(settings.get("declared"))])
+    # The model does not know unusable benchmarks, so the reason is raised before its check.
+    unknown_benchmarks = {*_texts_in(settings.get("benchmarks"))} - registry.benchmarks().keys()
     keys = {key for key in settings if isinstance(key, str)}
     unknown_sections = keys - registry.papers().keys() - Campaign.model_fields.keys()
     for name in sorted(unknown_benchmarks | unknown_sections):
         registry.check_usable(name)
     campaign = validated(campaign_model(), settings, source)
     campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
-    # Checks of several settings together, which a pydantic model of one section cannot make.
+    # These checks compare settings of several sections, of which pydantic's models see one.
     for paper in registry.papers().values():
-        position = source
+        checked_key = source  # file and key, for the message
         try:
             for key, methods in paper.method_settings(campaign).items():
-                position = f"{source}: key {key!r}"
+                checked_key = f"{source}: key {key!r}"
                 for method in methods:
                     find_method(method)
-            position = source
+            checked_key = source
             paper.check_settings(campaign)
         except UserError as error:
-            raise UserError(f"{position}: {error}") from error
+            raise UserError(f"{checked_key}: {error}") from error
     corpora = campaign.training.corpora
     for name, recipe in campaign.training.recipes.items():
         corpus = getattr(recipe, "corpus", None)
@@ -151,7 +152,8 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
             )
     specs = registry.exhibits().values()
     targets = {target for spec in specs for target in (spec.alias, spec.published_alias)}
-    if unknown := sorted({*campaign.omitted} - targets):
+    unknown = sorted({*campaign.omitted} - targets)
+    if unknown:
         raise UserError(
             f"{source}: key 'omitted' names {unknown[0]!r}, which is no exhibit's target; expected "
             "one of docs/exhibits.md, with _published for the form of printed numbers."
@@ -163,10 +165,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
 
 
 def placed(files: CatalogueFiles) -> CatalogueFiles:
-    """Return the paths of tables, with the repository's for those that are missing here.
-
-    The workflow can therefore run in any directory, which may have tables of its own.
-    """
+    """Return the paths of tables, with the repository's in place of those that are missing here."""
     update = {}
     for name, path in files:
         if not path.exists() and (REPOSITORY / path).exists():
@@ -175,11 +174,7 @@ def placed(files: CatalogueFiles) -> CatalogueFiles:
 
 
 def check_files(files: Sequence[str]) -> None:
-    """Check the YAML files that Snakemake was given; it reads them before this package does.
-
-    Raises UserError for a malformed file or a repeated key. If a key is repeated, Snakemake takes
-    the last value without a message.
-    """
+    """Check YAML files that Snakemake has read, which allows repeated keys. Raises UserError."""
     for path in map(Path, files):
         if path.suffix != ".json" and path.is_file():
             read_settings(path, "campaign file")

@@ -1,8 +1,9 @@
 """Methods of judging a minimal pair: named expressions, and their parser.
 
 A method such as ``sum(region) / bytes`` computes a value of each sentence from the
-log-probabilities of its tokens. The pair is judged correctly if the good sentence has the higher
-value, or with ``lower`` the lower one. ``parse_method`` turns the text into a ``Method``::
+log-probabilities of its tokens. A model judges the pair correctly if the good sentence has the
+higher value, or with ``lower`` the lower value. ``find_method("per_byte")`` returns a ``Method``;
+``parse_method`` reads an expression::
 
     method    = ["higher" | "lower"] value ;
     value     = "-" value | "exp(" value ")" | total ;
@@ -11,7 +12,7 @@ value, or with ``lower`` the lower one. ``parse_method`` turns the text into a `
     tokens    = "all" | "text" | "region" ;
     length    = "characters" | "bytes" ;
 
-- ``only`` is the log-probability of a single token; sentences with more tokens have no value.
+- ``only`` is the log-probability of a single token; sentences with several tokens have no value.
 - ``all`` is every scored token, and ``text`` is the same without the end symbol. ``region`` is the
   critical region, where the sentences differ, with the space before it.
 - Lengths are those of the whole sentence.
@@ -30,7 +31,7 @@ AGGREGATES = ("sum", "mean", "only")
 TOKENS = ("all", "text", "region")
 LENGTHS = ("characters", "bytes")
 PREFIXES = ("one_prefix", "two_prefix")
-"""Methods that need a prefix before the region, which only some pairs have."""
+"""Methods for the pairs that have a prefix before the region."""
 
 METHODS: dict[str, str] = {
     # Warstadt et al. (2020), section 4.1; Jumelet et al. (2025), section 6.
@@ -59,7 +60,7 @@ _EXAMPLES = "such as 'sum(all)', 'sum(region) / bytes' or 'lower exp(-mean(all))
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A parsed expression."""
+    """A parsed expression, such as ``sum(region) / bytes`` with aggregate, tokens and length."""
 
     name: str
     aggregate: str
@@ -68,7 +69,7 @@ class Method:
     changes: tuple[str, ...]
     """``minus`` and ``exp`` in the order in which they are applied to the total."""
     higher: bool
-    """Whether the good sentence must have the higher total (not displayed value)."""
+    """Whether the good sentence must have the higher total (not the higher displayed value)."""
 
     @property
     def regional(self) -> bool:
@@ -126,10 +127,7 @@ def parse_method(name: str, expression: str) -> Method:
 
 
 def find_method(named: str) -> Method:
-    """Return the method of that name, or parse ``name=expression``.
-
-    Raises UserError for an unknown name or a malformed expression.
-    """
+    """Return the method of that name, or parse ``name=expression``. Raises UserError if wrong."""
     name, equals, expression = (text.strip() for text in named.partition("="))
     if equals:
         return parse_method(name, expression)

@@ -4,9 +4,9 @@ Each paper has a package with a module ``paper``, which contains its description
 
     PAPER = Paper(name="mine", citation=Citation(…), benchmarks=(Benchmark(…),), exhibits=…, …)
 
-Shared code (called the core below) knows papers only by these classes. Functions with slow imports
-are named as ``module:name`` and loaded on use, because the Snakefile reads all papers each time it
-is parsed.
+Shared code (called the core below) uses papers only through these classes; ``registry`` finds them.
+Functions with slow imports are named as ``module:name`` and loaded on use, because the Snakefile
+reads all papers each time it is parsed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _flag(cell: Any) -> bool:
 
 
 Flag = Annotated[bool, BeforeValidator(_flag)]
-"""``yes``, or nothing."""
+"""``yes`` in a table for True, or an empty cell for False."""
 
 
 class ExhibitRow(Strict):
@@ -71,7 +71,7 @@ class ExhibitRow(Strict):
     function: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$")]
     """Function that takes the tables and facts and returns an ``Exhibit``, as ``module:name``."""
     facts: Words = ()
-    """Other values from campaign and catalogue that it takes, such as the languages' families."""
+    """Names of values from the campaign that it takes, such as the languages' families."""
     optional: Words = ()
     """Input tables that it takes if they exist."""
     published: Words = ()
@@ -79,17 +79,17 @@ class ExhibitRow(Strict):
     argument: str = ""
     """Argument for ``function``, if several exhibits share it."""
     language_fact: str = ""
-    """Fact with an entry ``language``: the exhibit takes only tables of that language."""
+    """Name of a fact with an entry ``language``: the exhibit takes only tables of that language."""
     series: str = ""
-    """Title of the series of exhibits that this one belongs to."""
+    """Title of the series of exhibits that this one belongs to; empty for none."""
     member: str = ""
-    """Name in the series; an exhibit in several parts has one name."""
+    """Name in the series; exhibits with the same name are shown as one."""
     of_samples: Flag = False
     """Whether it shows only models that are trained on samples of a corpus."""
 
 
 class ExhibitSpec(ExhibitRow):
-    """An exhibit with the name of its paper."""
+    """A row of the table of exhibits, with the name of its paper."""
 
     paper: str
 
@@ -126,11 +126,11 @@ SENTENCE = 30.0
 """Default number of tokens of a sentence. Treebank sentences have some 15 words, and multilingual
 vocabularies split a word of most languages into about two tokens."""
 ANY = "any"
-"""Key, in policies for ties, of all methods without an entry."""
+"""Key of the policy for ties by all methods without an entry."""
 
 
 Paths = str | Callable[["Layout", str], Sequence[str]]
-"""Path such as ``{results}/bins/{paper}.parquet``, in which ``{lang}`` gives one per language; or a
+"""Path such as ``{results}/bins/{paper}.parquet``, one for each language if it has ``{lang}``, or a
 function that returns the paths for a paper."""
 
 
@@ -172,8 +172,8 @@ class Benchmark:
     languages: Callable[[Campaign, Catalogue], Sequence[str]]
     """Languages of a campaign with items, in the catalogue's order."""
     methods: Callable[[Campaign, str], Sequence[str]]
-    """Methods that decide pairs of a model's architecture, or without one ("") those in exhibits;
-    the main one comes first."""
+    """Methods that decide pairs for an architecture, the main one first; without an architecture
+    (""), the methods that exhibits show."""
     expected_units: Callable[[Campaign, Catalogue, str], int]
     """Estimated number of pairs or prompts of a language before they are made, for plans."""
     counted_units: Callable[[Campaign, Catalogue, str], int | None] | None = None
@@ -186,7 +186,7 @@ class Benchmark:
     in_text: bool = True
     """Whether its sentences are to be removed from training texts, which may contain them."""
     spelling: Callable[[Campaign, str], Path | None] = lambda _campaign, _lang: None
-    """Language pack with the spelling that training text gets; None to keep the text's."""
+    """Language pack with the spelling that training text gets; None to keep its own spelling."""
     own_words: bool = False
     """Whether its pairs are generated only from words in this repository."""
     document_keys: tuple[str, str] = ("sentence_good", "sentence_bad")
@@ -194,7 +194,7 @@ class Benchmark:
     counts_one_more: Callable[[Campaign, str], bool] = lambda _campaign, _architecture: False
     """Whether the paper counts one correct item too many for models of an architecture."""
     mcnemar: Callable[[Campaign], Variant] = lambda _: "published"
-    """Form of McNemar's test: chi-squared for any number of pairs, or (corrected) exact for few."""
+    """Form of McNemar's test: published is chi-squared; corrected is exact for few pairs."""
     generation: Generation | None = None
     """Settings for answering prompts; None for pairs."""
     judge: str = "judge"
@@ -214,7 +214,7 @@ class TableKind:
     of_all_benchmarks: bool = False
     """Whether the table needs judgements of all benchmarks of the paper."""
     absent: Callable[[Campaign], str] = lambda _: ""
-    """Function that returns why a campaign cannot make the table, and what to do; "" if it can. The
+    """Function that returns why a campaign cannot make the table, and the remedy; "" if it can. The
     text follows "exhibit NAME" in a message."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that the table is made from, besides those of the items."""
@@ -273,7 +273,7 @@ class Paper:
     position: int = 100
     """Order in reports, smaller numbers first."""
     benchmarks: tuple[Benchmark, ...] = ()
-    """First the paper's benchmark, then those with its paradigms and other items."""
+    """First the paper's benchmark, then benchmarks with its paradigms and other items."""
     folders: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
     """(path, description) of data folders that a campaign can replace, keyed by the setting's name
     in the section ``catalogue``."""
@@ -288,8 +288,8 @@ class Paper:
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that its items are made from, besides treebanks."""
     other_items: Callable[[Campaign, str], str] = lambda _campaign, _lang: ""
-    """Difference of a language's items from those of the printed accuracies; empty for none. The
-    core finds differences of treebanks, sources and samples."""
+    """Difference of a language's items from the items of the printed accuracies; empty for none.
+    The core finds differences of treebanks, sources and samples."""
     source_tables: tuple[Path, ...] = ()
     """Tables of the paper's sources, besides the campaign's."""
     languages: tuple[LanguageRow, ...] = ()
@@ -298,7 +298,7 @@ class Paper:
     folder: Path | None = None
     """Folder of the declaration, for a benchmark that is declared as data."""
     needs_benchmark: bool = False
-    """Whether exhibits of printed numbers need a campaign with its benchmark, for their data."""
+    """Whether its exhibits of printed numbers need data of a campaign with its benchmark."""
     facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = field(default_factory=dict)
     """Functions that compute the facts that exhibits need, keyed by the fact's name."""
     tables: Mapping[str, TableKind] = field(default_factory=dict)

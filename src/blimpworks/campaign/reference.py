@@ -1,6 +1,7 @@
 """Rows of the reference tables in ``config/``: language groups, frequency codes, printed numbers.
 
-A printed number is one that a paper prints in an exhibit (a table or figure)::
+``table_files.read_rows`` reads the tables as objects of these classes, and ``groups_of_models``
+finds the languages of models. A ``PublishedRow`` is a number in an exhibit of a paper::
 
     exhibit,row,column,text,value,unit,bold,fault,corrected,note
     table2,eng,lstm,94.1,94.1,%,,,,
@@ -27,7 +28,7 @@ from blimpworks.strict import Strict
 
 
 class GroupRow(Strict):
-    """One language of a group; a group has the languages that a model was trained on, say."""
+    """One language of a group. A group can be, for example, the training languages of a model."""
 
     group: Slug
     lang: Lang
@@ -40,7 +41,7 @@ class FrequencyCodesRow(Strict):
 
     lang: Lang
     codes: Annotated[Names, Field(min_length=1)]
-    """ISO 639-3 codes there; the frequencies of all are added."""
+    """ISO 639-3 codes in that table; the frequencies of all these are added."""
     note: str
 
 
@@ -59,8 +60,8 @@ SCALES = {"k": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
 def numbers_in(text: str) -> list[float]:
     """Return the possible values of each number in a printed text.
 
-    A number with a scale may stand for itself, the scaled value, or that in billions, as sizes of
-    models do: ``7M`` is 7, 7000000 or 0.007.
+    A number with a scale can mean itself, the scaled value, or the value in billions, as for sizes
+    of models: ``7M`` is 7, 7000000 or 0.007.
     """
     numbers: list[float] = []
     for match in NUMBER.finditer(text):
@@ -80,20 +81,20 @@ class PublishedRow(Strict):
     column: str
     """Key of the column, such as a model's name in the catalogue."""
     text: str
-    """Text as printed; if our copy of the paper is garbled, the correct reading."""
+    """Text as printed; the correct reading if our copy of the paper is garbled."""
     value: OptionalFloat
     """The number; empty if none is printed or legible."""
     unit: str
     """Unit; for a bound it ends in one of ``BOUNDS``."""
     bold: Literal["", "yes"]
     fault: Literal["", "erratum", "garbled"]
-    """erratum: the paper contradicts itself or the data; garbled: our copy was misread."""
+    """erratum: the paper contradicts itself or the data; garbled: our copy has another text."""
     corrected: float | str | None
     """Correct value of an erratum, if known: a number, or a text if the unit is ``text``."""
     note: str
     """Evidence of a fault, with the arithmetic."""
     title: str = ""
-    """Subject of a number in running text, which the keys do not name."""
+    """Subject of a number in running text, where the keys do not say it."""
     formula: str = ""
     """Sentence of a formula that computes the number from other printed numbers."""
     of: str = Field(default="", validate_default=True)
@@ -119,7 +120,7 @@ class PublishedRow(Strict):
         if self.value is None or self.fault == "garbled" or not numbers:
             return self
         if not any(math.isclose(self.value, number, rel_tol=1e-9) for number in numbers):
-            raise ValueError(f"value {self.value:g} is not what the text has: {self.text!r:.60}")
+            raise ValueError(f"value {self.value:g} is not the number in text {self.text!r:.60}")
         return self
 
     @field_validator("of")
@@ -128,7 +129,7 @@ class PublishedRow(Strict):
         slashes = 2 if info.data.get("formula") else 0
         if of.count("/") != slashes or (of and not slashes):
             raise ValueError(
-                "expected EXHIBIT/ROWS/COLUMNS where there is a formula, and nothing where not"
+                "expected EXHIBIT/ROWS/COLUMNS if there is a formula, and nothing if there is none"
             )
         return of
 
@@ -153,7 +154,7 @@ class PublishedRow(Strict):
 
     @property
     def bound(self) -> str:
-        """The one of ``BOUNDS`` that the unit ends in; empty for an exact number."""
+        """Ending of the unit, one of ``BOUNDS``; empty for an exact number."""
         return next((bound for bound in BOUNDS if self.unit.endswith(bound)), "")
 
     @property
@@ -172,9 +173,9 @@ class PublishedRow(Strict):
 
 
 class ReasonRow(Strict):
-    """Reason why some printed numbers cannot be computed from other ones.
+    """Reason why some printed numbers cannot be computed from other printed numbers.
 
-    ``exhibit``, ``row`` and ``column`` are patterns of their keys; ``*`` matches any text.
+    ``exhibit``, ``row`` and ``column`` are patterns of the numbers' keys; ``*`` matches any text.
     """
 
     exhibit: str
@@ -202,7 +203,7 @@ def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tupl
         if model.languages and model.languages not in groups:
             codes = tuple(code.strip() for code in model.languages.split(","))
             unknown = [code for code in codes if code not in catalogue.languages]
-            if unknown:  # the campaign may not have selected these languages
+            if unknown:  # the table may have languages that the campaign does not select
                 all_languages = whole_catalogue(campaign).languages
                 unknown = [code for code in unknown if code not in all_languages]
             if unknown:

@@ -1,7 +1,7 @@
-"""Find papers, benchmarks and exhibits by name.
+"""Find papers, benchmarks and exhibits by name: ``find_benchmark("mine")`` returns a ``Benchmark``.
 
-A ``Paper`` describes what the project reproduces of a paper: benchmarks (items for models), and
-exhibits (tables and figures), which are made from input tables such as "accuracies". It comes from
+A ``Paper`` describes the reproduced parts of a paper: benchmarks (items for models), and exhibits
+(tables and figures), which are made from input tables such as "accuracies". It comes from
 
 1. a package ``blimpworks.papers.NAME`` of this project, with a module ``paper``,
 2. another distribution with an entry point of the group ``blimpworks.papers``::
@@ -10,7 +10,7 @@ exhibits (tables and figures), which are made from input tables such as "accurac
     kablimp = "kablimp.paper:PAPER"
 
 3. a benchmark that is declared as data (docs/benchmarks.md): a folder in ``config/benchmarks``, or
-   one that a campaign names. It counts as a paper with one benchmark.
+   a folder that a campaign names. It is treated as a paper with one benchmark.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DECLARED = "blimpworks.benchmarks.paper:declared_papers"
 """Function that returns two dictionaries: the paper of each folder with a declaration, and the
-error message of each declared benchmark that cannot be used."""
+error message on each declared benchmark that cannot be used."""
 FOLDERS = "BLIMPWORKS_DECLARED"
 """Environment variable with the folders of benchmarks that a campaign names, for its jobs."""
 
@@ -64,13 +64,13 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
     twice = sorted(names & taken | {paper.name} & registered.keys())
     if twice:
         raise UserError(
-            f"{origin}: {twice[0]!r} is registered twice; rename it there, or take away one of "
-            "the two."
+            f"{origin}: {twice[0]!r} is registered twice; rename it there, or remove one of the "
+            "two."
         )
     if paper.name in Campaign.model_fields:
         raise UserError(
-            f"{origin}: {paper.name!r} is a key of every campaign, so no section can be "
-            "called so; rename it there."
+            f"{origin}: {paper.name!r} is a key of every campaign, so no section can have "
+            "this name; rename it there."
         )
     registered[paper.name] = paper
 
@@ -147,13 +147,13 @@ def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def printed_folder(published: Path, paper: str) -> Path:
-    """Return the folder of a paper's printed numbers: one that it states, or ``published``/NAME."""
+    """Return the folder of a paper's printed numbers: its own if any, or ``published``/NAME."""
     package = papers().get(paper)
-    return (package and package.printed) or published / paper
+    return package.printed if package and package.printed else published / paper
 
 
 def printed_tables(published: Path, paper: str, pattern: str = "*.csv") -> list[Path]:
-    """Return the tables of a paper's printed numbers; ``pattern``: other files beside them."""
+    """Return the tables of a paper's printed numbers, or other files that match the ``pattern``."""
     return sorted(printed_folder(published, paper).glob(pattern))
 
 
@@ -164,7 +164,7 @@ def load(address: str) -> object:
 
 
 TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
-"""Accuracy that a pair with equal scores counts as, for each policy."""
+"""Accuracy of a pair with equal scores, for each policy."""
 
 
 def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
@@ -191,7 +191,7 @@ CORE_TABLES = {
     "perplexities": TableKind(
         paths=lambda layout, paper: layout.perplexity_tables(paper), published=""
     ),
-    # For exhibits that show printed numbers alone.
+    # For exhibits that show only printed numbers.
     "printed": TableKind(paths=lambda layout, paper: layout.printed_tables(paper)),
 }
 """Input tables that the workflow makes for all papers, keyed by the name that exhibits use."""
@@ -209,7 +209,7 @@ def find_exhibit(key: str) -> ExhibitSpec:
 
 
 def table_kind(paper: str, name: str) -> TableKind:
-    """Return a paper's input table, or else the one of all papers. Raises UserError without."""
+    """Return a paper's input table, or else that of all papers. Raises UserError if unknown."""
     tables = {**CORE_TABLES, **find_paper(paper).tables}
     remedy = "Correct the exhibit that names it, or add the kind to its paper."
     return find(tables, name, f"paper {paper!r}: the kind of table", remedy)

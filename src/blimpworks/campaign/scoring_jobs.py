@@ -1,9 +1,9 @@
 """List the scoring jobs of a campaign, and the files that it retrieves.
 
-A campaign is the settings of a run; its catalogue has the rows of its languages and models. Both
-are a ``CampaignSelection``. A ``ScoringJob`` runs one model on some items tables, for example model
-``gpt2``, name ``multi``, tables (mine, eng) and (yours, deu). The workflow, plans and progress
-reports use these lists.
+A ``CampaignSelection`` is a campaign (the settings of a run) with its catalogue (the rows of its
+languages, files and models). Its ``jobs`` and ``read_files`` are the lists that the workflow, plans
+and progress reports use. A ``ScoringJob`` runs one model on some items tables, for example model
+``gpt2``, name ``multi``, tables (mine, eng) and (yours, deu).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ from blimpworks.errors import UserError
 from blimpworks.items import SAMPLED
 
 ANSWERS_SUFFIX = " (answers)"
-"""Suffix of a model's name in the titles of its jobs that answer."""
+"""Suffix of a model's name in the titles of its jobs that answer prompts."""
 Kind = Literal["score", "answer"]
 """Task of a job: score the sentences of pairs, or answer prompts."""
 STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
@@ -55,7 +55,7 @@ class ScoringJob:
 
     model: str
     name: str
-    """``multi`` or ``multi.LANGUAGE`` for a multilingual checkpoint, else the language."""
+    """``multi`` or ``multi.LANGUAGE`` for a multilingual checkpoint, else its language code."""
     engine: str
     sets: tuple[tuple[str, str], ...]
     """Benchmark and language of each items table."""
@@ -66,7 +66,7 @@ class ScoringJob:
     @property
     def title(self) -> str:
         """Name of the model, with the suffix `` (answers)`` if the job answers prompts."""
-        return self.model + (ANSWERS_SUFFIX if self.task == "answer" else "")
+        return f"{self.model}{ANSWERS_SUFFIX}" if self.task == "answer" else self.model
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -102,10 +102,10 @@ class ScoringJob:
 
 
 def checkpoint_file(campaign: Campaign, model: str, scope: str, *, trained: bool) -> Path:
-    """Return the checkpoint of a model for a language, or ``multi``.
+    """Return the path of a model's checkpoint for a ``scope``: a language, or ``multi``.
 
-    Campaigns share retrieved checkpoints. A trained one is in the results, because its training
-    text leaves out the sentences of the campaign's items.
+    Campaigns share retrieved checkpoints. A trained checkpoint is in the results, because its
+    training text leaves out the sentences of the campaign's items.
     """
     root = campaign.pathvars.results if trained else campaign.pathvars.resources
     return Path(root, "models", model, scope, "checkpoint.json")
@@ -136,20 +136,17 @@ def engine_of(campaign: Campaign, row: ModelRow) -> str:
 
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
     """Return the benchmarks that a model runs on; prompts need a model that can generate."""
-    able = can_generate(engine_of(campaign, row), row.architecture)
-    units = {"pair", "prompt"} if able else {"pair"}
+    units = {"pair"}
+    if can_generate(engine_of(campaign, row), row.architecture):
+        units.add("prompt")
     if follows_instructions(campaign.training.recipes, row.recipe):
-        units = units - {"pair"}  # a model trained on dialogues runs on prompts alone
-    return tuple(
-        name
-        for name in campaign.benchmarks
-        if find_benchmark(name).unit in units
-        and (not row.papers or paper_of(name).name in row.papers)
-    )
+        units.remove("pair")  # a model trained on dialogues runs on prompts alone
+    names = [name for name in campaign.benchmarks if find_benchmark(name).unit in units]
+    return tuple(n for n in names if not row.papers or paper_of(n).name in row.papers)
 
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
-    """Return whether a campaign uses a file; ``unpinned: skip`` leaves out those not pinned."""
+    """Return whether a campaign uses a file; ``unpinned: skip`` leaves out files without pins."""
     return row.sha256_optional or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
 
 
@@ -190,17 +187,17 @@ def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list
 def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
     """Return the languages with treebanks that items or training text are made from."""
     read = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
-    return read | ({*catalogue.languages} if campaign.training.treebank_text else set())
+    return {*read, *catalogue.languages} if campaign.training.treebank_text else read
 
 
 @dataclass(frozen=True)
 class CampaignSelection:
-    """A campaign with the rows of its catalogue, which decide what its models run on."""
+    """A campaign with its catalogue, which decide on which items its models run."""
 
     campaign: Campaign
     catalogue: Catalogue
     groups: Mapping[str, Sequence[str]]
-    """Language codes of each value in the column ``languages`` of models: a group, or codes."""
+    """Language codes that each value in the column ``languages`` of models means."""
 
     @classmethod
     def of(cls, campaign: Campaign) -> Self:
@@ -252,20 +249,20 @@ class CampaignSelection:
         jobs = []
         for task, (model, row) in product(STORES, self.catalogue.models.items()):
             # Each job gets all benchmarks of its languages.
-            sets: dict[str, list[tuple[str, str]]] = {}
+            sets_by_job: dict[str, list[tuple[str, str]]] = {}
             for benchmark in benchmarks_of(self.campaign, row):
                 if (find_benchmark(benchmark).unit == "prompt") != (task == "answer"):
                     continue
                 for lang in self.covered_by(model, benchmark):
-                    sets.setdefault(self.job_name(model, lang), []).append((benchmark, lang))
+                    sets_by_job.setdefault(self.job_name(model, lang), []).append((benchmark, lang))
             engine, trained = self.engine_of(model), bool(row.recipe)
-            for name, tables in sets.items():
-                jobs.append(ScoringJob(model, name, engine, (*tables,), task, trained))
+            for name, sets in sets_by_job.items():
+                jobs.append(ScoringJob(model, name, engine, tuple(sets), task, trained))
         return jobs
 
     @cached_property
     def exhibits(self) -> list[ExhibitSpec]:
-        """Exhibits (tables and figures) that the campaign's items and jobs suffice for."""
+        """Exhibits (tables and figures) that the campaign's items and jobs can make."""
         with_items = [name for name in self.campaign.benchmarks if self.item_languages(name)]
         evaluated, sampled = set[str](), set[str]()
         for job in self.jobs:
@@ -284,11 +281,12 @@ class CampaignSelection:
         if not prompts and follows_instructions(self.campaign.training.recipes, row.recipe):
             return "it has sentences to score, and the model is trained to answer prompts alone"
         if self.item_languages(benchmark):
-            fixed = is_local(row.hf_id) and "{lang}" not in row.hf_id
-            hint = "; `evaluate --languages` names others that it is to be run on" * fixed
             languages = f"the languages of {row.languages!r} (column languages)"
+            hint = ""
+            if is_local(row.hf_id) and "{lang}" not in row.hf_id:
+                hint = "; `evaluate --languages` names other languages to run it on"
             return f"it exists for {languages} alone{hint}"
-        return "the campaign has no language of it"
+        return "the campaign has none of its languages"
 
     def check_runs(self) -> None:
         """Check that each model of a campaign runs on a benchmark, and each benchmark has a model.
@@ -299,9 +297,9 @@ class CampaignSelection:
         campaign, catalogue = self.campaign, self.catalogue
         if not campaign.benchmarks or not campaign.models or campaign.models == "all":
             return
-        runs = {(catalogue.row_of(job.model), name) for job in self.jobs for name, _ in job.sets}
-        run_models = {model for model, _ in runs}
-        run_benchmarks = {benchmark for _, benchmark in runs}
+        run_models = {catalogue.row_of(job.model) for job in self.jobs}
+        run_benchmarks = {benchmark for job in self.jobs for benchmark, _ in job.sets}
+        # One training of each row, as all trainings run on the same benchmarks.
         trainings = {catalogue.row_of(name): name for name in catalogue.models}
         for name in campaign.models:
             if name in trainings and name not in run_models:
@@ -330,7 +328,7 @@ class CampaignSelection:
     def read_files(self) -> list[TreebankRow | SourceRow]:
         """Treebank files and other sources that a campaign reads, each once.
 
-        Files without a checksum are included, although the campaign may skip them (``unpinned``).
+        Files without a checksum are included, although the campaign may skip these (``unpinned``).
         """
         campaign, catalogue = self.campaign, self.catalogue
         # Find the training data: a released corpus, or else text made from sources and treebanks.
@@ -347,14 +345,14 @@ class CampaignSelection:
                 if not files:
                     languages_with_text.add(lang)
         # List what items and training data are made from, in the catalogue's order of languages.
-        papers_run = papers_of(campaign)
-        with_treebanks = {lang for p in papers_run for lang in p.treebanks(campaign, catalogue)}
+        papers = papers_of(campaign)
+        with_treebanks = {lang for p in papers for lang in p.treebanks(campaign, catalogue)}
         with_treebanks |= languages_with_text & treebank_languages(campaign, catalogue)
         rows: list[Pinned] = []
         for lang in catalogue.languages:
             rows += catalogue.treebanks[lang] if lang in with_treebanks else []
             rows += catalogue.sources_of(TEXT, lang) if lang in languages_with_text else []
-        rows += [row for paper in papers_run for row in paper.sources(campaign, catalogue)]
+        rows += [row for paper in papers for row in paper.sources(campaign, catalogue)]
         rows += corpora
         # Add the sources of the tables that exhibits are made from.
         for spec in self.exhibits:

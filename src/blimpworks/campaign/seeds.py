@@ -1,7 +1,7 @@
 """Name the trainings of a model: its recipe may have several random seeds and sizes of samples.
 
-Seed 2 of the row ``lstm`` is the model ``lstm-seed2``, or ``lstm-125k-seed2`` if it is trained on a
-sample of 125,000 tokens.
+``from_seeds`` replaces the row ``lstm`` of the catalogue by a row for each training: ``lstm-seed2``
+has seed 2, and ``lstm-125k-seed2`` is trained on a sample of 125,000 tokens.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def from_seeds(
 ) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
     """Replace each model that is trained several times by one row for each training.
 
-    A model with 0 seeds is left out. Returns rows and seeds, both keyed by the new name. Raises
-    UserError for a name in ``taken`` or of two trainings, and for a model with 0 seeds that
-    the campaign names.
+    A model with 0 seeds is left out. Return rows and seeds, both keyed by the new name. Raises
+    UserError if a new name is in ``taken`` or is that of two trainings, and if the campaign names a
+    model with 0 seeds.
     """
     rows: dict[str, ModelRow] = {}
     seeds: dict[str, Seed] = {}
@@ -93,6 +93,6 @@ def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
 
 
 def row_called(name: str, rows: Collection[str]) -> str | None:
-    """Return the row of which ``name`` is a training, as ``lstm`` for ``lstm-seed2``, or None."""
+    """Return the row of a training: ``lstm`` for ``lstm-seed2``. None if ``name`` is of no row."""
     fitting = (row for row in rows if name.startswith(row) and ENDING.fullmatch(name[len(row) :]))
     return max(fitting, key=len, default=None)

@@ -1,8 +1,8 @@
 """Read the catalogue's tables, and read and write their lock files.
 
-A table such as ``config/models.tsv`` is tab-separated, or comma-separated in a .csv file. Its lock
-file, ``config/models.lock.tsv``, pins what the table leaves open, such as a branch's commit when it
-was first retrieved::
+``read_rows(ModelRow, path)`` reads a table such as ``config/models.tsv``, which is tab-separated,
+or comma-separated in a .csv file. Its lock file, ``config/models.lock.tsv``, pins what the table
+leaves open, such as a branch's commit when it was first retrieved (``read_lock``, ``record``)::
 
     hf_id        revision   commit           date         replaces
     gpt2         main       607a30d783df…    2026-05-01
@@ -38,20 +38,20 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def dialect(table: Path) -> dict[str, Any]:
-    """Return the csv module's options for a table: quotes have a meaning only in .csv files."""
+    """Return the csv module's options for a table; quotes are plain characters in .tsv files."""
     if table.suffix == ".csv":
         return {}
     return {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
 
 
 def headings(table: Path) -> list[str]:
-    """Return the headings of a table; an empty list where the file is missing or empty."""
+    """Return the headings of a table; an empty list if the file is missing or empty."""
     text = table.read_text(encoding="utf-8-sig", errors="replace") if table.is_file() else ""
     return next(csv.reader(text.splitlines()[:1], **dialect(table)), [])
 
 
 def named_row(rows: Mapping[str, AnyRow], name: str, table: Path) -> AnyRow:
-    """Return the row ``name`` of a table. Raises UserError where there is none."""
+    """Return the row ``name`` of a table. Raises UserError if there is none."""
     if name not in rows:
         close = difflib.get_close_matches(name, rows, n=1, cutoff=0.0)
         hint = f"did you mean {close[0]}?" if close else "the table is empty."
@@ -60,7 +60,7 @@ def named_row(rows: Mapping[str, AnyRow], name: str, table: Path) -> AnyRow:
 
 
 def keyed(rows: Sequence[AnyRow], key: str, path: Path) -> dict[str, AnyRow]:
-    """Return rows by their field ``key``. Raises UserError, with ``path``, for a repeated value."""
+    """Return rows by their field ``key``. Raises UserError for a value in several rows."""
     for value, count in Counter(getattr(row, key) for row in rows).items():
         if count > 1:
             raise UserError(f"{path}: {key} {value!r} stands in {count} rows; keep one.")
@@ -71,7 +71,7 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
     """Read a table with headings as objects of the pydantic model ``row_type``.
 
     Columns of fields with a default may be absent. Raises UserError with file, line and column of
-    the first wrong cell, and for a row that stands there twice.
+    the first wrong cell, and for a repeated row.
     """
     expected = reading(path, f"a table of {row_type.__name__}", "Write it so, in UTF-8.")
     with expected, io.StringIO(text_of(path, "utf-8-sig"), newline="") as handle:
@@ -184,13 +184,13 @@ def read_lock(row_type: type[LockRow], table: Path) -> dict[tuple[str, ...], Loc
 def record(row: LockRow, table: Path, *, replace: bool = False) -> LockRow:
     """Add a row to the lock file of a table, and return the row that the file then has.
 
-    If another job has written a row with the same ``identity``, that one stays unless ``replace``.
-    Raises UserError for a malformed lock file, and OSError if it cannot be written.
+    If another job has written a row with the same ``identity``, that row is kept, unless
+    ``replace``. Raises UserError for a malformed lock file, and OSError if it cannot be written.
     """
     path, row_class = lock_path(table), type(row)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.guard").open("w", encoding="utf-8") as guard:
-        # Some network disks cannot lock files. A row may then be lost, and is recorded again.
+        # Some network disks cannot lock files. A lost row is recorded again by a later job.
         with suppress(OSError):
             fcntl.flock(guard, fcntl.LOCK_EX)
         existing = read_lock(row_class, table).get(row.identity())
@@ -223,11 +223,11 @@ class LockedModel(LockedRow):
     )
     """Day of its resolution (UTC)."""
     replaces: Commit | Annotated[str, Field(pattern=r"^$")] = ""
-    """Commit that was locked before a user accepted another, for which products are made again."""
+    """Commit that was locked before a user accepted this one; products are then made again."""
 
 
 def is_commit(revision: str) -> bool:
-    """Return whether a revision can never move: a commit, or the SHA-256 of a file (64 digits)."""
+    """Return whether a revision is fixed: a commit (40 digits), or a file's SHA-256 (64 digits)."""
     return re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", revision) is not None
 
 
@@ -239,7 +239,7 @@ class Locked:
     file: Path
     """The lock file."""
     table: Path
-    """Table of models that names the revision; the lock file may be that of another table."""
+    """Table of models that names the revision; the lock file may be beside another table."""
 
     def moved(self, commit: str, name: str) -> str:
         """Return a message, without a full stop, if the revision of ``name`` is now ``commit``."""
@@ -252,7 +252,7 @@ class Locked:
 
 
 def model_tables(table: Path) -> list[Path]:
-    """Return the tables that may lock the models of ``table``: itself and the repository's."""
+    """Return the tables whose lock files apply to ``table``: itself and the repository's."""
     return [*dict.fromkeys((table.absolute(), REPOSITORY / "config/models.tsv"))]
 
 

@@ -1,8 +1,9 @@
 """Name the files that a campaign's models are trained on, for the rules of the workflow.
 
-A recipe in the campaign says what a model is trained on: a text (one file), a corpus (files for
-train, valid, test and vocabulary), or a sample of a corpus. A scope is a language, or "multi" for
-all languages of a multilingual model, as in ``results/training/corpora/default/multi/train.txt``.
+The rules call ``layout.training``, a ``TrainingLayout``. The recipe of a model decides its training
+data: a text (one file), a corpus (files for train, valid, test and vocabulary), or a sample of a
+corpus. A scope is a language, or "multi" for all languages of a multilingual model, as in
+``results/training/corpora/default/multi/train.txt``.
 """
 
 from __future__ import annotations
@@ -84,27 +85,27 @@ class TrainingLayout:
         return self.layout.usable(self.layout.catalogue.sources_of(scoring_jobs.TEXT, lang))
 
     def treebank_tables(self, folder: str, lang: str) -> list[str]:
-        """Return the table of a treebank's tokens or sentences (``folder``), if it is read."""
+        """Return the table of a language's treebank tokens or sentences (``folder``), if any."""
         layout = self.layout
         with_treebanks = scoring_jobs.treebank_languages(layout.campaign, layout.catalogue)
         return [f"{layout.results}/{folder}/{lang}.parquet"] if lang in with_treebanks else []
 
     def text_items(self, lang: str) -> list[str]:
-        """Return the items tables with the sentences that must not be in the training text."""
+        """Return the items tables whose sentences must not be in the training text."""
         campaign = self.layout.campaign
         names = [name for name in campaign.benchmarks if find_benchmark(name).in_text]
         names = [name for name in names if lang in self.layout.item_languages(name)]
         return [str(scoring_jobs.whole_items_table(campaign, name, lang)) for name in names]
 
     def spelling_pack(self, lang: str) -> list[str]:
-        """Return a list of the language pack with the spelling of a language's pairs, if any."""
+        """Return the language pack with the spelling of a language's pairs, as a list; or none."""
         layout = self.layout
         names = (b for b in layout.campaign.benchmarks if lang in layout.item_languages(b))
         packs = (find_benchmark(name).spelling(layout.campaign, lang) for name in names)
         return [str(pack) for pack in packs if pack is not None][:1]
 
     def corpus_inputs(self, corpus: str, lang: str) -> Files:
-        """Return the inputs of the rule that makes a corpus: released files, or its sources."""
+        """Return the inputs of the rule that makes a corpus: a released corpus, or its sources."""
         layout = self.layout
         released = scoring_jobs.released_corpus(layout.campaign, layout.catalogue, corpus, lang)
         if released:
@@ -131,8 +132,9 @@ class TrainingLayout:
             of_each = [f"{name} in {', '.join(langs)}" for langs, name in models_of.items()]
             raise UserError(
                 f"multilingual models would be trained on {corpus or 'texts'} of different "
-                f"languages: {'; '.join(of_each[:2])}. Expected the same ones, since all read one "
-                "file. Give them the same 'languages' and 'papers', or write a campaign for each."
+                f"languages: {'; '.join(of_each[:2])}. Expected the same languages, since all read "
+                "one file. Give the models the same 'languages' and 'papers', or write a campaign "
+                "for each."
             )
         return [*next(iter(models_of), ())]
 
@@ -140,7 +142,7 @@ class TrainingLayout:
         return [f"{self.folder}/text/{lang}.txt" for lang in self.joined_languages()]
 
     def joined_corpora(self, corpus: str) -> dict[str, list[str]]:
-        """Return descriptions and files of the single languages' corpora that are joined."""
+        """Return descriptions and files of the languages' corpora that are joined to one."""
         corpora = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
         return {
             "descriptions": [str(files["description"]) for files in corpora],
@@ -148,7 +150,7 @@ class TrainingLayout:
         }
 
     def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
-        """Return the paths of a corpus: its description and files. ``sample``: that of a sample."""
+        """Return the paths of a corpus, or of a ``sample`` of it: its description and files."""
         folder = f"{self.folder}/corpora/{corpus}/{scope}"
         if sample:
             folder = f"{self.folder}/samples/{corpus}/{scope}/{sample.tokens}-{sample.number}"

@@ -1,7 +1,7 @@
 """The Python interface, for notebooks: run evaluations, and load items and results with pandas.
 
 results = blimpworks.evaluate("gpt2", benchmarks=["mine"], out="evaluations/gpt2")
-results.accuracies
+results.accuracies  # a data frame, with a row for each model, language, phenomenon and paradigm
 """
 
 import re
@@ -38,7 +38,7 @@ class Results:
     items: "pd.DataFrame"
     """A row for each model and item, with the log-probabilities of sentences in nats."""
     judgements: "pd.DataFrame"
-    """``correct``, ``margin`` and ``tie``, by the ``item_id`` or the ``item`` of ``items``."""
+    """``correct``, ``margin`` [nats] and ``tie``, by the ``item_id`` or ``item`` of ``items``."""
     directory: Path
     """The evaluation's directory, with ``campaign.yaml`` and the report card."""
 
@@ -97,15 +97,15 @@ def load_results(directory: str | Path) -> Results:
     judgements: list[pd.DataFrame] = []
     for benchmark, lang, model in side.judged_tables:
         if benchmark in names:
-            rows = read_table(ITEMS, side.items(benchmark, lang, model)).to_pandas()
+            item_rows = read_table(ITEMS, side.items(benchmark, lang, model)).to_pandas()
             scores = side.table("scores", benchmark, lang, model)
             if scores.exists():
                 scored = read_table(SCORES, scores, PAIR_COLUMNS).to_pandas()
-                rows = rows.merge(scored, on="item_id", how="left")
+                item_rows = item_rows.merge(scored, on="item_id", how="left")
             path = side.judgement_table(benchmark, lang, model)
             judged = read_table(JUDGEMENTS, path).to_pandas()
             labels = {"benchmark": benchmark, "model": model, "lang": lang}
-            for frame, frames in ((rows, items), (judged, judgements)):
+            for frame, frames in ((item_rows, items), (judged, judgements)):
                 columns = frame.drop(columns="lang", errors="ignore")
                 frames.append(columns.assign(**labels)[[*labels, *columns]])
     return Results(
@@ -121,7 +121,7 @@ def load_items(
 ) -> "pd.DataFrame":
     """Load a benchmark's items in a language; build or download them first if they are missing.
 
-    Returns a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
+    Return a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
     has no items in the language.
     """
     [benchmark] = request.parse_benchmarks(benchmark)

@@ -1,8 +1,8 @@
-"""Build the report card of an evaluation from its tables: its data, and views of them.
+"""Build the report card of an evaluation from its tables, and write it in several formats.
 
 The workflow calls ``build_report_card`` with the inputs that ``card.card_facts`` collects. It
-writes ``card.json`` (the data, a ``card.Card``), an HTML page, and tables to paste into a paper.
-There may be curves over checkpoints; each model has a results file as of lm-evaluation-harness.
+writes ``card.json`` (a ``card.Card``, from ``build_card``), an HTML page, and tables to paste into
+a paper. Each model gets a results file as of lm-evaluation-harness; checkpoints get curves.
 Functions raise UserError when a table is missing or broken.
 """
 
@@ -61,10 +61,10 @@ TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 
 
 def _rows_of_phenomena(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
-    """Return (language, rows of its phenomena), without languages that have no such accuracy."""
+    """Return (language, rows of its phenomena) for languages with an accuracy on a phenomenon."""
     languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
-    phenomena = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
-    return [(lang, rows) for lang, rows in phenomena if any(row["models"] for row in rows)]
+    rows_of = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
+    return [(lang, rows) for lang, rows in rows_of if any(row["models"] for row in rows)]
 
 
 def page_of(card: Card) -> str:
@@ -93,13 +93,14 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
     stub: dict[str, dict[str, str]] = {}
     has_languages = len(benchmark["items"]) > 1
     for number, row in enumerate(rows):
-        stub[str(number)] = {
-            **({"Language": text.language(row["lang"])} if has_languages else {}),
-            "Phenomenon": benchmark["phenomena"].get(row["phenomenon"], ALL),
-            level: row["label"],
-            "n": show.counts(row, models),
-        }
-        for model in filter(row["models"].get, models):
+        labels = {"Language": text.language(row["lang"])} if has_languages else {}
+        labels["Phenomenon"] = benchmark["phenomena"].get(row["phenomenon"], ALL)
+        labels[level] = row["label"]
+        labels["n"] = show.counts(row, models)
+        stub[str(number)] = labels
+        for model in models:
+            if model not in row["models"]:
+                continue
             share, low, high = (row["models"][model][key] for key in ("accuracy", "low", "high"))
             printed = f"{show.percent(share)} ({show.interval(low, high)})"
             label = text.label(model)
@@ -108,9 +109,9 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
             )
     caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
     caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
-    caption += filter(None, [show.unlike_languages(benchmark)])
+    caption.append(show.unlike_languages(benchmark))
     title = f"{benchmark['label']} by {level.lower()}"
-    return Exhibit(title, " ".join(caption), cells, stub=stub, named=False)
+    return Exhibit(title, " ".join(filter(None, caption)), cells, stub=stub, named=False)
 
 
 def _model(facts: Record) -> Model:
@@ -118,10 +119,9 @@ def _model(facts: Record) -> Model:
     description = read_description(Path(facts["checkpoint"]))
     source, code = description.source, description.files.get(own_code.FILE)
     checks = [read_manifest(Path(path)).checks for path in facts["manifests"]]
-    starts, better_starts = (
-        dict.fromkeys(filter(None, (check.get(name) for check in checks)))
-        for name in ("first token", "other starts")
-    )
+    # Findings of all manifests, each once.
+    starts = dict.fromkeys(check.get("first token", "") for check in checks)
+    better_starts = dict.fromkeys(check.get("other starts", "") for check in checks)
     notes = [facts["note"], getattr(source, "described", "")]
     if code:
         notes.append(f"Runs code of its own, with the user's consent (SHA-256 {code}).")
@@ -136,8 +136,8 @@ def _model(facts: Record) -> Model:
         "engine": facts["engine"],
         "dtype": facts["dtype"],
         "first_token": facts["first_token"],
-        "start": " or ".join(starts),
-        "better_start": " ".join(better_starts),
+        "start": " or ".join(filter(None, starts)),
+        "better_start": " ".join(filter(None, better_starts)),
         "note": " ".join(filter(None, notes)),
         "checks": checks[0] if checks else {},
         "tuning": facts["tuning"],
@@ -146,33 +146,34 @@ def _model(facts: Record) -> Model:
 
 
 def _sensitivity(tables: Tables, model: str) -> list[Record]:
-    """Return a model's accuracies with each first token, the evaluation's own first."""
-    rows: list[Record] = []
+    """Return a model's accuracies with each first token; the evaluation's token comes first."""
+    accuracies: list[Record] = []
     for lang in tables.benchmark["sensitivity"][model]:
         path = sensitivity_table(tables.facts["results"], tables.name, lang, model)
-        rows_of_table = read_table(PARITY, Path(path)).to_pylist()
+        rows = read_table(PARITY, Path(path)).to_pylist()
         method = tables.methods[model]
-        possible = [r for r in rows_of_table if r["method"] == method and r["impossible"] is None]
+        possible = [r for r in rows if r["method"] == method and r["impossible"] is None]
         # Two rules can mean the same token: keep the first row of each token.
         distinct = {row["first_token"]: row for row in reversed(possible)}
         for row in reversed(distinct.values()):
             first_token = row["start"] or str(row["first_token"])
             labels = {"lang": lang, "first_token": first_token, "own": row is possible[0]}
             keys = ("n", "skipped", "accuracy", "low", "high", "flips", "flips_beyond")
-            rows.append(labels | {key: row[key] for key in keys})
-    return rows
+            accuracies.append(labels | {key: row[key] for key in keys})
+    return accuracies
 
 
 def _benchmark(tables: Tables) -> Benchmark:
     """Return the card's entry for a benchmark; p-values of its tests are not corrected yet."""
     facts, benchmark = tables.facts, tables.benchmark
     models = benchmark["languages"]
-    prompted, scored = (models, {}) if benchmark["unit"] == "prompt" else ({}, models)
+    # Models have worst items on benchmarks of sentences, and wrong answers on those of prompts.
+    scored, prompted = (models, {}) if benchmark["unit"] != "prompt" else ({}, models)
     items = []
     for lang, path in benchmark["items"].items():
-        paths = (path, benchmark["all_items"].get(lang, path))
-        n, of = (measured.item_counts(table)[ALL] for table in paths)
-        items.append({"lang": lang, "n": n, "of": of})
+        count = measured.item_counts(path)[ALL]
+        count_of_all = measured.item_counts(benchmark["all_items"].get(lang, path))[ALL]
+        items.append({"lang": lang, "n": count, "of": count_of_all})
     rows = measured.accuracy_rows(tables, judged.skipped_items(tables))
     return {
         "name": tables.name,
@@ -205,6 +206,7 @@ def _benchmark(tables: Tables) -> Benchmark:
 def _suite(
     facts: Facts, tables: Mapping[str, Tables], benchmarks: Sequence[Benchmark]
 ) -> SuiteTable | None:
+    """Return the card's table of a suite; None without a suite."""
     if not facts["suite"]:
         return None
     suite = Suite.model_validate(facts["suite"])
@@ -239,9 +241,10 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
     for model in facts["models"].values():
         # If the row of a model has no size, its parameters are counted.
         counted = facts_of(Path(model["checkpoint"]).parent).parameters
-        model["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
+        if not model["parameters"]:
+            model["parameters"] = counted / 1e9 if counted else None
     tables = {name: Tables(name, facts) for name in facts["benchmarks"]}
-    benchmarks = [_benchmark(of_benchmark) for of_benchmark in tables.values()]
+    benchmarks = [_benchmark(tables_of_one) for tables_of_one in tables.values()]
     # p-values are corrected for the tests of all benchmarks together.
     tests = iter(judged.with_holm([test for entry in benchmarks for test in entry["tests"]]))
     for benchmark in benchmarks:
@@ -273,7 +276,7 @@ def task_name(*names: str) -> str:
 
 
 def _metrics(rows: Sequence[Mapping[Any, Any]], method: str) -> dict[str, tuple[float, int]]:
-    """Return (accuracy, number of items) by the harness's metric; ``method`` is the main one."""
+    """Return (accuracy, number of items) by the harness's metric; ``method`` is the main method."""
     by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
     metrics = {metric_name(name): value for name, value in by_method.items()}
     if "acc" not in metrics and method in by_method:
@@ -320,7 +323,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             phenomena = [phenomenon for phenomenon in rows if phenomenon != ALL]
             phenomena = phenomena if len(phenomena) > 1 else []
             names = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
-            # Names of phenomena can differ in such characters alone.
+            # Two phenomena can get one name, as task_name replaces characters.
             subtasks[parent] = [
                 task if names.count(task) == 1 else f"{task}_{number}"
                 for number, task in enumerate(names, start=1)
@@ -330,14 +333,16 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
                 metrics = _metrics(rows[phenomenon], method)
                 effective = max((n for _, n in metrics.values()), default=0)
                 counts: dict[str, Any] = {"original": original[phenomenon], "effective": effective}
-                if lost := skipped.get((lang, phenomenon)):
-                    counts |= {"skipped": lost["n"], "skipped_because": lost["reasons"]}
+                if (lang, phenomenon) in skipped:
+                    counts["skipped"] = skipped[lang, phenomenon]["n"]
+                    counts["skipped_because"] = skipped[lang, phenomenon]["reasons"]
                 results: dict[str, Any] = {"name": task, "alias": task, "sample_len": effective}
                 for metric, (accuracy, n) in metrics.items():
                     # The standard error as the harness computes it.
                     variance = max(0.0, accuracy * (1 - accuracy))
                     error = math.sqrt(variance / (n - 1)) if n > 1 else "N/A"
-                    results |= {f"{metric},none": accuracy, f"{metric}_stderr,none": error}
+                    results[f"{metric},none"] = accuracy
+                    results[f"{metric}_stderr,none"] = error
                 sections["results"][task] = results
                 sections["configs"][task] = {
                     "task": task,
@@ -378,24 +383,26 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the files of a report card (``card.card_files``); return numbers of its contents."""
-    pictures = [path for path in outputs if path.name == CURVES]
-    data, page, markdown, latex, *results = (path for path in outputs if path not in pictures)
+    """Write a card's files (``card.card_files``); return the sizes of its contents."""
+    curves = [path for path in outputs if path.name == CURVES]
+    data, page, markdown, latex, *results = (path for path in outputs if path not in curves)
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):
         content = model_results(card, facts, model)
         write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    tables = [
-        _table_for_papers(card, benchmark, level, rows)
-        for benchmark in card["benchmarks"]
-        for level, rows in (("Phenomenon", benchmark["rows"]), ("Paradigm", benchmark["paradigms"]))
-        if rows
-    ]
-    if pictures and (suite := card.get("suite")):
+    tables = []
+    for benchmark in card["benchmarks"]:
+        if benchmark["rows"]:
+            tables.append(_table_for_papers(card, benchmark, "Phenomenon", benchmark["rows"]))
+        if benchmark["paradigms"]:
+            tables.append(_table_for_papers(card, benchmark, "Paradigm", benchmark["paradigms"]))
+    suite = card.get("suite")
+    if curves and suite:
         labels = {name: model["label"] for name, model in card["models"].items()}
         figure = draw_curves(suite, labels)
-        tables += [figure] if figure.cells else []
-        render(figure, pictures)
+        if figure.cells:
+            tables.append(figure)
+        render(figure, curves)
     write_text(markdown, "\n".join(map(markdown_text, tables)))
     write_text(latex, "\n".join(map(latex_text, tables)))
     write_text(page, page_of(card))

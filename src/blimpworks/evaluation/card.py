@@ -1,7 +1,7 @@
 """The report card of an evaluation as data: its inputs (``Facts``) and its content (``Card``).
 
 The workflow calls ``card_facts`` to collect the inputs: settings of the campaign, and paths of
-tables. ``build.build_card`` makes the content from them: the results of models on benchmarks.
+tables. From these, ``build.build_card`` makes the content: the results of models on benchmarks.
 
 Accuracies, intervals (95 %) and differences are shares of 1. Log-probabilities and margins are in
 nats; margins are per token, character or byte if the method normalises by length. ``all`` as a
@@ -24,7 +24,7 @@ from blimpworks.evaluation.suites import read_suite
 from blimpworks.files import load_json
 
 FORMAT: Literal[2] = 2
-"""Version of the file; it changes with the meaning of a field."""
+"""Version of the file's format; it changes when the meaning of a field changes."""
 MEAN = "mean"
 """Language code of rows with the unweighted mean over languages."""
 Record = dict[str, Any]
@@ -32,7 +32,7 @@ Record = dict[str, Any]
 CURVES = "curves.svg"
 """Figure of a suite's numbers over the course of training."""
 OUTPUTS = {"pair": "scores", "prompt": "answers"}
-"""Folder with what models give, by the unit of the benchmark."""
+"""Folder of the models' outputs in the results, by the unit of the benchmark."""
 
 
 # The inputs
@@ -88,8 +88,8 @@ class Facts(TypedDict):
     languages: dict[str, str]
     """English names by ISO 639-3 code."""
     models: dict[str, Record]
-    """Some keys of ``Model``; paths of ``manifests`` (lists of the files with the model's scores)
-    and of the description of a ``checkpoint``."""
+    """Some keys of ``Model``, and paths: ``manifests`` list the files with the model's scores, and
+    ``checkpoint`` describes one of its checkpoints."""
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, Record]
     """``label`` and ``parameters`` (billions, or None) of models in the papers' tables."""
@@ -104,12 +104,13 @@ Coverage = Mapping[str, Mapping[str, list[str]]]
 
 
 def coverage(layout: Layout) -> Coverage:
-    """Return in which languages models are run, for benchmarks that a model is run on."""
-    covered = {
-        name: {model: [*layout.covered_by(model, name)] for model in layout.models_of(name)}
-        for name in layout.campaign.benchmarks
-    }
-    return {name: models for name, models in covered.items() if models}
+    """Return the languages of each model on each benchmark that has models."""
+    covered = {}
+    for name in layout.campaign.benchmarks:
+        models = layout.models_of(name)
+        if models:
+            covered[name] = {model: [*layout.covered_by(model, name)] for model in models}
+    return covered
 
 
 def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> str:
@@ -118,7 +119,7 @@ def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> st
 
 
 def card_files(layout: Layout) -> list[str]:
-    """Return paths of the data, the page, tables to paste, perhaps curves, and models' results."""
+    """Return the paths of a card's files: data, page, tables to paste, curves if any, results."""
     models = card_models(layout, coverage(layout))
     names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
     card = layout.campaign.report_card
@@ -162,7 +163,7 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
         languages.update(languages_by_model.get(name, ()))
         if find_benchmark(benchmark).unit == "pair":
             languages_of_scores.update(languages_by_model.get(name, ()))
-    # A model that is trained for each language has a checkpoint for each, others have one.
+    # A monolingual model has a checkpoint for each language, others have one.
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
     return {
         "label": row.label,
@@ -261,7 +262,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
 
 
 class Model(TypedDict):
-    """A model, as the campaign runs it, its checkpoint says, and its self-test has found."""
+    """A model: how the campaign runs it, its checkpoint, and the findings of its self-test."""
 
     label: str
     hf_id: str
@@ -274,13 +275,13 @@ class Model(TypedDict):
     engine: str
     dtype: str
     first_token: str
-    """Rule for what stands before a sentence, such as ``bos``: the start symbol."""
+    """Rule for the token before a sentence, such as ``bos``: the start symbol."""
     start: str
-    """Token that stands before a sentence; empty if the engine allows no choice."""
+    """Token before a sentence; empty if the engine allows no choice."""
     better_start: str
-    """Sentence on another start that makes texts much more likely; may be empty."""
+    """Remark on another start token that makes texts much more likely; may be empty."""
     note: str
-    """Remarks on a model of this machine, or on an unused chat template; may be empty."""
+    """Remarks on a local model, its code, or an unused chat template; may be empty."""
     checks: dict[str, str]
     """Texts of findings, by name of the check."""
     tuning: str
@@ -323,11 +324,12 @@ class Benchmark(TypedDict):
     phenomena: dict[str, str]
     """Names for people, by key."""
     methods: dict[str, str]
-    """The main method of each model, by which its accuracies are."""
+    """The main method of each model, which decides its accuracies."""
     chance: float | None
     items: list[Record]
-    """Numbers of items by language (``lang``): run (``n``) and all (``of``)."""
+    """Numbers of items by language (``lang``): models are run on ``n`` items of all ``of``."""
     rows: list[Row]
+    """Rows by language and phenomenon."""
     paradigms: list[Row]
     """Rows by language and paradigm (``label``), without skipped items and baselines."""
     rankings: list[Record]
@@ -343,7 +345,7 @@ class Benchmark(TypedDict):
     ``printed`` and ``difference``. Empty if the paper prints no accuracies.
     """
     tests: list[Record]
-    """McNemar's tests between models ``a`` and ``b`` on a language's items that both have judged.
+    """McNemar's tests between models ``a`` and ``b`` on a language's items with both verdicts.
 
     Keys: ``lang``, ``n``, ``skipped`` (by one or both), ``only_a``, ``only_b``, ``p``, and
     ``adjusted``, Holm's p over all tests of the card.
@@ -396,7 +398,7 @@ class SuiteTable(TypedDict):
     other_starts: list[str]
     """Labels of causal models whose first-token policy is not the suite's."""
     missing: dict[str, str]
-    """Reasons why tasks are not run, by task."""
+    """Reasons why tasks are not run, by the task's label."""
 
 
 class Card(TypedDict):

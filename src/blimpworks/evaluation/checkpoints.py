@@ -1,7 +1,8 @@
 """Find the checkpoints of a training run, and draw their results over the course of training.
 
-A checkpoint is a folder, or a branch of a repository of the Hugging Face hub. Its name says how
-long it was trained: ``chck_20M`` after 20 million words.
+``checkpoints_of("runs/a", "chck_*M")`` lists them, and ``draw_curves`` makes the report card's
+figure. A checkpoint is a folder, or a branch of a repository on the Hugging Face hub. Its name says
+how long it was trained: ``chck_20M`` after 20 million words.
 """
 
 import math
@@ -16,24 +17,27 @@ from blimpworks.evaluation.card import SuiteTable
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import UNWEIGHTED
 
-MULTIPLES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
+SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
 NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Z]))?)(?:([KMB])(?![A-Z]))?", re.IGNORECASE)
 """A number in a name, such as 3000, 1.5e4 or 20M."""
 THOUSANDS = re.compile(r"(?<!\d)\d{1,3}(?:[_,]\d{3})+(?![\dKMB.])", re.IGNORECASE)
-"""A number such as 1_500, or two numbers."""
+"""Digits such as 1_500, which may be one number or two."""
 
 
 def training_of(name: str) -> float | None:
     """Return the last number in a checkpoint's name: 2e7 for "chck_20M"; None without one."""
     numbers = NUMBER.findall(name)
-    return float(numbers[-1][0]) * MULTIPLES[numbers[-1][1].upper()] if numbers else None
+    if not numbers:
+        return None
+    digits, unit = numbers[-1]
+    return float(digits) * SCALES[unit.upper()]
 
 
 def checkpoints_of(model: str, pattern: str) -> list[str]:
     """Return a model's checkpoints, as MODEL/FOLDER or MODEL@BRANCH, in the order of training.
 
-    Their names match the shell ``pattern``, such as ``chck_*M``. Raises UserError if a name has no
-    number, two have the same, none matches, or the hub has no such repository.
+    Their names match the shell ``pattern``, such as ``chck_*M``. Raises UserError if no name
+    matches, a matching one has no number, two have the same, or the hub has no such repository.
     """
     path = Path(model).expanduser()
     if is_local(model) or path.is_dir():
@@ -81,7 +85,7 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
 def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
     """Return a figure with a panel for each task: its number over training, with 95 % intervals.
 
-    ``labels`` are the checkpoints' names, keyed by model. Dashed lines are printed numbers.
+    ``labels`` are the names of checkpoints, by model. Dashed lines are printed numbers.
     """
     from blimpworks.exhibits import style
 

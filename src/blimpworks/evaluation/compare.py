@@ -1,8 +1,9 @@
 """Compare two evaluations, A and B, item by item, and print the comparison.
 
-``blimpworks compare A B`` runs both functions. The input are judgements: whether a model is right
-on an item (``correct``), and by which ``margin``. The comparison says how accuracies differ, which
-items only one model gets right (flips), and what was done differently (reasons).
+``blimpworks compare A B`` calls ``compare_evaluations`` and ``print_comparison``. The input is
+tables of judgements: whether a model is right on an item (``correct``), and by which ``margin``. A
+``Comparison`` says how accuracies differ, which items only one model judges correctly (flips), and
+how A and B were made differently (reasons).
 """
 
 from collections import Counter
@@ -48,21 +49,22 @@ class Comparison:
     models: Sequence[tuple[str, str]]
     """The compared models, as (model of A, model of B)."""
     rows: Sequence[Record]
-    """Rows of each benchmark, language and two models: over all phenomena, then for each.
+    """Rows of each benchmark, language and two models: first over all phenomena, then one for each.
 
-    Labels are ``benchmark``, ``lang``, ``model_a``, ``model_b``, ``phenomenon`` and ``method``.
-    ``accuracy_a`` (from 0 to 1, or None) is over the ``n_a`` items with a verdict in A; so for B.
-    ``difference`` is B minus A. ``both`` counts the items with a verdict in A and B; of these,
-    ``only_a`` are right in A only. ``p`` is of McNemar's test on them, two-sided and not corrected.
-    ``items_only_a`` counts items with a verdict in A only, ``skipped_a`` those without, by reason.
+    Labels: ``benchmark``, ``lang``, ``model_a``, ``model_b``, ``phenomenon``, ``method``. Keys with
+    ``_a`` exist with ``_b`` too. ``accuracy_a``: from 0 to 1 (or None), over the ``n_a`` items with
+    a verdict in A. ``difference``: accuracy of B minus A. ``both``: number of items with a verdict
+    in A and B. ``only_a``: number of these that are right in A only. ``p``: McNemar's test on
+    these, two-sided, not corrected. ``items_only_a``: number of items with a verdict in A only.
+    ``skipped_a``: numbers of items without a verdict in A, by reason.
     """
     flipped: int
     """Number of all items that are right in A only or in B only."""
     flips: Sequence[Record]
-    """Some of the flipped items, the largest changes of margin first.
+    """Some of the flipped items, in the order of their changes of margin, the largest first.
 
-    They have labels, ``item_id``, ``right_in`` ("a" or "b"), and ``margin_a`` and ``margin_b`` (in
-    nats, None for prompts). ``texts`` are the sentences, or the prompt and both answers.
+    Keys: labels, ``item_id``, ``right_in`` ("a" or "b"), ``margin_a`` and ``margin_b`` (in nats,
+    None for prompts), and ``texts``: the sentences, or the prompt and both answers.
     """
     reasons: Sequence[Reason]
     """Differences in how the evaluations were made."""
@@ -71,10 +73,10 @@ class Comparison:
 
 
 Joined = tuple[dict[str, str], pd.DataFrame]
-"""Judgements of two models on a benchmark in a language: labels, and a row for each item of either.
+"""Judgements of two models on a benchmark in a language: labels, and a table with all their items.
 
-Labels: benchmark, lang, model_a, model_b, and method: the first by which both judge, or "" if one
-has judged nothing. Columns: item_id, paradigm, phenomenon; and with the suffixes _a and _b:
+Labels: benchmark, lang, model_a, model_b, and method: the first method of both models, or "" if one
+of them has judged nothing. Columns: item_id, paradigm, phenomenon; and with the suffixes _a and _b:
 ``correct``, ``margin`` and ``why`` (reason for a missing verdict, else None).
 """
 
@@ -187,7 +189,8 @@ def texts_of(item_id: str, items: Sequence[Path], answers: Sequence[Path]) -> li
     """Return an item's texts from tables of A and B: sentences, or the prompt and both answers."""
     rows: list[Record] = []
     for path in items:
-        rows = rows or _rows_of_item(path, item_id)
+        if not rows:
+            rows = _rows_of_item(path, item_id)
     if not rows:
         return []
     first = rows[0]
@@ -235,10 +238,10 @@ def compare_evaluations(
     """
     a = read_side(first)
     # An evaluation may contain exported samples or predictions, which are not to be compared.
-    of_other_program = None
+    other_program = None
     if not is_evaluation(second):
-        of_other_program = read_samples(second, a) or read_submission(second, a)
-    b = of_other_program or read_side(second)
+        other_program = read_samples(second, a) or read_submission(second, a)
+    b = other_program or read_side(second)
     pairs = pair_models(a, b, models)
     compared = [
         _join((a, b), benchmark, lang, pair)
@@ -249,7 +252,7 @@ def compare_evaluations(
     if not compared:
         raise UserError(
             f"{first} and {second} have no language of a benchmark in common; compare evaluations "
-            "that have."
+            "that do."
         )
     rows: list[Record] = []
     for labels, joined in compared:
@@ -257,19 +260,18 @@ def compare_evaluations(
         for name, group in [(ALL, joined), *(phenomena if phenomena.ngroups > 1 else ())]:
             rows.append(_comparison_row((a, b), labels, str(name), group))
     flipped, largest = _largest_flips((a, b), compared, flips)
-
     notes = _notes_on_one_side((a, b), pairs)
-    if of_other_program:
+    if other_program:
         in_both = sum(row["both"] for row in rows if row["phenomenon"] == ALL)
-        text = of_other_program.explanation(flipped, in_both)
+        text = other_program.explanation(flipped, in_both)
         reasons = [Reason("input", text)] if text else []
     else:
         tables = [
             (labels["benchmark"], labels["lang"], (labels["model_a"], labels["model_b"]))
             for labels, _ in compared
         ]
-        reasons, unknown = reasons_of(a, b, pairs, tables)
-        notes += unknown
+        reasons, notes_on_reasons = reasons_of(a, b, pairs, tables)
+        notes += notes_on_reasons
     return Comparison(str(first), str(second), pairs, rows, flipped, largest, reasons, notes)
 
 
@@ -280,10 +282,10 @@ SIGNIFICANT = 0.05
 
 
 def _print_rows(rows: Sequence[Record], console: Console, *, show_all: bool) -> None:
-    """Print the rows of one benchmark and two models, and lines on items of one side or skipped."""
+    """Print the rows of one benchmark and two models, and lines on items that one side lacks."""
     totals = [row for row in rows if row["phenomenon"] == ALL]
-    is_short = show_all or len(totals) <= MOST_DETAILED_LANGUAGES
-    printed = [r for r in rows if is_short or r in totals or r["p"] < SIGNIFICANT]
+    print_all = show_all or len(totals) <= MOST_DETAILED_LANGUAGES
+    printed = [r for r in rows if print_all or r in totals or r["p"] < SIGNIFICANT]
     lines = []
     for row in printed:
         name = row["lang"] if row in totals else f"  {row['phenomenon']}"
@@ -302,8 +304,8 @@ def _print_rows(rows: Sequence[Record], console: Console, *, show_all: bool) -> 
     )
     if only_a or only_b:
         line = (
-            f"Accuracies are over the items of each: {both:,} are in both, on which the tests "
-            f"are, {only_a:,} in A alone and {only_b:,} in B alone."
+            f"Accuracies are over the items of each side, tests over the {both:,} of both; "
+            f"{only_a:,} are in A alone and {only_b:,} in B alone."
         )
         say(console, line, indent=2)
     for side in "ab":
@@ -330,19 +332,19 @@ def print_comparison(comparison: Comparison, console: Console, *, show_all: bool
     say(console, "p: McNemar's test on the items of both, not corrected for the number of tests.")
     console.print()
     if comparison.reasons:
-        say(console, "Done differently (behind so many tables of judgements that moved):")
+        say(console, "Done differently (with the number of changed tables of judgements):")
     else:
         say(console, "Nothing was done differently.")
     reasons = comparison.reasons if show_all else comparison.reasons[:MOST_REASONS]
     for reason in reasons:
-        behind = f" ({counted(reason.tables, 'table')})" if reason.tables else ""
-        say(console, f"{reason.category}: {reason.text}{behind}", indent=2)
+        count = f" ({counted(reason.tables, 'table')})" if reason.tables else ""
+        say(console, f"{reason.category}: {reason.text}{count}", indent=2)
     if hidden := len(comparison.reasons) - len(reasons):
         say(console, f"… and {hidden} more (--all)", indent=2)
     if comparison.flips:
         console.print()
         count = f"{len(comparison.flips)} of {comparison.flipped:,}"
-        say(console, f"Items right in one alone, {count}, the largest changes of margin first:")
+        say(console, f"Items right in one only, {count}, by the size of the change of margin:")
     for flip in comparison.flips:
         margins = ""
         if flip["margin_a"] is not None or flip["margin_b"] is not None:

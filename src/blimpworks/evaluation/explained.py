@@ -1,8 +1,8 @@
 """Explain an accuracy of a report card: from which items, tables and files it was computed.
 
-``blimpworks explain CARD --row "eng, agreement" --column GPT-2`` first finds the number
-(``find_numbers``). Then it reads the provenance records, the files in which jobs wrote what they
-did, computes the number again, and lists the files (``explain_number``).
+``blimpworks explain CARD --row "eng, agreement" --column GPT-2`` first finds the number with
+``find_numbers``. Then ``explain_number`` reads the provenance records (files in which jobs describe
+their inputs and code), computes the number again, and lists its files.
 """
 
 import json
@@ -39,7 +39,7 @@ class Number:
 
     text: show.CardText
     benchmark: Benchmark
-    cells: Row
+    card_row: Row
     model: str
     row: str
     """Name of the row: benchmark (if there are several), language, phenomenon."""
@@ -58,15 +58,15 @@ class Number:
         return f"{self.row} / {self.column} = {share} ({self.counted})"
 
     def is_in_row(self, row_names: Collection[str]) -> bool:
-        """Return whether lower-case names such as {"eng", "agreement"} mean its row.
+        """Return whether its row has the lower-case names ``row_names``: {"eng", "agreement"}.
 
         The benchmark may be missing; a missing language or phenomenon means all of them.
         """
-        lang, phenomenon = self.cells["lang"], self.cells["phenomenon"]
+        lang, phenomenon = self.card_row["lang"], self.card_row["phenomenon"]
         names_of_row = (
             ({self.benchmark["name"], self.benchmark["label"]}, True),
             ({lang, self.text.language(lang)}, lang == show.totals(self.benchmark)[0]["lang"]),
-            ({phenomenon, self.cells["label"]}, phenomenon == ALL),
+            ({phenomenon, self.card_row["label"]}, phenomenon == ALL),
         )
         unmatched = {*row_names}
         for synonyms, may_be_missing in names_of_row:
@@ -88,12 +88,12 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
     text = show.CardText(card)
     all_numbers: list[Number] = []
     for benchmark in card["benchmarks"]:
-        for cells in benchmark["rows"]:
+        for card_row in benchmark["rows"]:
             names = [benchmark["label"]] if len(card["benchmarks"]) > 1 else []
-            names.append(text.language(cells["lang"]))
-            names += [cells["label"]] if cells["phenomenon"] != ALL else []
+            names.append(text.language(card_row["lang"]))
+            names += [card_row["label"]] if card_row["phenomenon"] != ALL else []
             for model in benchmark["methods"]:
-                accuracy, skipped = cells["models"].get(model), cells["skipped"].get(model)
+                accuracy, skipped = card_row["models"].get(model), card_row["skipped"].get(model)
                 if skipped:
                     counted = show.skipped_phrase(skipped, benchmark["unit"])
                 elif accuracy:
@@ -102,7 +102,7 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
                     continue
                 labels = (", ".join(names), text.label(model))
                 all_numbers.append(
-                    Number(text, benchmark, cells, model, *labels, accuracy, counted)
+                    Number(text, benchmark, card_row, model, *labels, accuracy, counted)
                 )
     numbers = []
     for number in all_numbers:
@@ -132,12 +132,12 @@ def _count_statuses(
 ) -> Counter[str]:
     """Count the statuses (ok, too_long, …) of the scores or answers behind a number."""
     rows = read_parquet(judgements, ["item_id", "phenomenon"]).to_pandas()
-    if number.cells["phenomenon"] != ALL:
-        rows = rows[rows["phenomenon"] == number.cells["phenomenon"]]
-    # Judgements have the id of an item; scores have one for each condition of an item.
-    conditions = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
-    is_judged = conditions[item_key(conditions.columns)].isin(rows["item_id"])
-    ids = conditions.loc[is_judged, "item_id"]
+    if number.card_row["phenomenon"] != ALL:
+        rows = rows[rows["phenomenon"] == number.card_row["phenomenon"]]
+    # Judgements have the id of an item; scores have a row id for each condition of an item.
+    item_rows = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
+    is_judged = item_rows[item_key(item_rows.columns)].isin(rows["item_id"])
+    ids = item_rows.loc[is_judged, "item_id"]
     name = number.benchmark["name"]
     folder = OUTPUTS[facts["benchmarks"][name]["unit"]]
     path = Path(model_table(facts["results"], folder, name, lang, number.model))
@@ -162,14 +162,14 @@ def explain_number(
     base = next((folder for folder in bases if (folder / recorded).resolve() == source), None)
     if base is None:
         raise UserError(
-            f"{source} was made as {recorded}; explain its numbers there, in the directory that "
-            "the workflow ran in."
+            f"{source} was made as {recorded}; explain the numbers of that file, in the directory "
+            "that the workflow ran in."
         )
     os.chdir(base)
     for path in (recorded, recorded.with_name(named.name)):
         require_as_recorded(path)
     facts: Facts = record["params"]["facts"]
-    name, model, lang = number.benchmark["name"], number.model, number.cells["lang"]
+    name, model, lang = number.benchmark["name"], number.model, number.card_row["lang"]
     languages = [lang]
     if lang in (ALL, MEAN):
         totals = [row for row in show.totals(number.benchmark) if row["lang"] not in (ALL, MEAN)]
@@ -182,19 +182,19 @@ def explain_number(
     if is_nominal and lang == ALL and len(languages) > 1:
         raise UserError(
             f"{number.line}: over all languages, accuracies by {PUBLISHED} are weighted by n; "
-            "explain those of the languages, such as --row "
+            "explain the accuracies of single languages, such as --row "
             f"{number.text.language(languages[0])!r}."
         )
     # A mean, or an accuracy over another number of items than are judged (nominal), is computed
     # from accuracies; others are from judgements.
     source_table, formula = "judgements", ACCURACY
-    labels: dict[str, Any] = {"lang": languages, "phenomenon": number.cells["phenomenon"]}
+    labels: dict[str, Any] = {"lang": languages, "phenomenon": number.card_row["phenomenon"]}
     if lang == MEAN or is_nominal:
         source_table, formula = "accuracies", UNWEIGHTED
         labels["paradigm"] = ALL
     elif labels["phenomenon"] == ALL:
         del labels["phenomenon"]
-    accuracy = number.cells["models"][model]
+    accuracy = number.card_row["models"][model]
     row_filter = {"benchmark": name, "model": model, "method": method, **labels}
     cell = {
         "row": number.row,

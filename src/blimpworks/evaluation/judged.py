@@ -1,8 +1,9 @@
 """Find skipped items, paired tests, worst items and wrong answers of models on a benchmark.
 
-The input are the tables of an evaluation. A judgement is a row that says whether a model is right
-on an item (``correct``: 1, 0, or NaN without a verdict), and by which margin. The report card and
-comparisons use the results. Functions raise UserError when a table is missing or broken.
+``Tables`` reads the tables of an evaluation. A judgement is a row that says whether a model is
+right on an item (``correct``: 1, 0, or NaN without a verdict), and by which margin. Other functions
+return results for the report card (``build``) and for comparisons (``compare``). They raise
+UserError when a table is missing or broken.
 """
 
 import hashlib
@@ -47,7 +48,7 @@ REASONS = {
     "not_finite": "with a score that is no number",
     "empty": "without a token that could be scored",
 }
-"""Why a sentence or prompt has no result, keyed by its status in scores or answers."""
+"""Reasons why a sentence or prompt has no result, by its status in scores or answers."""
 JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 
 
@@ -79,8 +80,8 @@ class Tables:
     def accuracies(self) -> pd.DataFrame:
         """Accuracies by the main methods: overall, by phenomenon, and by paradigm."""
         frame = read_plain(ACCURACIES, Path(self.benchmark["accuracies"]))
-        kept: pd.DataFrame = frame[frame["method"] == frame["model"].map(self.methods)]
-        return kept
+        by_main: pd.DataFrame = frame[frame["method"] == frame["model"].map(self.methods)]
+        return by_main
 
     @cached_property
     def printed(self) -> pd.DataFrame:
@@ -92,7 +93,7 @@ class Tables:
     def judgements(self) -> Mapping[str, Mapping[str, pd.DataFrame]]:
         """Judgements by the main methods, keyed by language, then by model.
 
-        There is a row for each item and paradigm, so two for a pair that is in two paradigms.
+        There is a row for each item and paradigm: two rows for a pair that is in two paradigms.
         """
         by_lang: dict[str, dict[str, pd.DataFrame]] = {lang: {} for lang in self.benchmark["items"]}
         for model, languages in self.benchmark["languages"].items():
@@ -122,11 +123,11 @@ class Tables:
 
 
 def _too_long(outputs: Path) -> str:
-    """Return the reason for ``too_long``, with the limit that the scores' manifest states."""
+    """Return the reason for the status ``too_long``, with the limit in the scores' manifest."""
     manifest = manifest_behind(outputs)
     checks = json.loads(manifest.read_bytes()).get("checks", {}) if manifest else {}
-    if limit := checks.get("limit"):
-        return f"longer than the model's {int(limit):,} tokens"
+    if checks.get("limit"):
+        return f"longer than the model's {int(checks['limit']):,} tokens"
     return "longer than the model's context"
 
 
@@ -138,10 +139,11 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
         failed = table[table["status"] != OK]
         statuses = dict(zip(failed["item_id"], failed["status"].astype(str), strict=True))
     if statuses:
-        # Outputs have an id for each condition of an item; judgements have the item's own.
+        # Outputs have a row id for each condition of an item; judgements have the item's id.
         rows = read_parquet(items, ["item_id", *CONDITIONS])
-        keys = (rows[name].to_pylist() for name in (item_key(rows.column_names), "item_id"))
-        statuses = {item: statuses[row] for item, row in zip(*keys, strict=True) if row in statuses}
+        item_ids = rows[item_key(rows.column_names)].to_pylist()
+        pairs = zip(item_ids, rows["item_id"].to_pylist(), strict=True)
+        statuses = {item: statuses[row] for item, row in pairs if row in statuses}
     reasons = dict(REASONS)
     if TOO_LONG in statuses.values():
         reasons[TOO_LONG] = _too_long(outputs)
@@ -150,7 +152,7 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
 
 
 Skipped = dict[tuple[str, str], dict[str, Record]]
-"""Counts of skipped items by (language, phenomenon), of which either may be ``all``, and by model.
+"""Numbers of skipped items by (language, phenomenon), either of which may be ``all``, and by model.
 
     {("eng", "all"): {"gpt2": {"n": 3, "of": 100, "reasons": {"longer than …": 3}}}}
 """
@@ -163,17 +165,18 @@ def skipped_items(tables: Tables) -> Skipped:
     has_languages = len(tables.judgements) > 1
     for lang, models in tables.judgements.items():
         for model, judged in models.items():
-            lost = judged[judged["correct"].isna()]
+            skipped = judged[judged["correct"].isna()]
             reasons: list[str] = []
-            if len(lost):
+            if len(skipped):
                 outputs = tables.path(OUTPUTS[benchmark["unit"]], lang, model)
                 items = Path(benchmark["items"][lang])
-                reasons = why_skipped(lost["item_id"], items, outputs, tables.methods[model])
+                reasons = why_skipped(skipped["item_id"], items, outputs, tables.methods[model])
+            item_counts = [(ALL, len(judged)), *Counter(judged["phenomenon"]).items()]
             for scope in [lang, ALL] if has_languages else [lang]:
-                for phenomenon, n in [(ALL, len(judged)), *Counter(judged["phenomenon"]).items()]:
+                for phenomenon, n in item_counts:
                     by_model = counts.setdefault((scope, phenomenon), {})
                     by_model.setdefault(model, {"n": 0, "of": 0, "reasons": {}})["of"] += n
-                for phenomenon, reason in zip(lost["phenomenon"], reasons, strict=True):
+                for phenomenon, reason in zip(skipped["phenomenon"], reasons, strict=True):
                     for count in (counts[scope, phenomenon][model], counts[scope, ALL][model]):
                         count["n"] += 1
                         count["reasons"][reason] = count["reasons"].get(reason, 0) + 1
@@ -184,9 +187,9 @@ def skipped_items(tables: Tables) -> Skipped:
 
 
 def paired_tests(tables: Tables) -> list[Record]:
-    """Compare each two models by McNemar's test, in each language and over all languages.
+    """Compare every two models by McNemar's test, in each language and over all languages.
 
-    p-values are not corrected. A tie, which counts half in an accuracy, is not right here.
+    p-values are not corrected. A tie counts as wrong, though it may count half in an accuracy.
     """
     models = [*tables.benchmark["languages"]]
     if len(models) < 2:
@@ -212,11 +215,11 @@ def paired_tests(tables: Tables) -> list[Record]:
             if a < b:
                 skipped = int((was_run[:, a] & was_run[:, b]).sum()) - n
                 test = {"lang": lang, "a": models[a], "b": models[b], "n": n, "skipped": skipped}
-                test |= {name: int(row[name]) for name in ("only_a", "only_b")}
-                tests.append(test | {"p": row["p"], "adjusted": row["p"]})
+                test["only_a"], test["only_b"] = int(row["only_a"]), int(row["only_b"])
+                tests.append({**test, "p": row["p"], "adjusted": row["p"]})
     # If two models have one language in common, their test over all languages would be the same.
-    languages = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
-    return [t for t in tests if t["lang"] != ALL or languages[t["a"], t["b"]] > 1]
+    language_counts = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
+    return [t for t in tests if t["lang"] != ALL or language_counts[t["a"], t["b"]] > 1]
 
 
 def with_holm(tests: Sequence[Record]) -> list[Record]:
@@ -237,18 +240,19 @@ ITEM_LABELS = ("item_id", "lang", "phenomenon", "paradigm")
 def _rows_by_item(
     schema: TableSchema, path: Path | str, columns: Sequence[str], ids: Iterable[str]
 ) -> dict[str, list[Record]]:
-    """Return the rows of each of the items: one, or one for each of its conditions."""
+    """Return the rows of the items with these ids: one for each, or one for each condition."""
     table = read_table(schema, Path(path), columns)
     key = item_key(table.column_names)
+    is_wanted = pc.is_in(table[key], value_set=pa.array(ids, pa.string()))
     rows: dict[str, list[Record]] = {}
-    for row in table.filter(pc.is_in(table[key], value_set=pa.array(ids, pa.string()))).to_pylist():
+    for row in table.filter(is_wanted).to_pylist():
         rows.setdefault(row[key], []).append(row)
     return rows
 
 
 def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Record]]) -> Record:
     """Return the ``sides`` and ``blocks`` of an item (see ``Benchmark.worst``) from its rows."""
-    is_pair = False
+    is_pair = False  # else the item has sentences of several conditions, or a single sentence
     if "condition" in rows[0]:
         sentences = [(row["condition"], row, "good") for row in rows]
     else:
@@ -275,28 +279,29 @@ def worst_items(tables: Tables, model: str) -> list[Record]:
         "item_id", "logprob_good", "logprob_bad",
         "good_logprobs", "good_ends", "bad_logprobs", "bad_ends",
     ]  # fmt: skip
-    rows, order = tables.judged(model), ["margin", "item_id", "paradigm"]
+    judged, order = tables.judged(model), ["margin", "item_id", "paradigm"]
     most = tables.facts["worst"]
-    # More items are read than shown, because some have the same sentences.
-    lowest = rows[rows["margin"] < 0].sort_values([*order, "lang"]).head(3 * most)
+    # More items are read than returned, because some have the same sentences.
+    lowest = judged[judged["margin"] < 0].sort_values([*order, "lang"]).head(3 * most)
     worst: list[Record] = []
-    for lang, judged in lowest.groupby("lang", sort=False):
+    for lang, lowest_of_lang in lowest.groupby("lang", sort=False):
         path = tables.benchmark["items"][str(lang)]
-        texts = _rows_by_item(ITEMS, path, item_columns, judged["item_id"])
-        ids = [row["item_id"] for rows in texts.values() for row in rows]
+        rows_by_item = _rows_by_item(ITEMS, path, item_columns, lowest_of_lang["item_id"])
+        ids = [row["item_id"] for rows in rows_by_item.values() for row in rows]
         scores = _rows_by_item(SCORES, tables.path("scores", str(lang), model), score_columns, ids)
-        for item in judged.to_dict("records"):
+        for item in lowest_of_lang.to_dict("records"):
             labels = {name: item[name] for name in (*ITEM_LABELS, "margin")}
-            worst.append(labels | _sides_and_blocks(texts[item["item_id"]], scores))
+            worst.append({**labels, **_sides_and_blocks(rows_by_item[item["item_id"]], scores)})
     worst.sort(key=lambda item: [item[name] for name in order])
-    distinct: dict[tuple[str, ...], Record] = {}
-    for row in worst:
-        distinct.setdefault((row["lang"], *(side["text"] for side in row["sides"])), row)
-    return [*distinct.values()][:most]
+    item_by_texts: dict[tuple[str, ...], Record] = {}
+    for worst_item in worst:
+        texts = (side["text"] for side in worst_item["sides"])
+        item_by_texts.setdefault((worst_item["lang"], *texts), worst_item)
+    return [*item_by_texts.values()][:most]
 
 
 def wrong_answers(tables: Tables, model: str) -> list[Record]:
-    """Return wrong answers (keys: ``Benchmark.wrong``), chosen by digests as if at random."""
+    """Return wrong answers (keys: ``Benchmark.wrong``), drawn by the digests of items' ids."""
     rows = tables.judged(model)
     wrong = rows[rows["correct"] == 0]
     digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]
@@ -322,10 +327,7 @@ def wrong_answers(tables: Tables, model: str) -> list[Record]:
 
 
 def written_answers(tables: Tables, model: str) -> list[Record]:
-    """Count a model's answers in each language (keys: ``Benchmark.written``).
-
-    Judgements of earlier versions do not say which answers were cut off or repeat the prompt.
-    """
+    """Count a model's answers in each language (keys: ``Benchmark.written``)."""
     counts: list[Record] = []
     for lang in tables.benchmark["languages"][model]:
         rows = read_parquet(tables.path("judgements", lang, model)).to_pandas()
@@ -334,6 +336,7 @@ def written_answers(tables: Tables, model: str) -> list[Record]:
         answers = read_table(ANSWERS, path, ["finish", "tokens"]).to_pandas()
         longest = answers.loc[answers["finish"] == "length", "tokens"].max()
         cut, echoes = (
+            # Judgements of earlier versions lack these columns.
             int(rows[column].sum()) if column in rows and rows[column].notna().all() else None
             for column in ("cut", "echo")
         )

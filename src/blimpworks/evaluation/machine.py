@@ -1,7 +1,8 @@
-"""Find out what this machine can run, choose engines and number formats, and check memory.
+"""Measure this machine's memory and GPUs, and choose engines and number formats that fit.
 
-An engine is the program that runs a model, such as transformers or vLLM; its environment is a
-Python installation with that program.
+``session.Evaluation`` calls ``choose_engine``, ``choose_format`` and ``check_memory`` for its
+models. An engine is a program that runs a model, such as transformers or vLLM; its environment is
+a Python installation with that program.
 """
 
 import os
@@ -27,7 +28,7 @@ INSTRUCTIONS = {
     "bfloat16": {"avx512_bf16", "amx_bf16", "bf16"},
     "float16": {"avx512_fp16", "amx_fp16", "asimdhp"},
 }
-"""Processor flags (x86, ARM) by number format: with one of them the format is fast."""
+"""Processor flags (x86, ARM) by number format; one of the flags makes the format fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,16 @@ class Machine:
     """Resources for running models."""
 
     memory_gb: float | None
-    """Free or reclaimable memory within the limits of this process; None if unknown."""
+    """Free and reclaimable memory within the limits of this process [GB]; None if unknown."""
     gpus_gb: tuple[float, ...] = ()
-    """Free memory of each visible GPU."""
+    """Free memory of each visible GPU [GB]."""
     environments: frozenset[str] = frozenset()
     """Engines with an installed environment."""
     slow_formats: frozenset[str] = frozenset()
     """Number formats for which the processor has no instructions."""
 
 
-def _read(path: Path) -> str:
+def _text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except OSError:
@@ -53,28 +54,28 @@ def _read(path: Path) -> str:
 
 def available_memory_gb() -> float | None:
     """Return the free and reclaimable memory [GB] within the limits of this process."""
-    fields = dict(line.split(":", 1) for line in _read(MEMINFO).splitlines() if ":" in line)
-    free = []
+    fields = dict(line.split(":", 1) for line in _text_of(MEMINFO).splitlines() if ":" in line)
+    free_gb = []
     if "MemAvailable" in fields:
-        free.append(int(fields["MemAvailable"].split()[0]) * 1024 / 1e9)
+        free_gb.append(int(fields["MemAvailable"].split()[0]) * 1024 / 1e9)
     try:
         nested = [(group, *group.parents) for group in memory_groups()]
     except OSError:
         return None
     for group in dict.fromkeys(chain.from_iterable(nested)):
-        for limit, used in (
+        for limit_file, usage_file in (
             ("memory.max", "memory.current"),  # cgroups v2
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),  # v1
         ):
-            most, now = _read(group / limit), _read(group / used)
+            limit, usage = _text_of(group / limit_file), _text_of(group / usage_file)
             # Without a limit, version 2 has "max".
-            if group.is_relative_to(CGROUPS) and most.isdecimal() and now.isdecimal():
-                text = _read(group / "memory.stat")
-                stat = dict(line.split(maxsplit=1) for line in text.splitlines())
+            if group.is_relative_to(CGROUPS) and limit.isdecimal() and usage.isdecimal():
+                lines = _text_of(group / "memory.stat").splitlines()
+                stat = dict(line.split(maxsplit=1) for line in lines)
                 # The kernel frees its cache of files when memory is needed.
-                files = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
-                free.append((int(most) - int(now) + files) / 1e9)
-    return min(free, default=None)
+                cached = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
+                free_gb.append((int(limit) - int(usage) + cached) / 1e9)
+    return min(free_gb, default=None)
 
 
 def visible_gpus_gb() -> tuple[float, ...]:
@@ -94,7 +95,7 @@ def visible_gpus_gb() -> tuple[float, ...]:
 def this_machine() -> Machine:
     """Return the resources of this machine, measured at the first call."""
     installed = {name for name, engine in engines().items() if engine.python(REPOSITORY)}
-    formats = slow_formats(_read(CPUINFO))
+    formats = slow_formats(_text_of(CPUINFO))
     return Machine(available_memory_gb(), visible_gpus_gb(), frozenset(installed), formats)
 
 
@@ -107,7 +108,9 @@ def slow_formats(cpuinfo: str) -> frozenset[str]:
     for name, _, value in (line.partition(":") for line in cpuinfo.splitlines()):
         if name.strip() in ("flags", "Features"):
             flags |= {*value.split()}
-    return frozenset(name for name, enough in INSTRUCTIONS.items() if flags and not flags & enough)
+    if not flags:
+        return frozenset()
+    return frozenset(name for name, fast in INSTRUCTIONS.items() if not flags & fast)
 
 
 def choose_engine(
@@ -120,34 +123,34 @@ def choose_engine(
     machine = machine or this_machine()
     if requested not in ("auto", *engines()):
         raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")
-    possible = [engine for engine in engines().values() if row.architecture in engine.scorers]
+    able = [engine for engine in engines().values() if row.architecture in engine.scorers]
     if requested != "auto":
         name = requested
     elif row.recipe:
-        name = row.engine  # What is trained here is small.
+        name = row.engine  # Models that are trained here are small.
     else:
         installed = machine.environments if machine.gpus_gb else ()
-        fast = [engine.name for engine in possible if engine.serves and engine.name in installed]
+        fast = [engine.name for engine in able if engine.serves and engine.name in installed]
         name = next(iter(fast), default_engine(row.architecture).name)
     settings = {"dtype": row.dtype, "first_token": row.first_token}
     reason = obstacle(name, row.architecture, settings)
     if row.recipe and name != row.engine:
         reason = f"the model is trained here and run by {row.engine} alone"
     if reason:
-        names = ", ".join(engine.name for engine in possible)
+        names = ", ".join(engine.name for engine in able)
         hint = "Leave --engine out" if requested != "auto" else "Correct its settings"
         raise UserError(f"model {row.name!r}: {reason}. {hint}; {names} can run it.")
     chosen = find_engine(name)
     if chosen.interpreter and name not in machine.environments:
         raise UserError(
             f"--engine is {name!r}, whose environment ({chosen.interpreter} in {REPOSITORY}) is "
-            f"not there; install it ({chosen.install}), or name the engine {possible[0].name}."
+            f"not there; install it ({chosen.install}), or name the engine {able[0].name}."
         )
     return row.model_copy(update={"engine": name})
 
 
 def choose_format(model: ResolvedModel, machine: Machine) -> ResolvedModel:
-    """Return the model in float32, with a note, if its format is slow here and float32 fits."""
+    """Return the model, but in float32 (with a note) if its format is slow and float32 fits."""
     row, engine = model.row, find_engine(model.row.engine)
     can_use_float32 = "float32" in engine.scorers[row.architecture].dtype
     if machine.gpus_gb or row.dtype not in machine.slow_formats or not can_use_float32:
@@ -158,12 +161,12 @@ def choose_format(model: ResolvedModel, machine: Machine) -> ResolvedModel:
     )
     changed = row.model_copy(update={"dtype": "float32"})
     changed_model = replace(model, row=changed, notes=(*model.notes, note))
-    needed = changed_model.weights_gb + engine.working_gb
-    return model if needed > (machine.memory_gb or needed) else changed_model
+    needed_gb = changed_model.weights_gb + engine.working_gb
+    return model if machine.memory_gb and needed_gb > machine.memory_gb else changed_model
 
 
 def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
-    """Return a line on each model's memory. Raises UserError, with remedies, for one too large."""
+    """Return a line on each model's memory. Raises UserError for a model that needs too much."""
     machine = machine or this_machine()
     lines = []
     for model in models:

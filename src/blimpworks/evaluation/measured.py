@@ -1,8 +1,9 @@
-"""Collect the accuracies of a report card: the models' own, those of baselines, and printed ones.
+"""Collect the accuracies of a report card: of the evaluated models, of baselines, and printed ones.
 
-The input are the tables of one benchmark (``judged.Tables``). "Ours" are the models of the
-evaluation, "printed" those with accuracies in the benchmark's paper; models are ranked among these
-and compared with those of the same size. Functions raise UserError when a table is missing.
+``build`` calls ``accuracy_rows``, ``rankings`` and ``size_classes`` with the tables of a benchmark
+(``judged.Tables``). "Ours" are the evaluated models, "printed" are models with accuracies in the
+benchmark's paper. Our models are ranked among printed ones, and compared with those of their size.
+Functions raise UserError when a table is missing.
 """
 
 import math
@@ -32,7 +33,7 @@ SHARES = ("accuracy", "low", "high")
 LABELS = ["lang", "phenomenon", "paradigm"]
 LEVELS = ["phenomenon", "paradigm"]
 NAMELESS: Record = {"label": "", "parameters": None}
-"""Stands for a printed model that the catalogue does not have."""
+"""Facts of a printed model that the catalogue lacks."""
 
 
 def phenomenon_label(key: str, names: Mapping[str, str]) -> str:
@@ -41,12 +42,13 @@ def phenomenon_label(key: str, names: Mapping[str, str]) -> str:
 
 
 def _accuracy(row: Mapping[Any, Any]) -> Record:
-    shares = {name: float(row[name]) for name in SHARES}
-    return {**shares, **{name: int(row[name]) for name in COUNTS}}
+    accuracy: Record = {name: float(row[name]) for name in SHARES}
+    accuracy.update((name, int(row[name])) for name in COUNTS)
+    return accuracy
 
 
 def pooled(rows: pd.DataFrame) -> Record:
-    """Return the accuracy on the items of all rows, with its 95 % interval."""
+    """Return the accuracy on the items of all rows together, with its 95 % interval."""
     totals = rows[[*COUNTS, "correct"]].sum()
     n, correct = int(totals["n"]), float(totals["correct"])
     accuracy = float(np.average(rows["accuracy"], weights=rows["n"]))
@@ -61,7 +63,7 @@ def pooled(rows: pd.DataFrame) -> Record:
 def mean_of(rows: pd.DataFrame) -> Record:
     """Return the unweighted mean of the rows' accuracies, with an interval from their intervals.
 
-    If it equals the accuracy on all items to a tenth of a percent, it gets that one's interval.
+    A mean that equals the accuracy on all items to a tenth of a percent gets the interval of that.
     """
     on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
     if round(mean, 3) == round(on_all_items["accuracy"], 3):
@@ -71,9 +73,10 @@ def mean_of(rows: pd.DataFrame) -> Record:
 
 
 def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
-    """Return the rows for all languages together, then for each language and its phenomena.
+    """Return the rows for all languages together, then for each language.
 
-    The row over all phenomena comes first. A row exists even if models skipped all of its items.
+    In each, the row over all phenomena comes first, then a row for each phenomenon. A row exists
+    even if models skipped all of its items.
     """
     # Accuracies, keyed by language and phenomenon, then by model.
     frame = tables.accuracies[tables.accuracies["paradigm"] == ALL]
@@ -94,17 +97,17 @@ def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
     table: list[Row] = []
     for key in sorted(measured, key=lambda key: (positions[key[0]], key[1] != ALL, key[1])):
         lang, phenomenon = key
-        accuracies, counted = measured[key], skipped.get(key, {})
-        with_skipped = {m: counted[m] for m in models if m in counted and counted[m]["n"]}
-        for model in accuracies.keys() & with_skipped.keys():
-            accuracies[model]["skipped"] = with_skipped[model]["n"]
+        accuracies, counts = measured[key], skipped.get(key, {})
+        skipped_counts = {m: counts[m] for m in models if m in counts and counts[m]["n"]}
+        for model in accuracies.keys() & skipped_counts.keys():
+            accuracies[model]["skipped"] = skipped_counts[model]["n"]
         table.append(
             {
                 "lang": lang,
                 "phenomenon": phenomenon,
                 "label": phenomenon_label(phenomenon, tables.names),
                 "models": {model: accuracies[model] for model in models if model in accuracies},
-                "skipped": with_skipped,
+                "skipped": skipped_counts,
                 "baselines": baselines.get(key, {}),
             }
         )
@@ -112,7 +115,7 @@ def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
 
 
 def paradigm_rows(tables: Tables) -> list[Row]:
-    """Return a row for each paradigm of each language; none if paradigms are the phenomena."""
+    """Return a row for each paradigm of each language; none if each phenomenon is one paradigm."""
     frame = tables.accuracies[tables.accuracies["paradigm"] != ALL]
     if (frame["paradigm"] == frame["phenomenon"]).all():
         return []
@@ -141,7 +144,7 @@ def unknown_words(scores: Iterable[Path]) -> float:
 
 
 def item_counts(path: str) -> dict[str, int]:
-    """Count the items of a table for each phenomenon and ``all``; an item's conditions are one."""
+    """Count a table's items by phenomenon and ``all``; an item of several rows counts once."""
     rows = read_parquet(Path(path), ["phenomenon", "item_id", *CONDITIONS]).to_pandas()
     if item_key(rows.columns) == "item":
         rows = rows.drop_duplicates(["phenomenon", "item"])
@@ -155,8 +158,10 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
     """
     frames = []
     benchmark = tables.benchmark
+    if benchmark["unit"] == "prompt":
+        return {}
     columns = [*LABELS, "good", "bad", "item", "acceptable", "alternatives"]
-    for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():
+    for path in benchmark["items"].values():
         items = read_table(ITEMS, Path(path), columns).to_pandas()
         rows = baseline_rows(one_row_per_item(items.astype(dict.fromkeys(LABELS, object))))
         # A list of frequencies takes 40 MB, and a card can have a hundred languages.
@@ -187,20 +192,20 @@ class Means:
     """Mean accuracies of printed models and of ours, over the same phenomena or paradigms."""
 
     levels: list[tuple[str, str]]
-    """(phenomenon, paradigm) of the accuracies that the means are over; either may be ``all``."""
+    """(phenomenon, paradigm) of the averaged accuracies; either may be ``all``."""
     means: pd.DataFrame
-    """Columns accuracy, low, high, n, skipped and correct; index ``ours`` (or printed) and model.
+    """Columns accuracy, low, high, n, skipped and correct; index (``ours``, model).
 
-    Only models with all the accuracies have a row. There are rows of ours and of printed models.
+    ``ours`` is False for printed models. Only models with all the accuracies have a row.
     """
     incomplete: list[str]
     """Models without some of the accuracies."""
 
 
 def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
-    """Return the mean over the ``count`` rows of each model (columns as of accuracies, and ours).
+    """Return each model's mean over its ``count`` rows of accuracies, which have a column ``ours``.
 
-    None if no printed model, or none of ours, has so many rows.
+    Return None if no printed model, or no model of ours, has so many rows.
     """
     means, incomplete = {}, []
     groups: Iterable[Any] = rows.groupby(["ours", "model"], sort=False)
@@ -256,7 +261,7 @@ def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
     unit = f"{benchmark['noun']}s"
     notes = []
     if not benchmark["own_items"]:
-        notes.append("Print is over the paper's own items; ours are other items of its kind.")
+        notes.append("Printed numbers are over the paper's items; ours are other items like them.")
     is_sample = any(
         count_rows(Path(path)) > count_rows(Path(benchmark["items"][code]))
         for code, path in benchmark["all_items"].items()
@@ -268,13 +273,14 @@ def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
     )
     if in_print == in_ours and not ours["n"].isna().any() and not is_sample:
         notes.append(
-            f"Print and ours are over the same number of {unit}: {numbers(in_ours, ' to ')}."
+            f"Printed numbers and ours are over equally many {unit}: {numbers(in_ours, ' to ')}."
         )
     else:
         sample = f", a sample (limit: {facts['limit']:,} a language)" if is_sample else ""
         end = sample or "; they are not the same items"
-        count = f"is over {numbers(in_print, ' to ')}" if in_print else "does not number its"
-        notes.append(f"Print {count} {unit}, ours are over {numbers(in_ours, ' to ')}{end}.")
+        count = numbers(in_print, " to ") if in_print else "an unknown number of"
+        ours_count = numbers(in_ours, " to ")
+        notes.append(f"Printed numbers are over {count} {unit}, ours over {ours_count}{end}.")
     skipped = ours["skipped"][ours["skipped"] > 0]
     if len(skipped):
         counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in skipped.items())
@@ -283,7 +289,7 @@ def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
         notes.append(f"Our items: {benchmark['data'].rstrip('.')}.")
     if len(compared.levels) > 1:
         level = "phenomena" if compared.levels[0][1] == ALL else "paradigms"
-        notes.append(f"Means over the {len(compared.levels)} {level} that print and we have.")
+        notes.append(f"Means over the {len(compared.levels)} {level} that both have.")
     if compared.incomplete:
         models = {**facts["printed"], **facts["models"]}
         names = (models.get(name, NAMELESS)["label"] or name for name in compared.incomplete)
@@ -301,7 +307,7 @@ def rankings(tables: Tables) -> list[Record]:
         overall = [level for level in common if level == (ALL, ALL)]
         phenomena = [level for level in common if level[0] != ALL and level[1] == ALL]
         paradigms = [level for level in common if level[1] != ALL]
-        # Compare at the coarsest level that both have.
+        # Compare at the coarsest level of which both have accuracies.
         levels = sorted(overall or phenomena or paradigms)
         rows = pd.concat([side[side.index.isin(levels)] for side in (printed, ours)])
         means = _means(rows, levels, len(levels))
@@ -310,7 +316,7 @@ def rankings(tables: Tables) -> list[Record]:
     ranked = [_ranking(lang, means, tables) for lang, means in means_by_lang.items()]
     if len(means_by_lang) > 1:
         rows = pd.concat([means.means for means in means_by_lang.values()]).reset_index()
-        # Without an interval, an accuracy has no number of items that could be added.
+        # Only accuracies with an interval have a number of items that can be added.
         rows = rows.sort_values("ours", kind="stable").assign(
             n=rows["n"].where(rows["low"].notna())
         )
@@ -319,7 +325,7 @@ def rankings(tables: Tables) -> list[Record]:
             complete = {*means.means.index.get_level_values("model")}
             incomplete = [n for n in dict.fromkeys(means.incomplete) if n not in complete]
             means = replace(means, incomplete=incomplete)
-            note = f"Means over the {len(means_by_lang)} languages that print and we have."
+            note = f"Means over the {len(means_by_lang)} languages that both have."
             ranked.insert(0, _ranking(MEAN, means, tables, [note]))
     return ranked
 
@@ -332,12 +338,12 @@ MOST_GAPS = 5
 
 
 def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:
-    """Return differences to the mean of printed models, by phenomenon, or else by language."""
+    """Return differences of a model to the mean of printed ones, by phenomenon or else language."""
     labels = ["lang", *LEVELS]
     mean_of_printed = printed.groupby(labels)["accuracy"].mean()
     accuracies = {"accuracy": ours.set_index(labels)["accuracy"], "printed": mean_of_printed}
     both = pd.DataFrame(accuracies).dropna().reset_index()
-    # Paradigms only count in phenomena without an accuracy.
+    # Paradigms are used only for phenomena that have no accuracy themselves.
     finer = both[both["phenomenon"] != ALL]
     is_phenomenon = finer["paradigm"] == ALL
     has_phenomenon = is_phenomenon.groupby([finer["lang"], finer["phenomenon"]]).transform("any")
@@ -351,13 +357,13 @@ def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Rec
 
 
 def size_classes(tables: Tables) -> dict[str, Record]:
-    """Compare each model with printed ones of its size; empty if the paper prints none."""
+    """Compare each model with printed models of its size; empty if the paper prints none."""
     printed, accuracies, facts = tables.printed, tables.accuracies, tables.facts
     classes: dict[str, Record] = {}
     for model in tables.benchmark["languages"] if len(printed) else ():
         size = facts["models"][model]["parameters"]  # in billions
         labels: dict[str, str] = {}
-        largest_gaps: list[Record] = []
+        largest_gaps, note = list[Record](), ""
         for name in dict.fromkeys(printed["model"]):
             peer = facts["printed"].get(name, NAMELESS)
             parameters = peer["parameters"] or math.inf
@@ -367,7 +373,7 @@ def size_classes(tables: Tables) -> dict[str, Record]:
             note = "How many parameters it has is not known."
         elif not labels:
             note = (
-                f"Print has no other model of its size ({size_text(size)} parameters, within a "
+                f"No other printed model is of its size ({size_text(size)} parameters, within a "
                 f"factor of {FACTOR})."
             )
         else:
@@ -375,7 +381,7 @@ def size_classes(tables: Tables) -> dict[str, Record]:
             gaps = _gaps(ours, printed[printed["model"].isin(labels)], tables)
             gaps.sort(key=lambda gap: gap["difference"])
             largest_gaps = [gap for gap in gaps if gap["difference"] < 0][:MOST_GAPS]
-            no_gaps = "It is behind them nowhere." if gaps else "They share no phenomenon."
-            note = "" if largest_gaps else no_gaps
+            if not largest_gaps:
+                note = "It is behind them nowhere." if gaps else "They share no phenomenon."
         classes[model] = {"models": [*labels.values()], "gaps": largest_gaps, "note": note}
     return classes

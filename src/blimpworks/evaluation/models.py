@@ -1,8 +1,9 @@
 """Find the models that a user names, and describe each by a row of a table of models.
 
-``./model``, ``owner/name@revision`` or a name of the catalogue (``config/models.tsv``) become a
-``ResolvedModel`` with a ``ModelRow``: name, label, address, architecture, engine, number format ….
-The row comes from the catalogue, or from the model's files.
+``session.Evaluation`` calls ``resolve_models`` with arguments such as ``./model``,
+``owner/name@revision`` or a name in the catalogue (``config/models.tsv``). The results are
+``ResolvedModel`` objects. Their rows (name, address, architecture, engine, number format, …) come
+from the catalogue, or from the models' files.
 """
 
 import os
@@ -31,8 +32,8 @@ from blimpworks.records.job import REPOSITORY
 
 CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
 """Columns of a model's row that the user can set."""
-FIRST = {"bos": "after the start symbol", "eos": "after the end symbol", "skip": "not counted"}
-"""Phrases for how the first token is scored, if the token before it is unknown."""
+STARTS = {"bos": "after the start symbol", "eos": "after the end symbol", "skip": "not counted"}
+"""Phrases on how the first token is scored, by policy, for models without a loaded tokenizer."""
 PER_LANGUAGE = "/{lang}"
 """End of the address of a model that has a checkpoint for each language."""
 
@@ -46,23 +47,25 @@ def size_text(gigabytes: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """A model that the user names, with facts from its files."""
+    """A model that the user names: its row, and facts from its files."""
 
     argument: str
     row: ModelRow
     components: tuple[str, ...]
-    """Owner and name, or folders and name. Its unique name joins as many of the last as needed."""
+    """Owner and name on the hub, or folders and name of its path. The last ones make its name."""
     in_catalogue: bool = False
     revision: str = ""
     """Branch, tag or commit that the user named; the row has the commit."""
     file_gb: float = 0.0
-    """Size of its files [GB], for a model without a number of parameters."""
+    """Size of its files [GB], for a model whose number of parameters is unknown."""
     quantisation: str = ""
+    """Name of the quantisation of its weights; empty for none."""
     notes: tuple[str, ...] = ()
+    """Sentences to print before the run."""
     start: str = ""
     """Phrase on the token before the first one; empty if its tokenizer was not loaded."""
     code: str = ""
-    """Digest of its own code, to which the user consents; empty without any."""
+    """Digest of the code in its folder, if the user let this code run; else empty."""
 
     @property
     def weights_gb(self) -> float:
@@ -81,7 +84,8 @@ class ResolvedModel:
             size = f"{number} parameters ({size_text(self.weights_gb)})"
         facts = [row.architecture, row.dtype, size]
         if row.architecture in ("causal", "lstm"):
-            facts.append(f"first token {self.start or FIRST.get(row.first_token, row.first_token)}")
+            start = self.start or STARTS.get(row.first_token, row.first_token)
+            facts.append(f"first token {start}")
         if row.architecture == "causal":
             facts.append("chat template" if row.tuning == "chat" else "no chat template")
         if row.recipe:
@@ -101,7 +105,7 @@ def _slug(text: str) -> str:
 
 
 def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str) -> ModelRow:
-    """Return a row with values and the user's overrides. Raises UserError for an impossible one."""
+    """Return a row with values and the user's overrides. Raises UserError for a wrong value."""
     for name, value in overrides.items():
         if name not in CAN_BE_SET:
             expected = ", ".join(CAN_BE_SET)
@@ -142,7 +146,7 @@ def _from_facts(
     overrides: Mapping[str, str],
     columns: Mapping[str, str],
 ) -> ResolvedModel:
-    """Return a model from the facts in its files, and ``columns`` that the files do not give."""
+    """Return a model from the facts in its files; ``columns`` are values from other sources."""
     architecture = overrides.get("architecture", facts.architecture)
     if architecture != facts.architecture:
         raise UserError(
@@ -178,11 +182,12 @@ def _from_facts(
 
 
 def _has_model(folder: Path) -> bool:
-    return any((folder / n).exists() for n in (FILE_NAME, "config.json", "adapter_config.json"))
+    names = (FILE_NAME, "config.json", "adapter_config.json")
+    return any((folder / name).exists() for name in names)
 
 
 def _model_folders(path: Path) -> list[Path]:
-    """Return the folders with checkpoints: the path itself, PATH/eng, PATH/fra …, or PATH/multi."""
+    """Return the folders with checkpoints: PATH itself, or PATH/eng, PATH/fra …, or PATH/multi."""
     if _has_model(path) or not path.is_dir():
         return [path] if _has_model(path) else []
     languages = [p for p in sorted(path.iterdir()) if re.fullmatch("[a-z]{3}", p.name)]
@@ -190,25 +195,19 @@ def _model_folders(path: Path) -> list[Path]:
     return folders or [*filter(_has_model, [path / "multi"])]
 
 
-def _facts_of_languages(
-    directory: Path,
-    folders: Sequence[Path],
-    choice: UserChoice,
-) -> ModelFacts:
-    """Return the facts of a model with a checkpoint for each language: those of the largest one.
-
-    Raises UserError when checkpoints differ.
-    """
+def _facts_of_languages(directory: Path, folders: Sequence[Path], choice: UserChoice) -> ModelFacts:
+    """Return the facts of a model's largest checkpoint. Raises UserError if checkpoints differ."""
     facts_by_lang = {folder.name: facts_of(folder, choice) for folder in folders}
     first = folders[0].name
-    run_as = {}
+    descriptions = {}
     for lang, facts in facts_by_lang.items():
-        run_as[lang] = f"{facts.architecture}, {facts.dtype}, {facts.first_token}"
-        run_as[lang] += f", with own code {facts.code}" if facts.code else ""
-        if run_as[lang] != run_as[first]:
+        descriptions[lang] = f"{facts.architecture}, {facts.dtype}, {facts.first_token}"
+        descriptions[lang] += f", with own code {facts.code}" if facts.code else ""
+        if descriptions[lang] != descriptions[first]:
             raise UserError(
-                f"{directory}: {first} is {run_as[first]} and {lang} is {run_as[lang]}; expected "
-                "one model with checkpoints of one kind. Name them one by one."
+                f"{directory}: {first} is {descriptions[first]} and {lang} is "
+                f"{descriptions[lang]}; expected one model with checkpoints of one kind. Name them "
+                "one by one."
             )
     for lang, facts in facts_by_lang.items():
         if facts.scope not in ("multi", lang):
@@ -221,15 +220,18 @@ def _facts_of_languages(
 
 
 def _notes_on_words(path: Path) -> tuple[str, ...]:
-    """Return sentences on words of an n-gram file that cannot occur in the items as written."""
-    vocabulary = read_vocabulary(path)[2:]
-    unmatched = [word for word in vocabulary if [piece for piece, _ in split_words(word)] != [word]]
-    notes, of_words = [], f"of the {len(vocabulary):,} words of {path.name}"
+    """Return sentences on words of an n-gram file that are written in another way than items."""
+    vocabulary = read_vocabulary(path)[2:]  # without <unk> and </s>
+    unmatched = []  # words that are not split like the words of sentences
+    for word in vocabulary:
+        pieces = [piece for piece, _ in split_words(word)]
+        if pieces != [word]:
+            unmatched.append(word)
+    notes, of_all = [], f"of the {len(vocabulary):,} words of {path.name}"
     if len(unmatched) > 0.05 * len(vocabulary):
         notes.append(
-            f"{len(unmatched):,} {of_words}, such as {unmatched[0]!r}, never match, because "
-            "sentences are split into words and punctuation marks; a word that is not known counts "
-            "as <unk>."
+            f"{len(unmatched):,} {of_all}, such as {unmatched[0]!r}, never match, because "
+            "sentences are split into words and punctuation marks; unknown words are <unk>."
         )
     # Georgian capitals do not count: no sentence begins with one, and title() makes none.
     cased = [word for word in vocabulary if word.title() != word or word.lower() != word]
@@ -237,14 +239,14 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
         "a capital": sum(word.lower() != word for word in cased),
         "a small letter": sum(word.upper() != word for word in cased),
     }
-    if len(cased) >= max(10, len(vocabulary) / 2):
-        notes += [
-            f"{count or 'None'} {of_words} {'have' if count > 1 else 'has'} {letter}, so words of "
-            "sentences with one count as <unk> (the report card has the share of unknown words); "
-            "name a model of text that is written like the sentences."
-            for letter, count in counts.items()
-            if count <= 0.01 * len(cased)
-        ]
+    for letter, number in counts.items():
+        if len(cased) >= max(10, len(vocabulary) / 2) and number <= 0.01 * len(cased):
+            verb = "have" if number > 1 else "has"
+            notes.append(
+                f"{number or 'None'} {of_all} {verb} {letter}, so words of sentences with one "
+                "count as <unk> (the report card has the share of unknown words); name a model of "
+                "text that is written like the sentences."
+            )
     return tuple(notes)
 
 
@@ -296,13 +298,13 @@ def _resolve_path(
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
-    """Let a model of one language run on the requested ones, with a note if they are others."""
+    """Let a local model of one language run on all requested languages, with a note on others."""
     row = model.row
-    is_for_one = (
+    has_one_language = (
         is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(PER_LANGUAGE)
     )
     foreign = [lang for lang in requested if lang != row.languages]
-    if not is_for_one or not foreign:
+    if not has_one_language or not foreign:
         return model
     note = (
         f"{row.label} was trained for {row.languages} and is run on {', '.join(foreign)}, "
@@ -318,7 +320,7 @@ def _resolve_hub_id(
     overrides: Mapping[str, str],
     trusted: Collection[str],
 ) -> ResolvedModel:
-    """Resolve owner/name[:FILE.gguf][@revision]. Raises UserError, perhaps with a similar name."""
+    """Resolve owner/name[:FILE.gguf][@revision]. Raises UserError, with a similar name if any."""
     hf_id, _, revision = argument.partition("@")
     close = get_close_matches(hf_id.lower(), catalogue, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -331,8 +333,8 @@ def _resolve_hub_id(
     impossible = ".." in hf_id or "--" in hf_id.partition(":")[0]
     if not HUB_ID.fullmatch(hf_id) or looks_like_file or impossible:
         raise UserError(
-            f"model {argument!r} is no file or directory that exists, and no name that the hub "
-            f"could have; expected {expected}.{hint}"
+            f"model {argument!r} is no existing file or directory, and cannot be a name on the "
+            f"hub; expected {expected}.{hint}"
         )
     if "/" not in hf_id and close:
         raise UserError(
@@ -372,11 +374,11 @@ def resolve_model(
 ) -> ResolvedModel:
     """Resolve a name of the catalogue, a path, or owner/name[@revision] to a model.
 
-    It is looked up in the catalogue, then as a directory, then on the hub. The user sets the
-    columns ``overrides`` (see ``CAN_BE_SET``). ``trusted`` are digests of models' code that may
+    The catalogue is searched first, then directories and files, then the hub. ``overrides`` are
+    columns (``CAN_BE_SET``) that the user sets. ``trusted`` are digests of models' code that may
     run. Raises UserError when there is no such model, or it cannot be run safely.
     """
-    overrides = {**(overrides or {})}
+    overrides = dict(overrides or {})
     if "first_token" in overrides:
         overrides["first_token"] = policy_of(overrides["first_token"])
     if is_local(argument):
@@ -388,7 +390,7 @@ def resolve_model(
     if row is not None:
         if not row.hf_id and not row.recipe:
             why = row.note or "nobody says where"
-            raise UserError(f"model {argument!r} of the catalogue cannot be had: {why}.")
+            raise UserError(f"model {argument!r} of the catalogue is not available: {why}.")
         # Without papers, so that the model is run on every benchmark.
         row = _row({**row.model_dump(), "papers": ()}, overrides, argument)
         return ResolvedModel(argument, row, (row.name,), True, row.revision)
@@ -400,7 +402,7 @@ def resolve_model(
 
 
 def code_of_model(argument: str) -> tuple[Path, ModelCode]:
-    """Return the folder of a model, local or of the hub, and the code that the model brings along.
+    """Return the folder of a model, local or from the hub, and the code that the folder contains.
 
     Raises UserError for a model without code, or with code that cannot be run.
     """
@@ -433,7 +435,7 @@ def resolve_models(
             f"--run-model-code names {unused[0]}, and no model named here has code of its own with "
             f"that digest; {SHOW} shows the digest of each."
         )
-    first: dict[tuple[str, str], ResolvedModel] = {}  # by address and revision
+    model_by_key: dict[tuple[str, str], ResolvedModel] = {}  # keys are (address, revision)
     for model in models:
         row, address, revision = model.row, model.row.hf_id or model.row.name, ""
         if is_local(row.hf_id):
@@ -441,21 +443,23 @@ def resolve_models(
         elif row.hf_id:
             revision = model.revision
         keys = [(address, revision), (address, row.revision)]
-        # A model of the catalogue has the same name at any revision.
-        keys += [(row.name, "")] if model.in_catalogue else []
+        if model.in_catalogue:
+            keys.append((row.name, ""))  # its name is the same at any revision
         for key in keys:
-            earlier = first.setdefault(key, model)
+            earlier = model_by_key.setdefault(key, model)
             if earlier is not model:
-                names = f" (as {earlier.argument!r} and as {model.argument!r})"
-                names = "" if earlier.argument == model.argument else names
+                names = ""
+                if earlier.argument != model.argument:
+                    names = f" (as {earlier.argument!r} and as {model.argument!r})"
                 raise UserError(f"model {model.argument!r} is named twice{names}; name it once.")
     return _with_names(models, {name for name, row in catalogue.items() if row.papers})
 
 
 def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
-    """Give models outside the catalogue unique names and labels, from their last components.
+    """Return the models with unique names and labels, from their last components.
 
-    runs/a/final and runs/b/final become a-final and b-final. ``taken``: names of other models.
+    runs/a/final and runs/b/final become a-final and b-final. Models of the catalogue keep their
+    names; ``taken`` are names of other models.
     """
     depths = [1] * len(models)
     while True:

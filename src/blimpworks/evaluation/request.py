@@ -1,8 +1,10 @@
 """Read the options of ``blimpworks evaluate``, list benchmarks, and write an evaluation's files.
 
-An evaluation is a campaign: ``campaign.yaml`` names models, benchmarks and languages, and
-``models.tsv`` describes the models. The catalogue are the tables in ``config/`` with all models,
-languages and data files that campaigns choose from.
+``session.Evaluation`` and the command call these functions. ``parse_languages("English, deu")``
+returns ("eng", "deu"). ``list_benchmarks`` describes the benchmarks that can be run. An evaluation
+is a campaign: ``write_campaign`` writes its file, which names models, benchmarks and languages, and
+``write_models`` the table that describes the models. The catalogue is the set of tables in
+``config/`` with all models, languages and data files that campaigns choose from.
 """
 
 import logging
@@ -53,16 +55,17 @@ def repository_catalogue() -> Catalogue:
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Return the distinct names between commas; no name for ``all``."""
+    """Return the distinct names in a text with commas between them; an empty tuple for ``all``."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     return () if names == ("all",) else names
 
 
 def parse_benchmarks(text: str) -> tuple[str, ...]:
-    """Return names for names or paths of benchmarks. Raises UserError if one cannot be used."""
-    folders = {name: named_folder(name) for name in parse_names(text)}
-    declare([*filter(None, folders.values())])
-    names = tuple(dict.fromkeys(path.name if path else name for name, path in folders.items()))
+    """Return benchmarks' names for names or paths. Raises UserError for an unusable benchmark."""
+    folder_by_name = {name: named_folder(name) for name in parse_names(text)}
+    declare([folder for folder in folder_by_name.values() if folder])
+    names = [folder.name if folder else name for name, folder in folder_by_name.items()]
+    names = list(dict.fromkeys(names))
     for name in names:
         check_usable(name)
         if name not in benchmarks():
@@ -71,7 +74,7 @@ def parse_benchmarks(text: str) -> tuple[str, ...]:
             raise UserError(
                 f"--benchmarks names {name!r}; expected some of {', '.join(benchmarks())}. {hint}"
             )
-    return names
+    return tuple(names)
 
 
 def _same_language(code: str, languages: Collection[str]) -> list[str]:
@@ -83,9 +86,9 @@ def _same_language(code: str, languages: Collection[str]) -> list[str]:
         return []
     for macro in (False, True):
         tag = langcodes.standardize_tag(code, macro=macro)
-        same = [c for c in languages if langcodes.standardize_tag(c, macro=macro) == tag]
-        if same:
-            return same
+        matching = [c for c in languages if langcodes.standardize_tag(c, macro=macro) == tag]
+        if matching:
+            return matching
     return []
 
 
@@ -144,32 +147,32 @@ def folders_outside(names: Iterable[str]) -> list[Path]:
 
 def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
     """Write a campaign file; return True if it replaces one with other settings."""
-    before = read_yaml(path, "a campaign file") if path.exists() else settings
-    head = (
+    earlier_settings = read_yaml(path, "a campaign file") if path.exists() else settings
+    comment = (
         "# An evaluation, as a campaign that can be run again, sent to a cluster and cited:\n"
         f"# {rerun_command(as_setting(path))}\n"
     )
     body = yaml.safe_dump({**settings}, sort_keys=False, allow_unicode=True, width=100)
-    write_text(path, head + body)
-    return bool(before != settings)
+    write_text(path, comment + body)
+    return bool(earlier_settings != settings)
 
 
 def write_models(rows: Iterable[ModelRow], path: Path) -> None:
     """Write a table of models. Raises UserError when a value has a tab or line break."""
     lines = ["\t".join(ModelRow.model_fields)]
     for row in rows:
-        texts = []
+        cells = []
         for column in ModelRow.model_fields:
             value = getattr(row, column)
-            text = ",".join(value) if isinstance(value, tuple) else str(value)
-            text = "" if value is None else text
-            if re.search(r"[\t\r\n]", text):
+            cell = ",".join(value) if isinstance(value, tuple) else str(value)
+            cell = "" if value is None else cell
+            if re.search(r"[\t\r\n]", cell):
                 raise UserError(
-                    f"model {row.name!r}: {column} is {text!r}, and no table can hold its tabs or "
+                    f"model {row.name!r}: {column} is {cell!r}, and no table can hold its tabs or "
                     "line ends; rename the model."
                 )
-            texts.append(text)
-        lines.append("\t".join(texts))
+            cells.append(cell)
+        lines.append("\t".join(cells))
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
@@ -193,15 +196,15 @@ class Listed:
     files: int = 0
     """Number of files from outside the repository that its items are made from."""
     local_files: int = 0
-    """Number of these files that are downloaded, or in the campaign's mirror."""
+    """Number of these files that are downloaded, or in the campaign's mirror directory."""
     origin: str = "in the repository"
-    """Origin of its items, if there are no such files."""
+    """Phrase on where its items come from, if they are made from no such files."""
     optional_languages: tuple[str, ...] = ()
-    """Languages that it is only run on if the user names them."""
+    """Languages in which it is only run if the user names them."""
     is_optional: bool = False
     """True if it is only run when the user names it, or one of its languages."""
     obstacle: str = ""
-    """Reason why it cannot be run with the data; else empty."""
+    """Reason why it cannot be run with these data; empty if it can."""
 
 
 def is_local_file(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
@@ -213,11 +216,8 @@ def is_local_file(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
     return any(path.is_file() for path in copies)
 
 
-def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
-    """Return the languages of a campaign for which all files of the benchmark have checksums.
-
-    Raises UserError when there is none.
-    """
+def _pinned_languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
+    """Return a benchmark's languages whose treebanks have checksums. Raises UserError if none."""
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
     with_treebanks = paper.treebanks(campaign, catalogue)
@@ -229,30 +229,28 @@ def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -
     ]
     if not languages:
         raise UserError(
-            f"{benchmark.name} has items in none of the languages whose files can be had here; "
+            f"{benchmark.name} has items in none of the languages whose files are available here; "
             "take it out, or choose other data (--data, --mirror)."
         )
     return languages
 
 
-def own_languages(campaign: Campaign) -> tuple[list[str], list[str]]:
-    """Return all languages of a campaign's benchmarks, and those whose treebanks lack checksums.
-
-    Raises UserError when a benchmark has no language.
-    """
-    languages: dict[str, None] = {}  # dicts, to keep the order
-    all_languages: dict[str, None] = {}
+def languages_of_benchmarks(campaign: Campaign) -> tuple[list[str], list[str]]:
+    """Return (pinned, unpinned) languages of benchmarks. Raises UserError if none is pinned."""
+    pinned: list[str] = []
+    all_languages: list[str] = []
     for name in campaign.benchmarks:
         alone = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
         # With "skip", a language would be lost if all its files lack a checksum.
         catalogue = load_catalogue(alone.model_copy(update={"unpinned": "error"}))
-        languages |= dict.fromkeys(_languages(alone, catalogue, benchmarks()[name]))
-        all_languages |= dict.fromkeys(benchmarks()[name].languages(alone, catalogue))
-    return [*languages], [lang for lang in all_languages if lang not in languages]
+        pinned += _pinned_languages(alone, catalogue, benchmarks()[name])
+        all_languages += benchmarks()[name].languages(alone, catalogue)
+    unpinned = [lang for lang in dict.fromkeys(all_languages) if lang not in pinned]
+    return list(dict.fromkeys(pinned)), unpinned
 
 
 def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
-    """Return a benchmark's languages, numbers of items and files in a campaign's data."""
+    """Return a benchmark's languages, numbers of items, and data files for a campaign's list."""
     campaign = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
     paper = paper_of(benchmark.name)
     noun = "pairs" if benchmark.judge == "judge" else "items"
@@ -260,13 +258,13 @@ def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
     listed = Listed(benchmark.name, paper.citation.label)
     try:
         catalogue = load_catalogue(campaign)
-        languages = _languages(campaign, catalogue, benchmark)
-        pinned: list[Pinned] = [*paper.sources(campaign, catalogue)]
+        languages = _pinned_languages(campaign, catalogue, benchmark)
+        rows: list[Pinned] = [*paper.sources(campaign, catalogue)]
         for lang in paper.treebanks(campaign, catalogue):
-            pinned += catalogue.treebanks[lang]
-        by_name = {row.name: row for row in pinned if isinstance(row, SourceRow | TreebankRow)}
-        files = [row for row in by_name.values() if is_usable(campaign, row)]
-        number = benchmark.counted_units or benchmark.expected_units
+            rows += catalogue.treebanks[lang]
+        row_by_name = {row.name: row for row in rows if isinstance(row, SourceRow | TreebankRow)}
+        files = [row for row in row_by_name.values() if is_usable(campaign, row)]
+        count_items = benchmark.counted_units or benchmark.expected_units
         origin = listed.origin
         if benchmark.own_words:
             origin = "generated here"
@@ -274,7 +272,7 @@ def _describe(campaign: Campaign, benchmark: Benchmark) -> Listed:
             origin = f"in {paper.folder}"
         return replace(
             listed,
-            expected={lang: number(campaign, catalogue, lang) for lang in languages},
+            expected={lang: count_items(campaign, catalogue, lang) for lang in languages},
             files=len(files),
             local_files=sum(is_local_file(campaign, row) for row in files),
             origin=origin,
@@ -294,15 +292,15 @@ def list_benchmarks(campaign: Campaign) -> list[Listed]:
         if row.obstacle:
             rows.append(replace(row_in_all, is_optional=not row_in_all.obstacle))
         else:
-            more = tuple(lang for lang in row_in_all.expected if lang not in row.expected)
+            optional = tuple(lang for lang in row_in_all.expected if lang not in row.expected)
             is_optional = name not in campaign.benchmarks
-            rows.append(replace(row, optional_languages=more, is_optional=is_optional))
-    faults = registered()[1].items()
-    return rows + [Listed(name, obstacle=f"not usable: {fault}") for name, fault in faults]
+            rows.append(replace(row, optional_languages=optional, is_optional=is_optional))
+    _, faults = registered()
+    return rows + [Listed(name, obstacle=f"not usable: {why}") for name, why in faults.items()]
 
 
-def _lines(row: Listed) -> Iterator[str]:
-    """Yield lines on a benchmark's languages and files; no-break spaces hold texts together."""
+def _lines_on(row: Listed) -> Iterator[str]:
+    """Yield lines on a benchmark's languages and files; no-break spaces prevent line breaks."""
     if row.obstacle:
         yield row.obstacle
         return
@@ -319,7 +317,7 @@ def _lines(row: Listed) -> Iterator[str]:
         counts = ", ".join(f"{lang}\xa0{number:,}" for lang, number in row.expected.items())
         yield f"{languages}, {row.items} in each: {counts}"
     if row.optional_languages:
-        yield f"where it or they are named also: {', '.join(row.optional_languages)}"
+        yield f"only if named by --languages: {', '.join(row.optional_languages)}"
     if not row.files:
         yield row.origin
     elif row.local_files == row.files:
@@ -330,10 +328,10 @@ def _lines(row: Listed) -> Iterator[str]:
 
 
 def listing_text(rows: Sequence[Listed]) -> str:
-    """Return the list as text: benchmarks that always run, those to name, those that cannot run."""
+    """Return the list as text: benchmarks run by default, those run if named, and the others."""
     sections = {
         "": [row for row in rows if not (row.obstacle or row.is_optional)],
-        "Where they are named (--benchmarks NAME, --languages CODES):": [
+        "Only if named (--benchmarks NAME, --languages CODES):": [
             row for row in rows if row.is_optional
         ],
         "Not in these data:": [row for row in rows if row.obstacle],
@@ -347,6 +345,6 @@ def listing_text(rows: Sequence[Listed]) -> str:
         for row in rows_of_section:
             title = f"{row.name} ({row.label})" if row.label else row.name
             lines.append(textwrap.shorten(title, LINE_WIDTH, placeholder=" …"))
-            for text in _lines(row):
+            for text in _lines_on(row):
                 lines += [line.replace("\xa0", " ") for line in wrapper.wrap(text)]
     return "\n".join(lines)

@@ -1,4 +1,8 @@
-"""Run the campaign of an evaluation with Snakemake, show its progress, and explain a failure."""
+"""Run the campaign of an evaluation with Snakemake, show its progress, and explain a failure.
+
+``session.Evaluation.run`` locks the evaluation's folder (``claimed``) and calls ``run_snakemake``.
+``Output`` reads progress and failures from lines such as ``3 of 12 steps (25%) done``.
+"""
 
 import fcntl
 import logging
@@ -38,8 +42,8 @@ MOST_FAILURE_LINES = 30
 def claimed(folder: Path) -> Iterator[int]:
     """Create and lock an evaluation's folder, and yield the file descriptor of the lock.
 
-    The lock ends with the last process that has it, unlike Snakemake's own lock. So the same
-    command can continue after a power cut. Raises UserError when another process has the lock.
+    The lock ends when the last process that holds it ends. Snakemake's lock does not, so that the
+    same command could not continue after a power cut. Raises UserError when another process has it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
@@ -63,9 +67,9 @@ def snakemake_command(
     campaign_file: Path, targets: Sequence[str], *, cores: int = 1, profile: str | None = None
 ) -> list[str]:
     """Return the command line that builds targets of a campaign; its folder must be ``claimed``."""
-    # A profile sets the number of parallel jobs. Without one, each model uses all cores: so the
-    # first numbers come early, and no two models share the memory.
-    # Answers have one thread: each more takes memory that is not stated before (0.56 GB measured).
+    # A profile sets the number of parallel jobs. Without one, each scoring job uses all cores, so
+    # that the first numbers come early, and no two models share the memory. Jobs that answer have
+    # one thread, because each further one takes memory that no plan includes (0.56 GB measured).
     local_arguments = ["--cores", str(cores), "--set-threads", f"score={cores}"]
     jobs = ["--profile", profile] if profile else local_arguments
     snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
@@ -74,16 +78,16 @@ def snakemake_command(
 
 @dataclass
 class Output:
-    """The lines of Snakemake so far, from which progress and failures are read."""
+    """Lines that Snakemake has printed so far, from which progress and failures are read."""
 
     lines: list[str] = field(default_factory=list)
     steps: tuple[int, int] = (0, 0)
     """Number of finished steps, and of all steps."""
     started: float = field(default_factory=monotonic)
-    has_first: bool = False
-    """True once the first scores were reported."""
+    has_first_scores: bool = False
+    """Whether the console has shown when the first sentences were scored."""
 
-    def take(self, line: str) -> None:
+    def store(self, line: str) -> None:
         """Store a line, and the number of steps if the line has it."""
         self.lines.append(line.rstrip("\n"))
         if match := STEPS.search(line):
@@ -97,33 +101,40 @@ class Output:
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("w", encoding="utf-8") as handle:
                 for line in stream:
-                    self.take(line)
+                    self.store(line)
                     handle.write(line)
                     handle.flush()
         except OSError as error:
             logging.getLogger(__name__).warning("%s cannot be written: %s", log, error)
             # Read on, because Snakemake would wait once its output buffer is full.
             for line in stream:
-                self.take(line)
+                self.store(line)
 
     def failure(self) -> str:
-        """Return the workflow's summary of a failure, else the lines from the first error on."""
+        """Return the lines from the workflow's summary on, else from the first error on."""
         summaries = [i for i, line in enumerate(self.lines) if line.startswith("What failed:")]
         errors = [i for i, line in enumerate(self.lines) if "Error" in line]
-        start = (summaries[-1:] or errors[:1] or [max(0, len(self.lines) - MOST_FAILURE_LINES)])[0]
+        start = max(0, len(self.lines) - MOST_FAILURE_LINES)
+        if summaries:
+            start = summaries[-1]
+        elif errors:
+            start = errors[0]
         return "\n".join(self.lines[start : start + MOST_FAILURE_LINES])
 
-    def progress(self, look: Callable[[], Status], console: Console) -> str:
-        """Return a line: ``2 min · 3 of 12 steps · gpt2: 40 of 90 sentences, 1 min left``."""
+    def progress(self, get_status: Callable[[], Status], console: Console) -> str:
+        """Return a line: ``2 min · 3 of 12 steps · gpt2: 40 of 90 sentences, 1 min left``.
+
+        ``get_status`` reads how many sentences are scored; a line is printed at the first of them.
+        """
         seconds = monotonic() - self.started
         done, total = self.steps
         texts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
         try:
-            models = look().models
+            models = get_status().models
         except (UserError, OSError):  # a file is incomplete while it is written
             return " · ".join(texts)
-        if not self.has_first and any(model.done for model in models):
-            self.has_first = True
+        if not self.has_first_scores and any(model.done for model in models):
+            self.has_first_scores = True
             console.print(f"First sentences scored after {seconds:.0f} s.")
         paces = []
         for model in models:
@@ -134,24 +145,26 @@ class Output:
         return " · ".join([*texts, "; ".join(paces)] if paces else texts)
 
     def follow(
-        self, process: subprocess.Popen[str], look: Callable[[], Status], console: Console
+        self, process: subprocess.Popen[str], get_status: Callable[[], Status], console: Console
     ) -> None:
-        on_terminal, progress = console.is_terminal, ""
+        """Show progress until the process ends: in one changing line on a terminal, else lines."""
+        on_terminal, printed_progress = console.is_terminal, ""
         with console.status("starting") if on_terminal else nullcontext() as line:
             while True:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=OFTEN if on_terminal else RARELY)
                     return
-                text = self.progress(look, console)
+                text = self.progress(get_status, console)
+                _time, _, progress = text.partition(" · ")
                 if line:
                     line.update(text)
-                elif progress != text.partition(" · ")[2]:
+                elif progress != printed_progress:
                     console.print(text, soft_wrap=True)
-                    progress = text.partition(" · ")[2]
+                    printed_progress = progress
 
 
 class Interrupts:
-    """Context that forwards Ctrl-C and similar signals to Snakemake, and waits for its end."""
+    """Context that forwards Ctrl-C and similar signals to Snakemake, and waits until it ends."""
 
     process: subprocess.Popen[str] | None = None
     caught = False
@@ -161,14 +174,14 @@ class Interrupts:
         # Ignored signals stay ignored, as under nohup.
         self.earlier_handlers = {n: h for n, h in handlers.items() if h != signal.SIG_IGN}
         for number in self.earlier_handlers:
-            signal.signal(number, self.pass_on)
-        # But a shell ignores SIGINT for background jobs, and Snakemake would inherit that.
-        # A handler, unlike ignoring, is not inherited.
+            signal.signal(number, self.interrupt)
+        # But a shell ignores SIGINT for background jobs. Snakemake would inherit that, as it does
+        # not inherit a handler.
         if handlers[signal.SIGINT] == signal.SIG_IGN:
             self.earlier_handlers[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
         return self
 
-    def pass_on(self, *_: object) -> None:
+    def interrupt(self, *_: object) -> None:
         """Interrupt Snakemake and its jobs as Ctrl-C does, so that they end cleanly."""
         self.caught = True
         if self.process is not None:
@@ -176,30 +189,30 @@ class Interrupts:
                 os.killpg(self.process.pid, signal.SIGINT)
 
     def follow(self, process: subprocess.Popen[str]) -> None:
-        """Forward signals to this process, also one that came while it was started."""
+        """Forward signals to this process, even one that came while the process was started."""
         self.process = process
         if self.caught:
-            self.pass_on()
+            self.interrupt()
 
     def __exit__(self, *_: object) -> None:
         if self.process is not None and self.process.poll() is None:
-            self.pass_on()
+            self.interrupt()
             self.process.wait()
         for number, handler in self.earlier_handlers.items():
             signal.signal(number, handler)
 
 
 def run_snakemake(
-    command: Sequence[str], log: Path, look: Callable[[], Status], console: Console, lock: int
+    command: Sequence[str], log: Path, get_status: Callable[[], Status], console: Console, lock: int
 ) -> float:
     """Run Snakemake with progress on the console, and return the seconds that it took.
 
-    ``look`` is as in ``Output.progress``, and ``lock`` is what ``claimed`` yields. Raises UserError
-    when Snakemake fails or is interrupted.
+    ``get_status`` is as in ``Output.progress``; ``lock`` is the file descriptor from ``claimed``.
+    Raises UserError when Snakemake fails or is interrupted.
     """
     output = Output()
     with Interrupts() as interrupts:
-        # A process group of its own makes sure that it is interrupted once, and only by us.
+        # In a process group of its own, Snakemake is interrupted once, and only by us.
         process = subprocess.Popen(
             command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, errors="replace",
@@ -208,15 +221,15 @@ def run_snakemake(
         interrupts.follow(process)
         reader = Thread(target=output.read, args=(process.stderr, log), daemon=True)
         reader.start()
-        output.follow(process, look, console)
+        output.follow(process, get_status, console)
     reader.join()
     if process.returncode:
-        ending = "what is done is kept, and the same command goes on from there."
+        remedy = "finished work is kept, and the same command goes on from there."
         if interrupts.caught:
-            raise UserError(f"the evaluation was interrupted; {ending}")
+            raise UserError(f"the evaluation was interrupted; {remedy}")
         raise UserError(
-            f"the evaluation did not finish; {ending} Snakemake's words are in {as_setting(log)}:\n"
-            f"{output.failure()}"
+            f"the evaluation did not finish; {remedy} Snakemake's messages are in "
+            f"{as_setting(log)}:\n{output.failure()}"
         )
     return monotonic() - output.started
 

@@ -1,9 +1,9 @@
 """Run an evaluation from start to end, as ``blimpworks evaluate MODEL …`` does.
 
-An evaluation is a campaign, a YAML file that names models, benchmarks and languages, in a directory
-of its own. ``Evaluation.run`` finds the models, writes the campaign, runs it with Snakemake, and
+The command makes an ``Evaluation`` from its options and calls ``Evaluation.run``. This finds the
+models, writes a campaign (a YAML file) into a directory of its own, runs it with Snakemake, and
 prints the report card. Defaults come from a template, one for each choice of data: ``released``
-(downloaded test sets) or ``embedded`` (what is in the repository).
+(downloaded test sets) or ``embedded`` (the repository's).
 """
 
 import filecmp
@@ -45,13 +45,13 @@ from blimpworks.retrieval.preflight import refuse_unreachable
 from blimpworks.yaml_files import read_yaml
 
 SETTINGS_NAME = "the evaluation"
-"""Name of the settings in messages, before they are in a file."""
+"""Name of the settings in messages, as long as they are in no file."""
 TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
 LARGE = 0.5
-"""Billions of parameters with which two cores score 1,000 sentences in about half a minute."""
+"""Billions of parameters of a model whose 1,000 sentences two cores score in half a minute."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
-"""Choices of data; ``auto`` is ``released`` if the data can be had, else ``embedded``."""
+"""Choices of data; ``auto`` is ``released`` with a mirror or a network, else ``embedded``."""
 DECLARED = "declared"
 """Folder in an evaluation for benchmarks of the suite whose files the user has."""
 FOLDER = "evaluations"
@@ -71,12 +71,12 @@ def enter_repository() -> None:
 
 
 def check_settings(settings: Mapping[str, Any]) -> Layout:
-    """Check a campaign's settings; return what its workflow runs. Raises UserError if wrong."""
+    """Check a campaign's settings; return its layout: jobs and files. Raises UserError if wrong."""
     return Layout.of(check_campaign({**settings}, SETTINGS_NAME))
 
 
 def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
-    """Save answers after every second batch; a batch takes a CPU half a minute or more."""
+    """Save answers after every second batch, since a batch takes a CPU half a minute or more."""
     generations = (find_benchmark(name).generation for name in layout.campaign.benchmarks)
     for generation in filter(None, generations):
         # Follow a setting's path, such as "prompts.generation", and copy each level.
@@ -91,11 +91,12 @@ def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
 def copy_into(files: Sequence[Path], folder: Path) -> None:
     """Copy files into a folder, and delete its other files.
 
-    A copy with equal content keeps its time of change, so that Snakemake makes nothing again.
+    A copy with equal content keeps its modification time, so that Snakemake reruns no rule.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    names = {file.name for file in files}
     for path in folder.iterdir():
-        if path.name not in {file.name for file in files}:
+        if path.name not in names:
             path.unlink()
     for file in files:
         copy = folder / file.name
@@ -105,12 +106,12 @@ def copy_into(files: Sequence[Path], folder: Path) -> None:
 
 @dataclass
 class Evaluation:
-    """The user's choices for an evaluation, and what the steps of a run add to them."""
+    """The user's options of an evaluation, and the models and notes that a run adds to them."""
 
     data: str = AUTO
     """Name of a template, or ``auto``."""
     benchmarks: Sequence[str] = ()
-    """Empty for those of the suite, or all of the template that the models can run."""
+    """Names; empty for the benchmarks of the template that the models can run."""
     languages: Sequence[str] = ()
     """ISO 639-3 codes; empty for the languages of the named benchmarks, or of the template."""
     limit: int | None = None
@@ -136,12 +137,12 @@ class Evaluation:
     trusted: Collection[str] = ()
     """Digests of code in models' repositories that may run."""
     checkpoints: str | None = None
-    """Pattern of names of checkpoints, which are run in place of a model."""
+    """Shell pattern, such as ``chck_*M``, of checkpoints that are run in place of their model."""
 
     # Set by the steps of a run:
     models: list[ResolvedModel] = field(default_factory=list)
     template: dict[str, Any] = field(default_factory=dict)
-    """Settings of the template that belongs to the data."""
+    """Settings of the template for the chosen data."""
     notes: list[str] = field(default_factory=list)
     """Lines to print before the run."""
 
@@ -162,11 +163,10 @@ class Evaluation:
         if self.data == AUTO and self.mirror is not None:
             self.data, reason = RELEASED, f" (from {self.mirror})"
         elif self.data == AUTO and request.hub_is_reachable():
-            reason = " (the network is there; `--data embedded` does without)"
-            self.data = RELEASED
+            self.data, reason = RELEASED, " (from the network; `--data embedded` needs none)"
         elif self.data == AUTO:
-            reason = " (there is no network; released data need one, or --mirror DIRECTORY)"
             self.data = EMBEDDED
+            reason = " (there is no network; released data need one, or --mirror DIRECTORY)"
         self.template = read_settings(REPOSITORY / TEMPLATES / f"{self.data}.yaml", "campaign")
         self.notes.append(f"Data: {self.data}{reason}. {self.template['description']}")
 
@@ -197,7 +197,7 @@ class Evaluation:
             settings["limit"] = self.limit
         billions = max((model.row.parameters or 0 for model in self.models), default=0)
         if billions > LARGE and self.profile is None and not this_machine().gpus_gb:
-            # Progress is shown and saved after each shard, which a large model would take long for.
+            # Progress is shown and saved after each shard, so a slow model needs short ones.
             shard = max(20, round(1000 * LARGE / billions))
             settings["scoring"] = {**template.get("scoring", {}), "shard": shard}
         card: dict[str, Any] = {"sensitivity": True} if self.sensitivity else {}
@@ -213,8 +213,9 @@ class Evaluation:
             settings["scoring"] = merged(settings.get("scoring", {}), self.scoring)
         if card:
             settings["report_card"] = card
-        if consents := {model.row.name: model.code for model in self.models if model.code}:
-            settings["run_model_code"] = consents
+        digests = {model.row.name: model.code for model in self.models if model.code}
+        if digests:
+            settings["run_model_code"] = digests
         return settings
 
     def listing(self) -> str:
@@ -227,14 +228,14 @@ class Evaluation:
     def code_listing(self, arguments: Sequence[str]) -> str:
         """Return the text of ``--run-model-code show``: the code in models' repositories.
 
-        None of it is run. Raises UserError for a model without code, or with code that cannot run.
+        The code is not run. Raises UserError for a model without code, or with unusable code.
         """
         if self.checkpoints is not None:
             arguments = [
                 name for model in arguments for name in checkpoints_of(model, self.checkpoints)
             ]
         if not arguments:
-            raise UserError("no model is named, whose code could be shown; name one or more.")
+            raise UserError("no model is named whose code could be shown; name one or more.")
         # Headings and the code, by digest: models can have the same code.
         lines_by_digest: dict[str, list[str]] = {}
         for argument in arguments:
@@ -254,14 +255,14 @@ class Evaluation:
         models = resolve_models(arguments, rows, self.overrides, self.trusted)
         machine = this_machine()
         if self.profile is not None:
-            with chdir(REPOSITORY):  # which has the description of the cluster
+            with chdir(REPOSITORY):  # its config/ has the description of the cluster
                 site = find_site(check_campaign({"campaign": "evaluation"}, ""))
             gpus = tuple(gpu.memory_gb for gpu in site.gpus) if site else ()
             machine = replace(machine, memory_gb=None, gpus_gb=gpus)
         for model in models:
             engine, notes = self.engine, model.notes
             if model.code:
-                # The fastest engine may be one that runs no code of a model.
+                # By default the fastest engine is chosen, which may not run a model's code.
                 engine = model.row.engine if engine == AUTO else engine
                 notes += (f"{model.row.label} runs code of its own: {model.code}.",)
             row = choose_engine(model.row, engine, machine)
@@ -292,18 +293,20 @@ class Evaluation:
                     continue
                 models = () if layout.jobs else layout.catalogue.models
                 obstacles = {model: layout.obstacle(model, name) for model in models}
-                distinct = {*obstacles.values()}
-                by_model = (f"{model}: {why}" for model, why in obstacles.items())
-                reasons[name] = "; ".join(by_model if len(distinct) > 1 else distinct)
+                texts = list(dict.fromkeys(obstacles.values()))
+                if len(texts) > 1:
+                    texts = [f"{model}: {obstacle}" for model, obstacle in obstacles.items()]
+                reasons[name] = "; ".join(texts)
             settings["benchmarks"] = [name for name, reason in reasons.items() if not reason]
             if not settings["benchmarks"]:
                 lines = "\n".join(f"  {name}: {reason}" for name, reason in reasons.items())
                 raise UserError(f"none of the benchmarks can be run:\n{lines}")
-            left_out = {name: reason for name, reason in reasons.items() if reason}
-            self.notes += [f"Left out: {name}, because {why}" for name, why in left_out.items()]
+            for name, reason in reasons.items():
+                if reason:
+                    self.notes.append(f"Left out: {name}, because {reason}")
         layout = check_settings(settings)
         layout.check_runs()
-        covered = {lang for scoring_job in layout.jobs for _, lang in scoring_job.sets}
+        covered = {lang for scoring_job in layout.jobs for lang in scoring_job.languages}
         unused = [lang for lang in self.languages if lang not in covered]
         if unused:
             raise UserError(
@@ -316,29 +319,30 @@ class Evaluation:
     def prepare(self, folder: Path) -> Layout:
         """Write the campaign and its table of models into a folder; return the layout.
 
-        If the user names benchmarks but no languages, all their languages are used. But models that
-        are trained here only have training text in the template's languages. Raises UserError when
-        a request cannot be met.
+        If the user names benchmarks but no languages, all languages of the benchmarks are used; but
+        only those of the template if models are trained here, which need its training text. Raises
+        UserError when a request cannot be met.
         """
         self.models = [in_languages(model, self.languages) for model in self.models]
         self.choose_data()
         path = request.as_setting(folder)
         settings = self.settings(path)
         if self.benchmarks and not self.languages:
-            languages, unpinned = request.own_languages(check_campaign(settings, SETTINGS_NAME))
+            campaign = check_campaign(settings, SETTINGS_NAME)
+            languages, unpinned = request.languages_of_benchmarks(campaign)
             if unpinned:
                 self.notes.append(
                     f"Left out: {', '.join(unpinned)}, since these data skip treebank files "
                     "without checksum; `blimpworks pin` fills it in where there is a network."
                 )
-            of_template = [lang for lang in languages if lang in settings["languages"]]
-            added = [lang for lang in languages if lang not in of_template]
-            settings["languages"] = [*of_template, *added]
-            if added and of_template and any(model.row.recipe for model in self.models):
-                settings["languages"] = of_template
+            in_template = [lang for lang in languages if lang in settings["languages"]]
+            added = [lang for lang in languages if lang not in in_template]
+            settings["languages"] = [*in_template, *added]
+            if added and in_template and any(model.row.recipe for model in self.models):
+                settings["languages"] = in_template
                 self.notes.append(
-                    f"Left out: {', '.join(added)}, since models that are trained here have no "
-                    "text of these data; --languages adds them."
+                    f"Left out: {', '.join(added)}, since these data have no text to train models "
+                    "on in these languages; --languages adds them."
                 )
             elif added:
                 self.notes.append(
@@ -356,37 +360,38 @@ class Evaluation:
                     "--architecture."
                 )
         if self.suite is not None and "first_token" in self.overrides:
-            self.notes.append("The suite's printed numbers may be with another first token.")
+            self.notes.append("The suite's printed numbers may have another first token.")
         elif self.suite is not None and "first_token" in settings.get("scoring", {}):
             start = f"as the suite has it ({settings['scoring']['first_token']})"
             self.models = [
                 replace(model, start=start) if model.row.architecture == "causal" else model
                 for model in self.models
             ]
-        # With the repository's models, because the report card ranks ours among these.
-        rows = {**request.repository_catalogue().models, **{m.row.name: m.row for m in self.models}}
+        # The table has the repository's models too, because the report card ranks ours among them.
+        rows = dict(request.repository_catalogue().models)
+        rows.update((model.row.name, model.row) for model in self.models)
         table = folder / request.MODELS_FILE
-        earlier = table.read_text(encoding="utf-8") if table.exists() else None
+        earlier_text = table.read_text(encoding="utf-8") if table.exists() else None
         request.write_models(rows.values(), table)
         try:
             layout = self.choose_benchmarks(settings)
             if self.profile is None and not this_machine().gpus_gb:
                 layout = shorten_shards(settings, layout)
         except UserError:
-            if earlier is None:
+            if earlier_text is None:
                 table.unlink()
             else:
-                write_text(table, earlier)
+                write_text(table, earlier_text)
             raise
         campaign_file = folder / request.CAMPAIGN_FILE
         if request.write_campaign(settings, campaign_file):
             self.notes.append(
-                f"{campaign_file} had other settings before; what was scored is not scored again."
+                f"{campaign_file} had other settings before; existing scores are used again."
             )
         return layout
 
     def add_local_tasks(self, folder: Path) -> None:
-        """Add the suite's tasks on data of the user's to the benchmarks, and note missing data.
+        """Add the suite's tasks on the user's own data to the benchmarks, and note missing data.
 
         Declarations and files are copied to ``folder``. Raises UserError if no task is run.
         """
@@ -414,21 +419,18 @@ class Evaluation:
             )
 
     def replaced_models(self, folder: Path) -> list[str]:
-        """Return the models of an earlier evaluation in the folder whose names others have now.
-
-        runs/a/final and runs/b/final are both called final.
-        """
-        rows: dict[str, ModelRow] = {}
+        """Return earlier models in ``folder`` with the name, but not the address, of a new one."""
+        earlier_rows: dict[str, ModelRow] = {}
         with suppress(UserError):  # no evaluation, or one of an earlier version
             names = read_yaml(folder / request.CAMPAIGN_FILE, "a campaign file").get("models", [])
             table = read_rows(ModelRow, folder / request.MODELS_FILE)
-            rows = {row.name: row for row in table if row.name in names}
-        pairs = [(model.row, rows.get(model.row.name, model.row)) for model in self.models]
-        return [f"{old.name} ({old.hf_id})" for new, old in pairs if old.hf_id != new.hf_id]
+            earlier_rows = {row.name: row for row in table if row.name in names}
+        pairs = [(earlier_rows.get(model.row.name), model.row) for model in self.models]
+        return [f"{old.name} ({old.hf_id})" for old, new in pairs if old and old.hf_id != new.hf_id]
 
     def run(self, arguments: Sequence[str], out: Path | None) -> None:
-        """Evaluate models into ``out`` (default: evaluations/MODEL), and print the report card."""
-        # Before the directory changes, because paths are relative to the user's directory.
+        """Evaluate models into ``out`` (or evaluations/MODEL); print the card. Raises UserError."""
+        # Paths are relative to the user's directory, so models are found before it is left.
         if self.checkpoints is None:
             self.resolve(arguments)
             name = "+".join(model.row.name for model in self.models)[:100]
@@ -449,18 +451,18 @@ class Evaluation:
         names -= {request.MODELS_FILE, DECLARED}
         if names and request.CAMPAIGN_FILE not in names:
             raise UserError(
-                f"--out is {folder}, which holds other things and no {request.CAMPAIGN_FILE}; "
+                f"--out is {folder}, which has other files and no {request.CAMPAIGN_FILE}; "
                 "name a new or empty directory, or that of an evaluation."
             )
         if replaced := self.replaced_models(folder):
-            text = (
+            fault = (
                 f"{folder} has an evaluation of other models of these names: {'; '.join(replaced)}"
             )
             if out is None:
                 raise UserError(
-                    f"{text}. Name another directory by --out, or that one to replace it."
+                    f"{fault}. Name another directory by --out, or that one to replace it."
                 )
-            self.notes.append(f"{text}. It is replaced.")
+            self.notes.append(f"{fault}. It is replaced.")
         console = Console(stderr=True)
         with claimed(folder) as lock:
             self.add_local_tasks(folder)
@@ -474,7 +476,7 @@ class Evaluation:
                 python, module, snakemake, *options = command
                 output = run_quietly([python, module, snakemake, "--dry-run", *options])
                 table = output.partition("Job stats:\n")[2].partition("\n\n")[0]
-                print(table or "Nothing to do: everything is there and as it should be.")
+                print(table or "Nothing to do: all files exist and are up to date.")
                 return
             site = find_site(layout.campaign)
             refuse_unreachable(layout, site.cache if site else None)
@@ -482,8 +484,8 @@ class Evaluation:
                 for line in check_memory(self.models):
                     console.print(line, soft_wrap=True, highlight=False)
             log = REPOSITORY / layout.campaign.pathvars.logs / "snakemake.log"
-            look = partial(read_status, layout)
-            seconds = run_snakemake(command, log, look, console, lock)
+            get_status = partial(read_status, layout)
+            seconds = run_snakemake(command, log, get_status, console, lock)
             console.print(f"Done in {duration(seconds)}.")
             card = read_card(folder / "results/report_card/card.json")
             card["rerun"] = rerun_command(request.as_setting(path), self.cores, self.profile)

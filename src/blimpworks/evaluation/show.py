@@ -1,6 +1,7 @@
 """Format the numbers of a report card, and write its sentences, for the terminal and the page.
 
-Small functions format a number; ``CardText`` has the sentences about a card (``card.Card``).
+Functions such as ``percent(0.712)``, which returns "71.2", format a number. ``CardText`` has the
+sentences about a card (``card.Card``). ``terminal`` and the page's template use both.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ BASELINES = {
     "commoner label": "Commoner label: what most sentences of the paradigm are.",
     "chance": "Chance: one of an item's options.",
 }
-"""Explanations of baselines, which judge items without a model; by name."""
+"""Explanations of baselines, which judge items without a model, by name."""
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of the sentences of a pair."""
 
@@ -76,18 +77,18 @@ def checked(model: Model) -> str:
     findings = {name: model["checks"][name] for name in tests if name in model["checks"]}
     texts = []
     for name, finding in findings.items():
-        # Longer findings say more than that the test was passed.
+        # A finding with punctuation says more than that the test was passed.
         texts.append(f"{name} ({finding})" if any(mark in finding for mark in ",;:") else name)
     return f"Checked: {', '.join(texts)}." if texts else ""
 
 
 def totals(benchmark: Benchmark) -> list[Row]:
-    """Return the rows over all phenomena; all languages together come first."""
+    """Return the rows over all phenomena, that of all languages together first."""
     return [row for row in benchmark["rows"] if row["phenomenon"] == ALL]
 
 
 def baselines(rows: Iterable[Row]) -> list[str]:
-    """Return the names of baselines that a row has, in the order of ``BASELINES``."""
+    """Return the names of the rows' baselines, in the order of ``BASELINES``."""
     present = {name for row in rows for name in row["baselines"]}
     return [name for name in BASELINES if name in present]
 
@@ -99,7 +100,7 @@ def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:
 
 
 def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = "models") -> str:
-    """Format the numbers of items with a verdict (or ``skipped``) of models: ``358``, ``0–358``."""
+    """Format the models' numbers of judged (or ``skipped``) items of a row: ``358``, ``0–358``."""
     present = [model for model in models if model in {*row["models"], *row["skipped"]}]
     return numbers(row[key].get(model, {"n": 0})["n"] for model in present)
 
@@ -108,23 +109,24 @@ MOST_NAMED = 5
 """Most languages that a line names."""
 
 
-def _join(texts: Sequence[str], comma: str = ", ") -> str:
+def _join_first(texts: Sequence[str], separator: str = ", ") -> str:
     remaining = [f"{len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
-    return comma.join([*texts[:MOST_NAMED], *remaining])
+    return separator.join([*texts[:MOST_NAMED], *remaining])
 
 
 def skipped_phrase(skipped: Record, unit: str) -> str:
     """Return a phrase from a record of ``Row.skipped``: ``n = 42, 18 skipped: out of memory``."""
     reasons: Counter[str] = Counter(skipped["reasons"])
-    counted = [f"{n:,} {reason}" for reason, n in reasons.most_common()]
-    why = ", ".join(counted if len(reasons) > 1 else reasons)
-    n, of = skipped["n"], skipped["of"]
-    if n < of:
-        return f"n = {of - n:,}, {n:,} skipped: {why}"
-    return f"1 {unit}, skipped: {why}" if of == 1 else f"{of:,} {unit}s, all skipped: {why}"
+    why = ", ".join(reasons)
+    if len(reasons) > 1:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
+    n, total = skipped["n"], skipped["of"]
+    if n < total:
+        return f"n = {total - n:,}, {n:,} skipped: {why}"
+    return f"1 {unit}, skipped: {why}" if total == 1 else f"{total:,} {unit}s, all skipped: {why}"
 
 
-NOT_JUDGED = "no number, since nothing was judged of a paradigm or language"
+NOT_JUDGED = "no number, since a paradigm or language has no judged item"
 NO_NUMBER = {
     "accuracy": NOT_JUDGED,
     "correlation": f"{NOT_JUDGED}, or all values are equal",
@@ -145,7 +147,7 @@ class CardText:
         )
 
     def language(self, code: str) -> str:
-        """Return the name of a language, or what ``all`` and ``mean`` stand for."""
+        """Return the name of a language, or the meaning of ``all`` and ``mean``."""
         names = {ALL: "All languages", MEAN: "Mean of languages"}
         return names.get(code) or self.card["languages"].get(code, code)
 
@@ -156,16 +158,16 @@ class CardText:
         return f"{self.label(model)}: " if len(benchmark["methods"]) > 1 else ""
 
     def items_line(self, benchmark: Benchmark) -> str:
-        """Return a sentence on how many items are run, and of how many."""
+        """Return a sentence on how many of a benchmark's items models are run on."""
         items, unit, limit = benchmark["items"], benchmark["unit"], self.card["limit"]
-        n, of = (sum(row[key] for row in items) for key in ("n", "of"))
+        n, total = (sum(row[key] for row in items) for key in ("n", "of"))
         languages = f" in {len(items)} languages" if len(items) > 1 else ""
         plural = unit if n == 1 else f"{unit}s"
-        if n == of:
+        if n == total:
             return f"{n:,} {plural}{languages}: all there are."
-        of_each = " a language" if len(items) > 1 else ""
-        limited = f" (limit: {limit:,}{of_each})" if limit else ""
-        return f"A balanced sample of {n:,} of {of:,} {plural}{languages}{limited}."
+        per_language = " a language" if len(items) > 1 else ""
+        limited = f" (limit: {limit:,}{per_language})" if limit else ""
+        return f"A balanced sample of {n:,} of {total:,} {plural}{languages}{limited}."
 
     def methods_line(self, benchmark: Benchmark) -> str:
         """Return the judging method, or the methods by model if they differ."""
@@ -199,12 +201,12 @@ class CardText:
                 for row in rows[1:]
                 if row["lang"] != MEAN and model in row["skipped"] and skipped["n"] < skipped["of"]
             ]
-            where = f" ({_join(languages)})" if languages else ""
+            where = f" ({_join_first(languages)})" if languages else ""
             phrase = skipped_phrase(skipped, benchmark["unit"])
             lines.append(f"{self._prefix(benchmark, model)}{phrase}{where}.")
         if lines and rows[0]["models"] and len(benchmark["methods"]) > 1:
             lines.append(
-                "Accuracies are over what each model was judged on, tests over what both were."
+                "Accuracies are over the items with a verdict by a model, tests over those by both."
             )
         return lines
 
@@ -226,7 +228,7 @@ class CardText:
                 for row in written
                 if row["cut"] or row["echoes"]
             ]
-            where = f" ({_join(languages, '; ')})" if len(written) > 1 and languages else ""
+            where = f" ({_join_first(languages, '; ')})" if len(written) > 1 and languages else ""
             lines.append(
                 f"{start}{cut:,} of {n:,} answers reached the limit{limit}; {echoes:,} repeat the "
                 f"prompt and say nothing else{where}."
@@ -240,7 +242,7 @@ class CardText:
             language = self.language(test["lang"])
             counts_by_language.setdefault(language, []).append(test["skipped"])
         lost = [f"{name} {numbers(n)}" for name, n in counts_by_language.items() if any(n)]
-        return f"Not in n, because one of the two skipped them: {_join(lost)}." if lost else ""
+        return f"Not in n, as one of the two skipped them: {_join_first(lost)}." if lost else ""
 
     def not_sampled(self, benchmark: Benchmark) -> str:
         """Return a line on pairs without a score for one of the first tokens."""
@@ -251,7 +253,7 @@ class CardText:
             for row in rows
             if row["skipped"]
         ]
-        return f"Not in n, because they were skipped: {_join(texts, '; ')}." if texts else ""
+        return f"Not in n, because they were skipped: {_join_first(texts, '; ')}." if texts else ""
 
     def unknown_words(self, benchmark: Benchmark) -> str:
         """Return a line on words that n-gram models and LSTMs do not know."""
@@ -263,8 +265,8 @@ class CardText:
     def suite_table(self, suite: SuiteTable) -> tuple[list[str], list[list[str]]]:
         """Return headings and rows of a suite's table, as texts.
 
-        Rows are tasks, and columns models of ours, then printed ones. For more than two models of
-        ours, the table is turned: rows are models, without intervals.
+        Rows are tasks; columns are our models, then printed ones. For more than two models of ours,
+        the table is transposed: rows are models, without intervals.
         """
         models = dict.fromkeys(name for row in suite["rows"] for name in row["models"])
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])
@@ -292,8 +294,8 @@ class CardText:
         if len(models) <= 2:
             return headings, rows
         tasks, counts, *columns = zip(headings, *rows, strict=True)
-        turned_rows = [list(column) for column in columns if column[0] != "95 %"]
-        return ["model", *tasks[1:]], [["n", *counts[1:]], *turned_rows]
+        transposed = [list(column) for column in columns if column[0] != "95 %"]
+        return ["model", *tasks[1:]], [["n", *counts[1:]], *transposed]
 
     def suite_notes(self, suite: SuiteTable) -> list[str]:
         """Return sentences on a suite's numbers, and on tasks and items that are left out."""
@@ -301,8 +303,8 @@ class CardText:
         explanations = {
             "accuracy": "Accuracies are in %, means of the paradigms' accuracies.",
             "correlation": "Correlations (from −1 to 1) are Spearman's, with people's choices.",
-            "variance": "Reading: what surprisal explains, in %, of the variance of people's times "
-            "that the other predictors leave; n are words with all values.",
+            "variance": "Reading: the share, in %, that surprisal explains of the variance of "
+            "people's times that the other predictors leave; n are words with all values.",
             "acquisition": "Acquisition: Pearson's correlation (from −1 to 1) of children's age "
             "with the training after which checkpoints know a word; n are words with both.",
         }
@@ -313,10 +315,10 @@ class CardText:
         if suite["other_starts"]:
             notes.append(
                 f"{', '.join(suite['other_starts'])}: with another first token than the suite's, "
-                "so print may not compare."
+                "so printed numbers may not be comparable."
             )
         if any(row["sampled"] for row in suite["rows"]):
-            notes.append("Ours are over a sample of the items, print is over all.")
+            notes.append("Ours are over a sample of the items, printed numbers over all.")
         for row in suite["rows"]:
             models_by_facts: dict[str, list[str]] = {}
             for model, result in row["models"].items():

@@ -1,8 +1,9 @@
 """Read the two sides of a comparison, A and B, and find out how they were made differently.
 
-A side is the directory of an evaluation, or a results tree of the workflow. B can also be results
-of lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``) on A's items. A line of these has a
-document with two sentences, the texts that the model read, and their log-probabilities:
+``compare`` calls ``read_side``, ``read_samples`` and ``reasons_of``. A side is the directory of an
+evaluation, or a results tree of the workflow. B can also be a file of samples on A's items by
+lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``). A line of such a file has a document with
+two sentences, the texts that the model read, and their log-probabilities:
 
     {"doc": {"sentence_good": "A cat sleeps.", "sentence_bad": "A cat sleep."}, "target": "0",
      "arguments": [["", "A cat sleeps."], ["", "A cat sleep."]],
@@ -70,7 +71,7 @@ class Side:
 
     @cached_property
     def judgements_behind(self) -> dict[tuple[str, str, str], str]:
-        """Digests (SHA-256) of the tables of judgements behind the accuracies.
+        """Digests (SHA-256) of the tables of judgements that the accuracies were computed from.
 
         Keys are (benchmark, language, model), from the records in the tables of accuracies.
         """
@@ -86,7 +87,7 @@ class Side:
     def judged_tables(self) -> list[tuple[str, str, str]]:
         """(benchmark, language, model) of each table of judgements.
 
-        Tables without any verdict have no accuracies, but are recorded behind them.
+        A table without any verdict has no accuracies, but records of accuracies name it.
         """
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
         return list(dict.fromkeys([*rows, *self.judgements_behind]))
@@ -104,10 +105,7 @@ class Side:
         return self.results / folder / benchmark / model / f"{lang}.parquet"
 
     def judgement_table(self, benchmark: str, lang: str, model: str) -> Path:
-        """Return the path of a model's judgements.
-
-        Raises UserError if they were made again after the accuracies were computed.
-        """
+        """Return the path of a model's judgements. Raises UserError if newer than accuracies."""
         path = self.table("judgements", benchmark, lang, model)
         recorded = self.judgements_behind.get((benchmark, lang, model))
         if recorded is not None and path.is_file() and sha256_of(path) != recorded:
@@ -146,10 +144,10 @@ def read_side(folder: Path) -> Side:
 def pair_models(
     a: Side, b: Side, chosen: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Return the (model of A, model of B) pairs to compare: the ``chosen`` one, if there is one.
+    """Return the pairs (model of A, model of B) to compare.
 
-    Otherwise they are the models with the same name in A and B, or else the only model of each.
-    Raises UserError if there is no such pair.
+    These are the ``chosen`` pair, or else the models with the same name in A and B, or else the
+    only model of each. Raises UserError if there is no such pair.
     """
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):
@@ -174,7 +172,7 @@ def pair_models(
 
 
 def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
-    """Return the two sentences of a line, good and bad, and its sample (``SamplesSide.samples``).
+    """Return a line's (good sentence, bad sentence), and its sample (``SamplesSide.samples``).
 
     Raises ValueError, LookupError, TypeError or AttributeError for a line of another form.
     """
@@ -182,10 +180,11 @@ def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
     pair = sentences_of(value["doc"])
     if str(value["target"]) != "0":
         raise ValueError(f"target is {value['target']!r}, expected 0, the good sentence")
-    arguments = texts = value["arguments"]
+    arguments = value["arguments"]
+    requests = arguments
     if isinstance(arguments, dict):  # {"gen_args_0": {"arg_0": context, "arg_1": sentence}, …}
-        texts = [[*alternative.values()] for alternative in arguments.values()]
-    inputs = ["".join(text[:2]) for text in texts]  # context and continuation
+        requests = [[*request.values()] for request in arguments.values()]
+    inputs = ["".join(request[:2]) for request in requests]  # context and continuation
     if len(inputs) != 2 or not all(map(str.endswith, inputs, pair)):
         raise ValueError(
             f"arguments are {arguments!r}, expected texts that end in the two sentences"
@@ -198,7 +197,7 @@ def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
 
 @dataclass(frozen=True)
 class BorrowedSide(Side):
-    """Decisions of a model by another program, on the items of an evaluation (``reference``)."""
+    """Another program's decisions of a model, on the items of an evaluation (``reference``)."""
 
     reference: Side
     model: str
@@ -223,8 +222,8 @@ class BorrowedSide(Side):
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         tables = self.reference.judged_tables
-        models = (name for *table, name in tables if table == [benchmark, lang])
-        return self.reference.items(benchmark, lang, next(models))
+        models = [name for table, code, name in tables if (table, code) == (benchmark, lang)]
+        return self.reference.items(benchmark, lang, models[0])
 
 
 @dataclass(frozen=True)
@@ -244,9 +243,10 @@ class SamplesSide(BorrowedSide):
         if declared and declared.judge == "judge":
             names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
             items = read_table(ITEMS, self.items(benchmark, lang, self.model), names)
-            for *item, good, bad in zip(*(column.to_pylist() for column in items), strict=True):
-                if sample := self.samples.get((good, bad)):
-                    yield item, sample
+            for row in items.to_pylist():
+                sample = self.samples.get((row["good"], row["bad"]))
+                if sample:
+                    yield [row["item_id"], row["paradigm"], row["phenomenon"]], sample
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
         rows = []
@@ -257,7 +257,7 @@ class SamplesSide(BorrowedSide):
         return pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS).astype({"margin": float})
 
     def explanation(self, flipped: int, both: int) -> str:
-        """Explain why decisions differ; empty if the harness read nothing but the sentences."""
+        """Explain why ``flipped`` of ``both`` decisions differ; empty if lm-eval added no text."""
         tables = {(benchmark, lang) for benchmark, lang, _ in self.reference.judged_tables}
         samples = (sample for table in tables for _, sample in self.match_items(*table))
         before = {text for sample in samples for text in sample["before"]}
@@ -267,7 +267,7 @@ class SamplesSide(BorrowedSide):
         return (
             f"lm-eval put {texts} before a sentence (its task's context and target_delimiter), "
             "blimpworks nothing, so that the model reads other tokens; "
-            f"{flipped:,} of {both:,} decisions turn, with all else that differs"
+            f"{flipped:,} of {both:,} decisions differ, for this and all other reasons"
         )
 
 
@@ -275,7 +275,7 @@ def read_samples(source: Path, reference: Side) -> SamplesSide | None:
     """Read a file of lm-eval samples, or all such files below a folder; None if there are none.
 
     Raises UserError for samples of several models, of anything but pairs of sentences, or with
-    different numbers for the same pair. It also does so for a file that cannot be read.
+    different numbers on the same pair. It also does so for a file that cannot be read.
     """
     files = sorted(source.rglob("samples_*.jsonl"))
     if source.suffix == ".jsonl" and source.is_file():
@@ -310,8 +310,8 @@ def read_samples(source: Path, reference: Side) -> SamplesSide | None:
             for texts, logged in sample_by_pair.items():
                 if samples.setdefault(texts, logged) != logged:
                     raise UserError(
-                        f"{source} has two samples of {pair[0]!r} with other numbers, of two runs "
-                        "or filters; leave the files of one."
+                        f"{source} has two samples of {pair[0]!r} with different numbers, from two "
+                        "runs or filters; keep the files of one."
                     )
     name = files[0].absolute().parent.name
     return SamplesSide(source, source, None, reference, name, samples)
@@ -319,10 +319,10 @@ def read_samples(source: Path, reference: Side) -> SamplesSide | None:
 
 # Differences in procedure
 
-KINDS = ("model", "input", "parameter", "engine", "code", "package")
+CATEGORIES = ("model", "input", "parameter", "engine", "code", "package")
 """Categories of differences between jobs, in the order in which they are listed."""
 Compared = tuple[str, str, tuple[str, str]]
-"""(benchmark, language, (model of A, model of B)) of two compared tables of judgements."""
+"""(benchmark, language, (model of A, model of B)) of two tables of judgements, one of each side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class Reason:
     """A difference between the evaluations."""
 
     category: str
-    """``setting``, ``model``, ``input``, ``code``, ``parameter``, ``engine``, ``package``, …"""
+    """``setting``, or one of ``CATEGORIES``."""
     text: str
     tables: int = 0
     """Number of compared tables that the difference affects, by the records of the jobs."""
@@ -341,7 +341,7 @@ MODEL_POSITIONS = {
     **dict.fromkeys(("scores", "answers", "judgements", "perplexities"), 3),
     **dict.fromkeys(("sensitivity", "parity"), 4),
 }
-"""Position of the model in a key, by the folder: 3 in results/scores/BENCHMARK/MODEL."""
+"""Position of the model in a path, by the folder: 3 in results/scores/BENCHMARK/MODEL."""
 
 
 @dataclass(frozen=True)
@@ -354,7 +354,7 @@ class _Renamed(Run):
     def key(self, path: str) -> str:
         components = super().key(path).split("/")
         if components[0] in ("results", "resources"):
-            # Only there, because benchmarks and languages can have the name of a model.
+            # No other component is changed, as benchmarks and languages can have a model's name.
             position = MODEL_POSITIONS.get(components[1], len(components))
             if position < len(components):
                 name, dot, suffix = components[position].partition(".parquet")
@@ -366,7 +366,7 @@ class _Renamed(Run):
 
 
 def _reasons_of_causes(causes: Collection[Cause]) -> set[tuple[str, str]]:
-    """Return (category, text) of the causes for a changed table, in words for the user."""
+    """Return (category, text) for the causes of a changed table, without those of no effect."""
     is_sample = re.compile(rf"{SAMPLED} only in [AB]").fullmatch
     has_sample = any(is_sample(cause.text) for cause in causes)
     reasons = set()
@@ -385,12 +385,12 @@ def _reasons_of_causes(causes: Collection[Cause]) -> set[tuple[str, str]]:
 def _job_differences(
     a: Run, b: Run, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> list[Reason]:
-    """Return differences between the jobs that made the judgements, in the order of ``KINDS``."""
+    """Return differences between the jobs that made the judgements, in order of ``CATEGORIES``."""
     table_counts: Counter[tuple[str, str]] = Counter()  # by category and text of a reason
     for model_a, model_b in pairs:
         renamed_b = b
         if model_a != model_b:
-            # Give the model of B the name of A's, so that their products have the same keys.
+            # Give the model of B the name of A's model, so that their products have the same paths.
             new_names = {model_b: model_a, model_a: model_b}
             renamed_b = _Renamed(b.root, b.recorded, b.base, b.records, new_names)
         causes = Causes(a, renamed_b)
@@ -400,24 +400,24 @@ def _job_differences(
             if models == (model_a, model_b) and in_both and causes.changed(key):
                 all_causes = causes.all_causes(renamed_b.products[key][0])
                 table_counts.update(_reasons_of_causes(all_causes))
-    ranks = {category: rank for rank, category in enumerate(KINDS)}
+    ranks = {category: rank for rank, category in enumerate(CATEGORIES)}
     differences = [Reason(*reason, count) for reason, count in table_counts.items()]
     return sorted(differences, key=lambda d: (ranks.get(d.category, len(ranks)), d.text))
 
 
-def _changes(before: Record, after: Record) -> Iterator[str]:
-    # A text is "scoring.batch: 8 → 16".
-    for path, values in changed_values(before, after).items():
-        yield f"{path}: {' → '.join(map(shortened, values))}"
+def _changes(before: Record, after: Record) -> list[str]:
+    """Return texts such as "scoring.batch: 8 → 16"."""
+    changed = changed_values(before, after).items()
+    return [f"{path}: {' → '.join(map(shortened, values))}" for path, values in changed]
 
 
 def reasons_of(
     a: Side, b: Side, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> tuple[list[Reason], list[str]]:
-    """Return the differences between two evaluations, and sentences on what is not known.
+    """Return the differences between two evaluations, and sentences on unknown differences.
 
-    Settings and rows of models are compared if both have a campaign file, and then the records of
-    jobs. ``pairs`` are the (model of A, model of B) that are compared.
+    Settings and rows of models are compared if both have a campaign file, then the records of jobs.
+    ``pairs`` are the compared (model of A, model of B).
     """
     reasons: list[Reason] = []
     notes = []
@@ -425,23 +425,20 @@ def reasons_of(
         # Names and paths change no number; rows of models are compared apart.
         names = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
         names_of_model = {"name", "label", "family", "papers", "note"}
-        settings, rows = [], []
+        settings, rows_by_model = [], []
         for side, campaign in ((a, a.campaign), (b, b.campaign)):
             settings.append(campaign.model_dump(mode="json", exclude=names))
             table = side.folder / MODELS_FILE
             table = table if table.exists() else campaign.catalogue.models
-            model_rows = read_rows(ModelRow, table)
-            rows.append(
-                {
-                    row.name: row.model_dump(mode="json", exclude=names_of_model)
-                    for row in model_rows
-                }
-            )
+            rows = read_rows(ModelRow, table)
+            dumped = {r.name: r.model_dump(mode="json", exclude=names_of_model) for r in rows}
+            rows_by_model.append(dumped)
         reasons += [Reason("setting", change) for change in _changes(*settings)]
+        rows_a, rows_b = rows_by_model
         for model_a, model_b in pairs:
             label = model_a if model_a == model_b else f"{model_a} → {model_b}"
-            if model_a in rows[0] and model_b in rows[1]:
-                changes = _changes(rows[0][model_a], rows[1][model_b])
+            if model_a in rows_a and model_b in rows_b:
+                changes = _changes(rows_a[model_a], rows_b[model_b])
                 reasons += [Reason("model", f"{label}, {change}") for change in changes]
     else:
         without = next(side.folder for side in (a, b) if side.campaign is None)

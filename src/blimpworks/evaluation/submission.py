@@ -1,6 +1,7 @@
 """Export a model's predictions in the files that a shared task asks for, and read such files.
 
-The tasks are the benchmarks of a suite (``suites.Suite``), which also describes the files:
+``blimpworks export`` calls ``export_submission``, and ``compare`` calls ``read_submission``. The
+tasks are the benchmarks of a suite (``suites.Suite``), which also describes the files:
 
 - predictions: for each item, the text that the model prefers, grouped by paradigm:
   ``{"GROUP": {"predictions": [{"id": "GROUP_0", "pred": "A text."}, …]}, …}``
@@ -40,7 +41,7 @@ from blimpworks.strict import Strict
 from blimpworks.tables import ITEMS, SCORES, read_table
 
 MOST_NAMED = 6
-"""Most checkpoints in one message."""
+"""Most missing checkpoints that a message names."""
 
 
 class SubmittedPrediction(Strict):
@@ -76,9 +77,9 @@ class Question:
     """Id of the item, and paradigm."""
     phenomenon: str
     texts: Sequence[str]
-    """Texts to choose from, the right one first."""
+    """Texts to choose from; the first is right."""
     row_ids: Sequence[str]
-    """Ids of the item's rows in the table: one for a pair, or one for each option."""
+    """Ids of the item's rows in the table: one for a pair, else one for each option."""
     spans: Sequence[tuple[int, int]]
     """Start and end of the critical region in the sentence of each text."""
 
@@ -97,16 +98,16 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
     for key, item_rows in rows_by_item.items():
         spans, texts = [], []
         for row in item_rows:
-            sides = [(side, row[f"{side}_start"], row[f"{side}_end"]) for side in SIDES]
-            if "item" in row:
+            side_spans = [(side, row[f"{side}_start"], row[f"{side}_end"]) for side in SIDES]
+            if "item" in row:  # an item of several conditions, of which this row is one
                 if "option" not in row["regions"]:
                     raise UserError(
                         f"{path} has items without options, which have no predictions; leave the "
                         "key 'predictions' of their task out of the suite."
                     )
                 region = row["regions"].index("option")
-                sides = [("good", row["region_starts"][region], row["region_ends"][region])]
-            for side, start, end in sides:
+                side_spans = [("good", row["region_starts"][region], row["region_ends"][region])]
+            for side, start, end in side_spans:
                 spans.append((start, end))
                 option = row[side][start:end]
                 texts.append(form.answer.format(sentence=row[side], option=option))
@@ -121,11 +122,8 @@ Labels = tuple[str, str, str]
 """Benchmark, language and model of a table."""
 
 
-def _language(side: Side, task: Task, models: Collection[str]) -> str:
-    """Return the language in which models are judged on a task. Raises UserError for several.
-
-    Groups of predictions do not say their language, so those of two languages could be confused.
-    """
+def _task_language(side: Side, task: Task, models: Collection[str]) -> str:
+    """Return the language in which models are judged on a task. Raises UserError for several."""
     languages = dict.fromkeys(
         lang
         for benchmark, lang, model in side.judged_tables
@@ -141,7 +139,7 @@ def _language(side: Side, task: Task, models: Collection[str]) -> str:
 
 
 def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> dict[str, float]:
-    """Sum the token log-probabilities [nats] of each option; return the sums by row id."""
+    """Return the sum of the token log-probabilities [nats] of each option, by row id."""
     span_by_row: dict[str, tuple[int, int]] = {}
     for question in questions:
         span_by_row.update(zip(question.row_ids, question.spans, strict=True))
@@ -157,25 +155,22 @@ def _option_sums(side: Side, labels: Labels, questions: Sequence[Question]) -> d
 
 
 def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Groups:
-    """Return the groups of a model's predictions on a task, by the name of the group.
-
-    Raises UserError if only a sample of the items was run, or if an item has no verdict.
-    """
-    labels = (task.benchmark, _language(side, task, [model]), model)
+    """Return a model's predictions on a task, by group. Raises UserError if some are missing."""
+    labels = (task.benchmark, _task_language(side, task, [model]), model)
     path = _all_items(side, task, labels)
     judged = side.judgements(*labels)
     judged = judged[judged["method"] == judged["method"].iloc[0]]
-    lost = int(judged["margin"].isna().sum())
-    if lost:
+    skipped = int(judged["margin"].isna().sum())
+    if skipped:
         raise UserError(
-            f"{lost} of {len(judged)} items of {task.label} have no verdict by {model}, and a "
+            f"{skipped} of {len(judged)} items of {task.label} have no verdict by {model}, and a "
             f"submission has a prediction on each; the report card of {side.folder} says why."
         )
     keys = zip(judged["item_id"], judged["paradigm"], strict=True)
     margins = dict(zip(keys, judged["margin"], strict=True))
     questions = read_questions(path, form)
     with_options = [q for group in questions.values() for q in group if len(q.row_ids) > 1]
-    sums = _option_sums(side, labels, with_options) if with_options else {}
+    sum_by_row = _option_sums(side, labels, with_options) if with_options else {}
     groups: dict[str, Group] = {}
     for name, group in questions.items():
         predictions = []
@@ -183,17 +178,17 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
             # The margin says whether the first text is preferred to all others. If it is not,
             # the model chooses the most probable of several wrong options.
             margin = margins[question.key]
-            chosen = 0 if margin >= 0 else 1
-            if chosen and len(question.row_ids) > 1:
-                sums_of_wrong = [sums[row_id] for row_id in question.row_ids[1:]]
-                chosen += sums_of_wrong.index(max(sums_of_wrong))
+            position = 0 if margin >= 0 else 1
+            if position and len(question.row_ids) > 1:
+                wrong_sums = [sum_by_row[row_id] for row_id in question.row_ids[1:]]
+                position += wrong_sums.index(max(wrong_sums))
             # The logistic function of the margin, in a form that cannot overflow.
             odds = math.exp(-abs(margin))
             probability = (1.0 if margin >= 0 else odds) / (1 + odds)
             predictions.append(
                 SubmittedPrediction(
                     id=f"{name}_{number}",
-                    pred=question.texts[chosen],
+                    pred=question.texts[position],
                     prob=probability if task.measure == "correlation" else None,
                 )
             )
@@ -218,21 +213,21 @@ def _items_with_effects(side: Side, task: Task, model: str, needed: str) -> pd.D
     An effect is a sum of surprisals that the benchmark declares. Raises UserError if only a sample
     of the items was run, or if an item lacks the ``needed`` effect.
     """
-    labels = (task.benchmark, _language(side, task, [model]), model)
+    labels = (task.benchmark, _task_language(side, task, [model]), model)
     method = str(side.judgements(*labels)["method"].iloc[0])
     path = side.table("judgements", *labels)
     items = items_with_effects(_all_items(side, task, labels), path, method)
-    lost = int(items[needed].isna().sum())
-    if lost:
+    without_effect = int(items[needed].isna().sum())
+    if without_effect:
         raise UserError(
-            f"{lost} of {len(items)} items of {task.label} have no {needed} by {model}, and a "
-            f"submission has one of each; the report card of {side.folder} says why."
+            f"{without_effect} of {len(items)} items of {task.label} have no {needed} by {model}, "
+            f"and a submission has one of each; the report card of {side.folder} says why."
         )
     return items.sort_values(["file", "line"], kind="stable")
 
 
 def _surprisals(side: Side, task: Task, form: Predictions, model: str) -> dict[str, Any]:
-    """Return the content of a file of surprisals; NaN for an item without one."""
+    """Return the content of a file of surprisals: {group: {"predictions": [{"id": 0, …}, …]}}."""
     items = _items_with_effects(side, task, model, next(iter(form.numbers.values())))
     content: dict[str, Any] = {}
     for paradigm, rows in items.groupby("paradigm", sort=False, observed=True):
@@ -246,7 +241,7 @@ def _surprisals(side: Side, task: Task, form: Predictions, model: str) -> dict[s
 
 
 def _curves(side: Side, task: Task, checkpoint_by_model: Mapping[str, str]) -> dict[str, Any]:
-    """Return the content of a file of curves, the least trained checkpoint first."""
+    """Return the content of a file of curves; the least trained checkpoint comes first."""
     assert task.acquisition is not None
     word_column, surprisal_column = task.acquisition.word, task.acquisition.surprisal
     results = []
@@ -281,7 +276,7 @@ def _suite_of(side: Side) -> Suite:
 
 
 def _name_and_revision(row: ModelRow, *, is_checkpoint: bool) -> tuple[str, str]:
-    """Return (model, revision) as in a submission's paths; local checkpoints are folders."""
+    """Return (model, revision) as in a submission's paths; local checkpoints are MODEL/REVISION."""
     if not is_local(row.hf_id):
         # The row has the commit, and its label the revision that the user named.
         return Path(row.hf_id or row.name).stem, row.label.partition("@")[2] or "main"
@@ -292,14 +287,14 @@ def _name_and_revision(row: ModelRow, *, is_checkpoint: bool) -> tuple[str, str]
 def export_submission(run: Path, output: Path) -> Iterator[str]:
     """Write the submission of the evaluation in ``run`` below ``output``; yield lines to print.
 
-    The first lines name what is missing for a complete submission, the others a file and its size.
-    Raises UserError if the evaluation is not of a suite with a submission, or if a model was scored
-    in another way. It also does so if only a sample of the items was run, or items lack verdicts.
+    The first lines name what is missing for a complete submission, the others each file and its
+    number of predictions. Raises UserError if the evaluation is not of a suite with a submission.
+    It also does so if a model was scored in another way, or if items were not run or lack verdicts.
     """
     side = read_side(run)
     suite = _suite_of(side)
-    form = suite.submission
-    if form is None:
+    submission = suite.submission
+    if submission is None:
         raise UserError(f"the suite {suite.label} has no submission; name another evaluation.")
     assert side.campaign is not None  # which names the suite
     rows = {row.name: row for row in read_rows(ModelRow, side.folder / MODELS_FILE)}
@@ -315,11 +310,15 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     for model in side.models:
         row = rows[model]
         scoring = side.campaign.scoring
-        forms = {"masked": scoring.masked.pll, "encoder-decoder": scoring.seq2seq.form}
-        scoring_way = " ".join(filter(None, (row.architecture, forms.get(row.architecture))))
-        if scoring_way not in form.backends:
+        # The way of scoring, as the suite writes it: "causal", or "masked original".
+        scoring_way = row.architecture
+        if row.architecture == "masked":
+            scoring_way += f" {scoring.masked.pll}"
+        elif row.architecture == "encoder-decoder":
+            scoring_way += f" {scoring.seq2seq.form}"
+        if scoring_way not in submission.backends:
             raise UserError(
-                f"{model} is scored as {scoring_way!r}; expected {', '.join(form.backends)}, "
+                f"{model} is scored as {scoring_way!r}; expected {', '.join(submission.backends)}, "
                 "which alone can be submitted. Evaluate it with another --scoring."
             )
         if row.architecture == "causal" and suite.first_token not in (None, scoring.first_token):
@@ -329,30 +328,33 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
             )
         name, revision = _name_and_revision(row, is_checkpoint=side.campaign.report_card.curves)
         revisions.add(revision)
-        names = {"model": name, "revision": revision, "backend": form.backends[scoring_way]}
-        paths = {
-            label: below(output, path.format(**names), label) for label, path in form.more.items()
-        }
+        names = {"model": name, "revision": revision, "backend": submission.backends[scoring_way]}
+        paths = {}  # of the files of a complete submission, by label
+        for label, path_template in submission.more.items():
+            paths[label] = below(output, path_template.format(**names), label)
         judged = {benchmark for benchmark, _ in side.judged(model)}
         for task in tasks.values():
-            if task.acquisition and form.curves:
-                path = paths[task.label] = below(output, form.curves.format(**names), task.label)
+            if task.acquisition and submission.curves:
+                path = below(output, submission.curves.format(**names), task.label)
+                paths[task.label] = path
                 if task.benchmark in judged:
-                    curves.setdefault(path, (task, {}))[1][model] = revision
+                    _, revision_by_model = curves.setdefault(path, (task, {}))
+                    revision_by_model[model] = revision
                 continue
             if task.predictions is None:
                 # It cannot be written, so a path that does not exist lists it as missing.
                 paths.setdefault(task.label, output / "?")
                 continue
-            file = form.file.format(folder=task.predictions.folder, **names)
-            path = paths[task.label] = below(output, file, task.label)
+            file = submission.file.format(folder=task.predictions.folder, **names)
+            path = below(output, file, task.label)
+            paths[task.label] = path
             if task.benchmark in judged:
                 if path in files:
                     raise UserError(
                         f"{model} and {files[path][2]} have the same name, so both would be "
                         f"{path}; evaluate each in a directory of its own."
                     )
-                files[path] = task, task.predictions, model
+                files[path] = (task, task.predictions, model)
         planned = files.keys() | curves.keys()
         missing = [
             label for label, path in paths.items() if path not in planned and not path.is_file()
@@ -364,7 +366,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                 f"{'; '.join(models)}: no whole submission without {labels}, which are "
                 f"neither in {run} nor in {output}."
             )
-    for track, expected in form.checkpoints.items():
+    for track, expected in submission.checkpoints.items():
         absent = [revision for revision in expected if revision not in revisions]
         if absent:
             more = ", …" if absent[MOST_NAMED:] else ""
@@ -398,17 +400,17 @@ class PredictionsSide(BorrowedSide):
     """Decisions (``JUDGEMENT_COLUMNS``; margins are NaN), keyed by (benchmark, language)."""
 
     def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        no_rows = pd.DataFrame(columns=JUDGEMENT_COLUMNS)
-        return self.judged_by_table.get((benchmark, lang), no_rows)
+        empty = pd.DataFrame(columns=JUDGEMENT_COLUMNS)
+        return self.judged_by_table.get((benchmark, lang), empty)
 
     def explanation(self, flipped: int, both: int) -> str:
-        return f"{flipped:,} of {both:,} decisions turn; predictions do not say how they were made"
+        return f"{flipped:,} of {both:,} decisions differ; predictions do not say why"
 
 
 def _verdicts(
     groups: Groups, questions: Mapping[str, Sequence[Question]], origin: str
 ) -> list[list[object]]:
-    """Return [item id, paradigm, phenomenon, correct (1.0 or 0.0)] for each item.
+    """Return rows [item id, paradigm, phenomenon, correct (1.0 or 0.0)], one for each item.
 
     ``origin`` names the file in messages. Raises UserError if a group has another number of
     predictions than items, or if a prediction is none of the texts of its item.
@@ -441,9 +443,9 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
     """Read one model's predictions, to compare them with the evaluation ``reference``.
 
     ``path`` is a directory with a file for each task, or a single file with a section for each
-    task. Return None if it has no predictions. Raises UserError for files of several models or of
-    another form, and for tasks in several languages. It also does so if the predictions do not
-    match the items of ``reference``.
+    task. Return None for a directory without predictions. Raises UserError for files of several
+    models or of another form, and for tasks in several languages. It also does so if predictions do
+    not match the items of ``reference``.
     """
     files = sorted(path.rglob("predictions.json"))
     if not files and not path.is_file():
@@ -470,7 +472,7 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
         with reading(origin, EXPECTED, REMEDY):
             content = load_json(text_of(origin)) if matching else sections[form.section]
             groups = FILE.validate_python(content)
-        lang = _language(reference, task, models)
+        lang = _task_language(reference, task, models)
         items = reference.results / "items" / task.benchmark / f"{lang}.parquet"
         frame = pd.DataFrame(
             _verdicts(groups, read_questions(items, form), f"{origin}, {task.label}"),

@@ -1,9 +1,9 @@
 """Compute the number of each task of a suite from the tables of an evaluation.
 
-A suite (``suites.Suite``) is a set of benchmarks with results printed by a shared task. Each task
-is a benchmark and a ``measure``, such as the mean of accuracies, or the variance of reading times
-that surprisal explains. A number is a record {"value", "low", "high"} with its 95 % interval, and
-often "n".
+``build`` calls ``suite_rows``. A suite (``suites.Suite``) is a set of benchmarks with results
+printed by a shared task. Each task is a benchmark and a ``measure``, such as the mean of
+accuracies, or the variance of reading times that surprisal explains. A number is a record {"value",
+"low", "high"} with its 95 % interval, and often "n".
 """
 
 import math
@@ -37,8 +37,8 @@ def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
     paradigms, whatever the number of paradigms in each.
     """
     weights = pd.Series(1.0, index=rows.index)
-    for number, level in enumerate(levels):
-        parents = rows.groupby([*levels[:number]]) if number else rows.groupby(lambda _: 0)
+    for depth, level in enumerate(levels):
+        parents = rows.groupby([*levels[:depth]]) if depth else rows.groupby(lambda _: 0)
         weights /= parents[level].transform("nunique")
     weights /= rows.groupby([*levels])["n"].transform("size")
     low, high = mean_interval(rows, weights.tolist())
@@ -66,8 +66,8 @@ def _rank_correlation(tables: Tables, model: str) -> Record:
 def items_with_effects(items: Path, judgements: Path, method: str) -> pd.DataFrame:
     """Return one row per item: the columns of the table ``items``, and a column for each effect.
 
-    Effects are in nats, NaN where a model has none. ``judgements`` is the table of the model, and
-    ``method`` the one that judged. Raises UserError if the judgements have no effects.
+    Effects are in nats, NaN where a model has none. They come from the rows of ``judgements``, the
+    model's table, that are by ``method``. Raises UserError if the judgements have no effects.
     """
     rows = read_parquet(judgements, ["item_id", "method", EFFECTS, EFFECT_NAMES]).to_pandas()
     if EFFECTS not in rows:
@@ -82,7 +82,7 @@ def items_with_effects(items: Path, judgements: Path, method: str) -> pd.DataFra
     ]
     effects = pd.DataFrame(effects_of_items, index=rows["item_id"], dtype=float)
     columns = read_parquet(items).to_pandas().drop_duplicates("item").set_index("item")
-    # If an effect and a column have the same name, the effect counts.
+    # If an effect and a column have the same name, the effect replaces the column.
     columns = columns.drop(columns=effects.columns, errors="ignore")
     joined: pd.DataFrame = columns.join(effects)
     return joined
@@ -148,9 +148,9 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
 def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     """Return the correlation of models' and children's ages of acquisition of words.
 
-    It is a number of the whole training run, under the name of the last checkpoint; ``n`` counts
-    the words with both ages. It needs three checkpoints and three words. There is no number if the
-    models are not checkpoints of one run; then it is missing under the name of the last model.
+    The result is {model: number} for the last checkpoint, as the number is of the whole training
+    run; ``n`` counts the words with both ages. The value is None with fewer than three checkpoints
+    or words, and for the last model if the models are not checkpoints of one run.
     """
     # How long each checkpoint was trained, read from its label.
     training: dict[str, float] = {}
@@ -211,25 +211,26 @@ def suite_rows(
             names = read_parquet(Path(path), ["paradigm"])["paradigm"].unique().to_pylist()
             paradigms |= {(lang, name) for name in names}
         models: dict[str, Record] = {}
-        of_run = _acquisition(tables, task.acquisition) if task.acquisition else None
-        for model in tables.benchmark["languages"] if of_run is None else of_run:
-            of_model = accuracies[accuracies["model"] == model]
-            judged = of_model.loc[of_model["n"] > 0, ["lang", "paradigm"]]
+        # An age of acquisition is one number of all checkpoints, others are of a single model.
+        number_of_run = _acquisition(tables, task.acquisition) if task.acquisition else None
+        for model in tables.benchmark["languages"] if number_of_run is None else number_of_run:
+            rows_of_model = accuracies[accuracies["model"] == model]
+            judged = rows_of_model.loc[rows_of_model["n"] > 0, ["lang", "paradigm"]]
             number = NO_VALUE
             if {*judged.itertuples(index=False, name=None)} == paradigms:
-                if of_run is not None:
-                    number = of_run[model]
+                if number_of_run is not None:
+                    number = number_of_run[model]
                 elif task.regression:
                     number = _explained(tables, model, task.regression)
                 elif task.measure == "accuracy":
-                    number = _mean_of_groups(of_model, task.mean)
+                    number = _mean_of_groups(rows_of_model, task.mean)
                 else:
                     number = _rank_correlation(tables, model)
             total = totals[task.benchmark]
             accuracy = total["models"].get(model, {"n": 0, "ties": 0})
             counts = {"n": accuracy["n"], "ties": accuracy["ties"]}
             counts["skipped"] = total["skipped"].get(model, {"n": 0})["n"]
-            models[model] = counts | number
+            models[model] = {**counts, **number}
         rows.append(
             {
                 "label": task.label,

@@ -1,4 +1,4 @@
-"""Settings of a suite: benchmarks that together give one table of numbers, beside printed ones.
+"""Settings of a suite: benchmarks that together give one table of numbers, beside printed numbers.
 
 A shared task or a leaderboard is a suite. Its file, ``config/suites/NAME.yaml``, lists tasks:
 
@@ -7,8 +7,8 @@ A shared task or a leaderboard is a suite. Its file, ``config/suites/NAME.yaml``
       - {benchmark: agreement, label: Agreement, printed: {Baseline: 71.2}}
       - {benchmark: wordorder, label: Word order, measure: correlation}
 
-``blimpworks evaluate --suite NAME`` uses it. The workflow imports this module on each start, so it
-must not import heavy packages.
+``blimpworks evaluate --suite NAME`` reads it with ``read_suite``. The workflow imports this module
+on each start, so it must not import heavy packages.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ Names = Annotated[tuple[str, ...], Field(min_length=1)]
 class Regression(Strict):
     """Regressions that predict people's reading times from a model's surprisals.
 
-    Names are those of columns of the items (``keep`` in the benchmark's declaration), and of
+    Values are names of columns of the items (``keep`` in the benchmark's declaration), and of
     effects: sums of surprisals that the benchmark declares.
     """
 
@@ -42,9 +42,9 @@ class Regression(Strict):
     predictor: str
     """Effect that is added to the controls; the share of variance that it explains is measured."""
     controls: Names
-    """Other predictors; all their products of two are predictors as well."""
+    """Other predictors; all products of two of them are predictors as well."""
     groups: str
-    """Column with equal values in dependent rows, such as the sentence of a word."""
+    """Column with equal values in rows that depend on each other, such as the word's sentence."""
 
     @model_validator(mode="after")
     def _distinct(self) -> "Regression":
@@ -57,8 +57,8 @@ class Regression(Strict):
 class Acquisition(Strict):
     """Ages at which children, and models in training, learn words.
 
-    The share of children who know a word makes a curve over age; its surprisal makes one over
-    checkpoints. Names are those of columns of the items (``keep``), and of an effect.
+    The share of children who know a word makes a curve over age; the word's surprisal makes a curve
+    over checkpoints. Values are names of columns of the items (``keep``), and of an effect.
     """
 
     word: str
@@ -66,11 +66,11 @@ class Acquisition(Strict):
     surprisal: str
     """Effect with the word's surprisal in a context."""
     ages: Annotated[tuple[int, ...], Field(min_length=3)]
-    """Ages of children [months]. Each is the name of a column: the share who know the word."""
+    """Ages of children [months], each the name of a column with the share who know the word."""
     chance: float
     """Surprisal of a word that a model does not know at all [nats]."""
     shortest: int = Field(1, ge=1)
-    """Fewest characters of a word that counts."""
+    """Fewest characters of a word; shorter words are left out."""
 
 
 class Predictions(Strict):
@@ -99,7 +99,7 @@ class Submission(Strict):
     curves: str = ""
     """Path of words' surprisals at all checkpoints, with {model} and {backend}; empty: none."""
     more: Mapping[Label, str] = Field(default={})
-    """Paths, by label, of files that blimpworks does not write; as ``file`` without {folder}."""
+    """Paths, by label, of files that blimpworks does not write; like ``file``, without {folder}."""
     checkpoints: Mapping[Label, tuple[str, ...]] = Field(default={})
     """Revisions of a model that each track of the shared task asks for."""
 
@@ -122,10 +122,10 @@ class Task(Strict):
     mean: Annotated[tuple[Literal["lang", "phenomenon", "paradigm"], ...], Field(min_length=1)] = (
         "paradigm",
     )
-    """Groups of items that count alike, the widest first: ``[phenomenon, paradigm]`` is the mean
+    """Groups of items with equal weight, the widest first: ``[phenomenon, paradigm]`` is the mean
     over phenomena of the means over their paradigms."""
     lang: str | None = None
-    """Language (ISO 639-3) in a suite of several; the task is run if the user names it."""
+    """Language (ISO 639-3) that the user names to run the task, in a suite of several languages."""
     printed: Mapping[str, float] = Field(default={})
     """Printed numbers by model: accuracies and shares in percent, or correlations."""
     local: PathComponent | None = None

@@ -1,7 +1,7 @@
 """Print the report card (``card.Card``) in a terminal, 80 columns wide, readable without colours.
 
-``print_card`` prints all sections; what does not fit is on the HTML page. ``say`` and ``table``
-serve other modules, too.
+``print_card`` prints all sections; the HTML page has the rows that do not fit. ``compare`` uses
+``say`` and ``table`` too.
 """
 
 from collections.abc import Container, Iterable, Sequence
@@ -23,7 +23,7 @@ INDENT = 2
 MOST_LANGUAGES = 12
 """Most languages or tests to list: those with the lowest accuracies or p-values."""
 NEIGHBOURS = 2
-"""Number of printed models above and below ours to show."""
+"""Number of models to show above and below each of ours in a ranking."""
 MOST_WITH_TIES, MOST_WITHOUT_TIES = 2, 3
 """Most models side by side, with and without a column of ties."""
 MOST_COLUMNS = 6
@@ -33,7 +33,7 @@ MOST_ITEMS = 3
 
 
 def say(console: Console, text: str, *, style: str = "", indent: int = 0) -> None:
-    """Print a paragraph; square brackets in it are no markup."""
+    """Print a paragraph; square brackets in its text are no markup."""
     content = Text(text, style=style, overflow="fold")
     console.print(Padding(content, (0, 0, 0, indent), expand=False))
 
@@ -67,10 +67,11 @@ def _shorten(text: str, width: int) -> str:
     """Cut a text to at most ``width`` terminal cells, with … in the middle."""
     if cell_len(text) <= width:
         return text
-    first, last = text[: (len(text) + 1) // 2], text[(len(text) + 1) // 2 :]
-    while cell_len(first) + cell_len(last) > width - 1:
-        first, last = (first[:-1], last) if len(first) >= len(last) else (first, last[1:])
-    return f"{first.rstrip()}…{last.lstrip()}"
+    middle = (len(text) + 1) // 2
+    start, end = text[:middle], text[middle:]
+    while cell_len(start) + cell_len(end) > width - 1:
+        start, end = (start[:-1], end) if len(start) >= len(end) else (start, end[1:])
+    return f"{start.rstrip()}…{end.lstrip()}"
 
 
 def _beginning(text: str, width: int) -> str:
@@ -106,10 +107,7 @@ class _Terminal:
     def accuracy_table(
         self, rows: Sequence[tuple[str, Row]], models: Sequence[str], head: str, *, ties: bool
     ) -> Table:
-        """Return a table of labelled rows, with accuracy, interval and ties of each model.
-
-        ``head`` is the heading of the labels. The three texts of a model are aligned in one column.
-        """
+        """Return a table with a column for each model, with accuracy, interval and perhaps ties."""
         columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
         if any(row["skipped"] for _, row in rows):
             columns.append(["\nskipped", *(show.counts(row, models, "skipped") for _, row in rows)])
@@ -136,17 +134,15 @@ class _Terminal:
 
     def accuracies(self, benchmark: Benchmark) -> None:
         totals = show.totals(benchmark)
-        together = [row for row in totals if row["lang"] in (ALL, MEAN)]
+        summary_rows = [row for row in totals if row["lang"] in (ALL, MEAN)]
         language_rows = [row for row in totals if row["lang"] not in (ALL, MEAN)]
         left_out = max(0, len(language_rows) - MOST_LANGUAGES)
         if left_out:
             language_rows.sort(
                 key=lambda row: min((a["accuracy"] for a in row["models"].values()), default=1.0)
             )
-        rows = [
-            (self.text.language(row["lang"]), row)
-            for row in (*together, *language_rows[:MOST_LANGUAGES])
-        ]
+        rows_to_print = [*summary_rows, *language_rows[:MOST_LANGUAGES]]
+        rows = [(self.text.language(row["lang"]), row) for row in rows_to_print]
         skipped = self.text.skipped_lines(benchmark)
         if not any(row["models"] for _, row in rows):
             for line in skipped or ["No item was judged."]:
@@ -154,10 +150,11 @@ class _Terminal:
             return
         models = [*benchmark["methods"]]
         ties = len(models) <= MOST_WITH_TIES
-        phenomena = [(row["label"], row) for row in show.phenomena(benchmark, rows[0][1]["lang"])]
-        count = MOST_WITH_TIES if ties or skipped else MOST_WITHOUT_TIES
-        for start in range(0, len(models), count):
-            side_by_side = models[start : start + count]
+        first_lang = rows_to_print[0]["lang"]
+        phenomena = [(row["label"], row) for row in show.phenomena(benchmark, first_lang)]
+        most = MOST_WITH_TIES if ties or skipped else MOST_WITHOUT_TIES
+        for start in range(0, len(models), most):
+            side_by_side = models[start : start + most]
             self.head("Accuracy in %, with 95 % intervals")
             self.console.print(self.accuracy_table(rows, side_by_side, "language", ties=ties))
             if phenomena:
@@ -166,24 +163,23 @@ class _Terminal:
                 self.console.print(lines)
         for line in (*skipped, *self.text.written_lines(benchmark)):
             self.say(line)
-        of_models = ", ".join(
+        ties_of_models = ", ".join(
             f"{self.text.label(model)} {show.ties(accuracy)}"
             for model, accuracy in totals[0]["models"].items()
         )
         chance = benchmark["chance"]
         shares = totals[0]["baselines"].items()
         baselines = ", ".join(f"{name} {show.percent(share)}" for name, share in shares)
-        more = f"{left_out} more languages, with higher accuracies, are on the page."
-        notes = [
-            show.unlike_languages(benchmark),
-            more if left_out else "",
-            "ties: equal log-probabilities / near ties, which rounding could turn."
-            if ties
-            else f"Ties / near ties: {of_models}.",
-            self.text.unknown_words(benchmark),
-            f"Baselines (%): {baselines}." if baselines else "",
-            "" if chance is None else f"Guessing gets {show.percent(chance)} %.",
-        ]
+        notes = [show.unlike_languages(benchmark)]
+        if left_out:
+            notes.append(f"{left_out} more languages, with higher accuracies, are on the page.")
+        if ties:
+            notes.append("ties: equal log-probabilities / near ties, which rounding could turn.")
+        else:
+            notes.append(f"Ties / near ties: {ties_of_models}.")
+        notes.append(self.text.unknown_words(benchmark))
+        notes.append(f"Baselines (%): {baselines}." if baselines else "")
+        notes.append("" if chance is None else f"Guessing gets {show.percent(chance)} %.")
         for note in filter(None, notes):
             self.say(note, "dim")
 
@@ -304,9 +300,9 @@ class _Terminal:
                     self.console.print(padded, no_wrap=True)
 
     def items(self, benchmark: Benchmark) -> None:
-        worst_items = [("Worst items", *entry) for entry in benchmark["worst"].items()]
-        wrong_answers = [("Wrong answers", *entry) for entry in benchmark["wrong"].items()]
-        for heading, model, items in (*worst_items, *wrong_answers):
+        lists = [("Worst items", model, items) for model, items in benchmark["worst"].items()]
+        lists += [("Wrong answers", model, items) for model, items in benchmark["wrong"].items()]
+        for heading, model, items in lists:
             if items:
                 count = f"{len(items[:MOST_ITEMS])} of {len(items)}"
                 self.head(f"{heading} of {self.text.label(model)}: {count} on the page")
@@ -361,8 +357,7 @@ class _Terminal:
         headings, lines = self.text.suite_table(suite)
         # More columns do not fit: they follow in a table below.
         for first in range(1, len(headings), MOST_COLUMNS):
-            rows = [headings, *lines]
-            rows = [[cells[0], *cells[first : first + MOST_COLUMNS]] for cells in rows]
+            rows = [[c[0], *c[first : first + MOST_COLUMNS]] for c in (headings, *lines)]
             block = table(rows[0], rows[1:])
             for column in block.columns:
                 column.no_wrap = False  # Long names of models would leave no space for the tasks.

@@ -1,6 +1,7 @@
 """Define types that several settings share, and validate settings with messages for users.
 
-Settings are pydantic models of YAML files: campaigns, sites, language packs.
+Settings are pydantic models of YAML files: campaigns, sites, language packs. ``parse_yaml`` reads
+such a file, and ``validated`` checks values from elsewhere.
 """
 
 import difflib
@@ -66,9 +67,9 @@ class DeclaredOptions(Strict):
 
 Options = TypeVar("Options", bound=BaseModel)
 TAGS = ("union_tag_invalid", "union_tag_not_found")
-"""Pydantic's errors of the key that chooses the model of a section."""
+"""Pydantic's errors on the key that chooses the model of a section, such as a recipe's ``kind``."""
 LONGEST_VALUE = 100
-"""Most characters of a value in a message; of a longer value, the message names the type."""
+"""Most characters of a value in a message; for a longer value, the message has its type."""
 
 
 def _key(error: ErrorDetails, settings: Any) -> str:
@@ -101,9 +102,9 @@ def _expected(error: ErrorDetails) -> str:
 def sections(
     annotation: object, keys: tuple[str, ...] = (), above: tuple[type[BaseModel], ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
-    """Yield the models of a type and of its fields' types, each after the keys that lead to it.
+    """Yield (keys, model) for each model in a type and in the types of its fields.
 
-    ``NAME`` stands for a key that users choose; ``above`` are the models that contain the type.
+    ``NAME`` is in place of a key that users choose; ``above`` are the models that contain the type.
     """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation in above:  # a model that contains models of its own type
@@ -117,7 +118,7 @@ def sections(
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
-    """Return the message on an unknown key of a model, with a hint at a key of the same section."""
+    """Return the message on an unknown key, with a similar key, of the same section if possible."""
     *above, last = key.split(".")
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
     if matching := [".".join(path) for path in keys if path[-1] == last]:

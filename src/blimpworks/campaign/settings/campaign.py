@@ -1,6 +1,6 @@
-"""Settings of a campaign, without the sections that papers add (``campaign.load``).
+"""Settings of a campaign (``Campaign``), without the sections that papers add (``campaign.load``).
 
-Unknown keys are errors, so that a typing mistake has no silent effect. The JSON Schemas in
+Unknown keys are errors, so that a typing mistake is noticed. The JSON Schemas in
 ``workflow/schemas`` are generated from these models (``blimpworks schemas``).
 """
 
@@ -26,9 +26,9 @@ from blimpworks.strict import DrawnLabel, Label, Strict
 
 def once_each(names: tuple[str, ...]) -> tuple[str, ...]:
     """Check that no name is repeated, and return the names. Raises ValueError otherwise."""
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{twice!r} stands there twice; keep one")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} is named twice; keep one")
     return names
 
 
@@ -89,7 +89,7 @@ class ReportOptions(Strict):
     """The reproduction report."""
 
     corrected: Path | None = None
-    """Results of the same campaign in the variant "corrected", shown beside its own."""
+    """Results directory of the same campaign in the variant "corrected", shown beside its own."""
 
 
 class ReportCardOptions(Strict):
@@ -160,7 +160,7 @@ class Campaign(Strict):
     unpinned: Literal["error", "skip"] = "error"
     """Stop when a needed file has no such checksum, or continue without the file."""
     substitutes: dict[str, str] = Field(default={})
-    """UniMorph tables used in place of others, by name: {original: used}."""
+    """UniMorph tables used in place of others, by name: {ORIGINAL: SUBSTITUTE}."""
     declared: tuple[Path, ...] = ()
     """Folders of declared benchmarks, each with the name of its benchmark. They replace those of
     the same names in ``config/benchmarks``."""
@@ -182,7 +182,7 @@ class Campaign(Strict):
     """Number of items of each benchmark and language that models run on: a sample balanced over
     paradigms; null for all."""
     engines: dict[EngineName, EngineName] = Field(default={})
-    """Scoring engines used in place of others: {of the catalogue: used}."""
+    """Scoring engines used in place of others: {ENGINE IN CATALOGUE: SUBSTITUTE}."""
     treebanks: TreebankOptions = TreebankOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()

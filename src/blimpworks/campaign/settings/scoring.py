@@ -1,4 +1,4 @@
-"""Declare the settings of a campaign for scoring sentences and for generating answers."""
+"""Declare a campaign's settings for scoring (``ScoringOptions``) and for generating answers."""
 
 from collections.abc import Callable, Collection
 from typing import Annotated, Literal
@@ -31,9 +31,9 @@ FirstToken = Annotated[str, Field(pattern=rf"^({'|'.join(POLICIES)}|token:.+)$")
 
 
 class NearTies(Strict):
-    """Effect of rounding on the difference of two sentences' log-probabilities, in nats.
+    """Largest effect of rounding on the difference of two sentences' log-probabilities, in nats.
 
-    Thresholds are by number format, and by engine where an engine differs (measured in
+    There is a threshold for each number format, and for engines that differ (measured in
     docs/ties.md). Another engine, batch or machine can change a decision with a smaller margin.
     """
 
@@ -56,8 +56,8 @@ class MaskedOptions(Strict):
     """Scoring with masked models."""
 
     pll: Literal["original", "within_word_l2r", "next_token"] = "original"
-    """Pseudo-log-likelihood: mask one token at a time, or with it the later tokens of its word,
-    which would reveal it.
+    """Pseudo-log-likelihood: mask one token at a time (original), or also the later tokens of its
+    word, which would reveal it (within_word_l2r).
 
     next_token: mask one token, and predict it at the position before, as models do that were
     trained by masked next-token prediction."""
@@ -92,7 +92,7 @@ class VllmOptions(Strict):
     host: Literal["loopback", "node"] = "loopback"
     """Address that the server listens on: 127.0.0.1, or that of the node's name."""
     longest: Positive = 2048
-    """Most tokens of a text, within the model's context, to limit memory; longer are refused."""
+    """Most tokens of a text, to limit memory (at most the context); longer texts are refused."""
     batched_tokens: Positive = 8192
     """Most tokens of a forward pass."""
     prompts: int = Field(50, ge=1, le=1024)
@@ -125,7 +125,7 @@ class ScoringOptions(Strict):
     batch_tokens: Positive = 8192
     """Tokens per forward pass, with padding."""
     near_tie: NearTies = NearTies()
-    """Smaller margins, in nats, count as near ties."""
+    """Thresholds: pairs with smaller margins, in nats, are near ties."""
     jobs: Literal["model", "language"] = "model"
     """One job for all languages of a checkpoint, which loads it once; or one job per language."""
     retry_failed: bool = False

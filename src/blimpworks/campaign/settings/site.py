@@ -1,7 +1,7 @@
 """Settings that describe a cluster (site): partitions, GPUs and limits.
 
 They decide only the resources that jobs request. Users of a cluster edit a copy of
-``config/site.example.yaml``.
+``config/site.example.yaml``; ``find_site`` reads it for a campaign.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Declare the settings of the models that a campaign trains: recipes, and corpora of text."""
+"""Declare the settings of the models that a campaign trains (``TrainingOptions``)."""
 
 import math
 import re
@@ -65,11 +65,11 @@ class CorpusOptions(Strict):
     """Languages with treebank words split into syntactic words (``words: whitespace``). The
     Hebrew of Mueller et al. (2020) separates the article and prepositions."""
     vocabulary: Vocabulary = 50_000
-    """Most words, with ``<unk>`` and ``<eos>``: the most frequent of train and valid; others are
-    ``<unk>``."""
+    """Most words, with ``<unk>`` and ``<eos>``. The most frequent words of train and valid are
+    kept; other words are ``<unk>``."""
     min_count: Positive = 1
-    """A less frequent word of train and valid is ``<unk>``. With 1 a small corpus has no unknown
-    word to learn ``<unk>`` from."""
+    """Fewest occurrences of a word in train and valid; rarer words are ``<unk>``. With 1, a small
+    corpus has no unknown word from which a model learns ``<unk>``."""
     unknown_share: float = Field(0.05, ge=0, le=1)
     """Sentences with a larger share of unknown words are left out."""
     shares: CorpusShares = CorpusShares()
@@ -97,7 +97,7 @@ class NetworkRecipe(Strict):
     """Settings of all small transformers."""
 
     vocabulary: Vocabulary = 1200
-    """Number of subwords, with special tokens; of a masked model about this number."""
+    """Number of subwords, with special tokens; masked models have about this number."""
     hidden: Dimension = 96
     """Width of the residual stream."""
     layers: Dimension = 2
@@ -114,7 +114,7 @@ class NetworkRecipe(Strict):
     batch_tokens: Positive = 1024
     """Tokens in a training batch, with padding."""
     optimiser: Literal["adamw", "muon"] = "adamw"
-    """AdamW of all parameters; or Muon of the matrices inside the blocks and AdamW of the rest.
+    """AdamW for all parameters; or Muon for the matrices inside the blocks, and AdamW for others.
     Muon needs a third of the steps for small models, at a higher learning rate."""
     learning_rate: float = Field(3e-3, gt=0)
     """Peak learning rate (linear warm-up, cosine decay)."""
@@ -156,8 +156,8 @@ class TransformerRecipe(LlamaRecipe):
     """Name of the corpora (of ``training.corpora``) for words and training, in place of subwords
     (``vocabulary``); null for the training text."""
     tokens: Sizes = ()
-    """Sizes of random training samples, in words of ``corpus``, each for each of the ``seeds``;
-    empty for all of the text."""
+    """Sizes of random training samples, in words of ``corpus``; each size is trained with each of
+    the ``seeds``. Empty for all of the text."""
 
     @model_validator(mode="after")
     def _samples_of_a_corpus(self) -> Self:
@@ -222,9 +222,9 @@ class LstmRecipe(Strict):
     dropout: float = Field(0.2, ge=0, lt=1)
     """Dropout of embeddings and of each layer's output."""
     batch: Dimension = 20
-    """Columns that the training text is cut into."""
+    """Columns that the training text is cut into, which are trained side by side."""
     bptt: Dimension = 35
-    """Words in a piece; gradients stop at its start."""
+    """Words in a piece of a column; gradients stop at the start of a piece."""
     order: Literal["sequential", "shuffled"] = "shuffled"
     """Order of the pieces of ``bptt`` words in an epoch. The authors shuffle them (published),
     although each piece starts from the previous hidden state; ``sequential`` is the corrected
@@ -240,8 +240,8 @@ class LstmRecipe(Strict):
     seeds: Seeds = 1
     """Number of models, each trained from its own seed (paper: five); 0: none."""
     tokens: Sizes = ()
-    """Sizes of random training samples, in words of ``corpus``, each for each of the ``seeds``;
-    empty for all of the text."""
+    """Sizes of random training samples, in words of ``corpus``; each size is trained with each of
+    the ``seeds``. Empty for all of the text."""
 
 
 Recipe = Annotated[
@@ -269,7 +269,7 @@ class TrainingOptions(Strict):
     """Training of a campaign's models."""
 
     treebank_text: bool = True
-    """Also train on treebank sentences (never on those that pairs are made from)."""
+    """Also train on treebank sentences (never on sentences that pairs are made from)."""
     max_sentences: Positive = 40_000
     """Most sentences of training text, drawn evenly from all sources."""
     seed: int = 0
