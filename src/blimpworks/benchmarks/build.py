@@ -33,7 +33,6 @@ from blimpworks.tables import ITEMS, LABEL, SCORES, write_table
 
 log = logging.getLogger(__name__)
 
-# Functions that turn rows of files into items.
 LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "pairs": layouts.pairs,
     "choices": layouts.choices,
@@ -207,8 +206,7 @@ def build_items(
         if item.lang == lang:
             content = _content(item)
             key = item_id(benchmark, *content)
-            # A copy of an item has another id, by the number of copies before.
-            if copies[content]:
+            if copies[content]:  # A copy's id depends on the number of copies before.
                 key = item_id(key, copies[content])
             items.append((key, item))
             copies[content] += 1

@@ -71,10 +71,7 @@ def _marked(sentence: str, start: int, end: int) -> str:
 
 
 def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
-    """Yield lines about a benchmark: how its files are read, numbers of items, and some items.
-
-    ``sources`` is the directory of retrieved files; ``show`` is the number of items to show.
-    """
+    """Yield lines about a benchmark: how files are read, numbers of items, and ``show`` items."""
     files = local_files(declared.folder) | declared.source_files(sources)
     accounts: list[Account] = []
     items = read_items(declared, files, accounts)
@@ -89,9 +86,8 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         yield f"  {n} as {text}"
     for account in accounts:
         yield from account.lines()
-    rows = declared.sources_of(declared.data)
-    licences = dict.fromkeys([declared.licence, *(row.licence for row in rows)])
-    yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
+    licences = [declared.licence, *(row.licence for row in declared.sources_of(declared.data))]
+    yield f"  licence: {', '.join(filter(None, dict.fromkeys(licences))) or 'not stated'}"
     paradigms: dict[tuple[str, str], dict[str, int]] = {}
     for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
         paradigms.setdefault((lang, phenomenon), {})[paradigm] = len(group)
@@ -106,7 +102,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         good = sum(isinstance(item, Pair) and item.more["acceptable"] for item in items)
         yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
     yield "such as"
-    # First items of paradigms come first, so that as many paradigms as possible have one.
+    # First items of paradigms go first, so that many paradigms have one.
     first_of = {(item.lang, item.paradigm): item for item in reversed(items)}
     first = [item for item in items if item is first_of[item.lang, item.paradigm]]
     further = [item for item in items if item is not first_of[item.lang, item.paradigm]]
@@ -126,10 +122,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
 
 
 def token_counter(path: Path) -> CountTokens:
-    """Return a function that counts a tokenizer's tokens. Raises UserError if it is malformed.
-
-    ``path`` is a tokenizer.json, or a folder with one.
-    """
+    """Return the token counter of a tokenizer.json, or of a folder's. UserError if malformed."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         from tokenizers import Tokenizer
@@ -401,10 +394,7 @@ def _space_at_ends(declared: Declared, files: Mapping[str, Path]) -> Finding:
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items. Raises UserError for malformed files.
-
-    ``sources`` is the directory of retrieved files. Without ``count``, tokens are estimated.
-    """
+    """Check a benchmark's items; estimate tokens without ``count``. UserError if malformed."""
     files = local_files(declared.folder) | declared.source_files(sources)
     items = read_items(declared, files, [])
     unit = declared.unit
@@ -433,7 +423,6 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     if unit != "item":
         text = "no frequencies of words, for which wordfreq has no list or no library here"
         findings.append(Finding(NOTE, text, lacking))
-    # A finding without locations has found nothing.
     located = [finding for finding in findings if finding.locations]
     located.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Check(declared.label, unit, items, located, rows)
@@ -454,7 +443,6 @@ def report(result: Check, show: int) -> Iterator[str]:
 
 
 def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
-    """Divide a sentence by spans of regions (start, end, name)."""
     segments: Segments = []
     before = 0
     for start, end, region in sorted(spans):
@@ -475,7 +463,6 @@ def _condition_segments(condition: Condition, item: Design) -> Segments:
 
 
 def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
-    # A label is a condition's name, + for a good or - for a bad sentence.
     if isinstance(item, Design):
         for condition in item.conditions:
             yield condition.name, _condition_segments(condition, item)

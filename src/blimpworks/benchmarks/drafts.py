@@ -37,7 +37,6 @@ from blimpworks.items import Regions
 from blimpworks.tables import ITEMS, read_table
 
 SAMPLE_ROWS = 2000
-"""Most rows of a file from which keys are guessed."""
 GOOD = {"good", "grammatical", "correct", "acceptable", "right", "positive", "true"}
 BAD = {"bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "negative", "false", "foil"}
 BAD |= {"corrupted", "inacceptable", "incorrecte"}

@@ -42,7 +42,6 @@ FileRows = tuple[Captures, Sequence[Row]]
 """Values from the name of a file, and its rows."""
 AnyFiles = TypeVar("AnyFiles", bound=PlainFiles)
 LONGEST_PATTERN = 500
-"""Most characters of a pattern of names."""
 BROKEN = (
     *(OSError, ValueError, RuntimeError, struct.error, tarfile.TarError, zipfile.BadZipFile),
     KeyError,  # a link in a tar archive to a file that is not there

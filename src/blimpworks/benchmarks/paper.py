@@ -220,9 +220,8 @@ class Declared(Declaration):
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
         """Estimate the number of items of a language, for plans.
 
-        The estimate is the declared number, or else the counted one. Before the files are
-        retrieved, it is ``ASSUMED_ITEMS`` for each file. With a limit of items per paradigm, each
-        file is taken for one paradigm.
+        The estimate is the declared number, else the counted one, else ``ASSUMED_ITEMS`` for each
+        file. With a limit of items per paradigm, each file is taken for one paradigm.
         """
         limit = self.options(campaign).per_paradigm
         files = max(len(self.sources_of(self.data)), 1)
@@ -234,11 +233,7 @@ class Declared(Declaration):
         return min(number, limit * files) if limit else number
 
     def check(self, campaign: Campaign, catalogue: Catalogue) -> None:
-        """Check the languages of a campaign and the files of the entries.
-
-        Raises UserError if the campaign has none of the benchmark's languages, and for an entry
-        without files.
-        """
+        """Raise UserError for a campaign without its languages, or an entry without files."""
         if not self.languages_in(campaign, catalogue):
             raise UserError(
                 f"benchmark {self.name!r} has items in {', '.join(self.languages)} "
@@ -254,10 +249,7 @@ class Declared(Declaration):
                 )
 
     def check_languages(self, table: Path) -> None:
-        """Check that the declaration or the table of languages has the name of each language.
-
-        Raises UserError for a language without a name.
-        """
+        """Raise UserError for a language without a name in the declaration or the ``table``."""
         languages = self.languages
         if isinstance(languages, Mapping):  # from codes to names
             return
@@ -350,6 +342,7 @@ class Declared(Declaration):
             "effects": any(getattr(entry, "effects", None) for entry in self.data),
             "ratings": any(entry.rating is not None for entry in self.data),
         }
+        present = {name for name, is_present in has_data.items() if is_present}
         citation = {field.name: getattr(self, field.name).strip() for field in fields(Citation)}
         return Paper(
             name=self.name,
@@ -379,11 +372,7 @@ class Declared(Declaration):
                 LanguageRow.model_validate({**language_cells, "lang": lang, "name": name})
                 for lang, name in names.items()
             ),
-            exhibits=specs_of(
-                self.name,
-                {name for name, present in has_data.items() if present},
-                released=has_printed_numbers,
-            ),
+            exhibits=specs_of(self.name, present, released=has_printed_numbers),
             facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
             tables=self.tables(),
             formulas=(f"{PACKAGE}.exhibits.view",),

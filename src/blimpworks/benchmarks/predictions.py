@@ -31,7 +31,6 @@ ABSOLUTE, RELATIVE = 1e-3, 1e-5
 MOST_CHARACTERS, MOST_LEVELS = 5000, 200
 """Limits of a formula's length, and of the depth of its brackets and operators."""
 LEAST_NORMAL = np.finfo(np.float64).tiny
-"""Smallest positive number with full precision."""
 TERMINAL_NAMES = {
     "REGION": "a region before ';'",
     "CONDITION": "a condition between two '%'",
@@ -161,9 +160,8 @@ class Prediction(Formula):
         margin of ``a = b`` is the tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller
         margin, ``|`` the larger, ``!`` the negative.
 
-        ``values`` are surprisals [n] of each region; the margin is NaN where a surprisal is NaN
-        (missing). Sums that differ by no more than their ``bounds`` of rounding errors [n] are
-        tied.
+        ``values`` are surprisals [n] of each region, NaN if missing; the margin is then NaN too.
+        Sums that differ by no more than their ``bounds`` of rounding errors [n] are tied.
         """
         return _Margins(values, bounds or {}).transform(self.tree)
 

@@ -44,7 +44,6 @@ Cells = Iterator[tuple[int, dict[str, Any]]]
 LeavesOut = Callable[..., bool]
 """Function that tells whether to leave a line out, from its number and whether it is blank."""
 MOST_FAULTS = 20
-"""Most faults in a message."""
 LOCATION = re.compile(r"^([^:]+:\d+):? ")
 """File and line at the start of a fault."""
 
@@ -101,13 +100,11 @@ class Account:
             raise UserError(messages[0])
 
     def record(self) -> dict[str, Any]:
-        """Return the counts for a provenance record."""
         used = self.rows - self.left_out.total()
         counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
         return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
 
     def lines(self) -> Iterator[str]:
-        """Yield the counts as lines for people."""
         used = self.rows - self.left_out.total()
         files = "1 file" if len(self.files) == 1 else f"{len(self.files):,} files"
         read = f"{files}, {self.rows:,} rows"
@@ -217,10 +214,7 @@ class Table:
         return ", ".join(details)
 
     def rows(self, account: Account) -> Cells:
-        """Yield each row's line and cells, except ``skip_lines``.
-
-        Malformed rows become faults of the ``account``. Raises UserError for a malformed file.
-        """
+        """Yield rows but ``skip_lines``; malformed rows become faults. UserError without rows."""
         skipped = {*self.entry.skipped(self.name)}
 
         def leaves_out(line: int, blank: bool = False) -> bool:
@@ -305,10 +299,7 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
 def _with_headings(
     table: Table, rows: Iterable[tuple[int, Sequence[object]]], account: Account
 ) -> Cells:
-    """Yield each row's cells by heading.
-
-    In a wide table (``is_wide``), the cell "" has the pairs of all headings and cells.
-    """
+    """Yield cells by heading; if the entry ``is_wide``, cell "" has all (heading, cell) pairs."""
     names: Sequence[str] | None = table.entry.columns
     for line, cells in rows:
         if names is None:

@@ -3,8 +3,7 @@
 ``judge_designs`` decides for each item whether its predictions hold, such as ``(verb;%match%) <
 (verb;%mismatch%)``: the verb has a lower surprisal in the condition ``match``. ``judge_sentences``
 decides for each sentence whether the model accepts it rightly. Both read an items table and a
-scores table (token log-probabilities), and write a judgement per item and method. Commands of the
-same names call them; pairs have ``judging.judge``.
+scores table (token log-probabilities), and write a judgement per item and method.
 """
 
 from collections.abc import Mapping, Sequence
@@ -158,10 +157,9 @@ def _design_columns(
     ties: float,
     near_tie: float,
 ) -> dict[str, pa.Array]:
-    """Compute the columns of judgements.
+    """Compute the columns of judgements from surprisals and rounding bounds of ``regions`` [n].
 
-    ``regions`` has surprisals and rounding bounds [regions of all groups]; ``usable`` [items] marks
-    the items that may have a verdict. ``ties`` is the value of a tie; ``near_tie`` is in nats.
+    ``usable`` marks the items that may have a verdict.
     """
     margin, correct = np.full((2, len(usable)), np.nan)
     tie, near_ties = np.zeros((2, len(usable)), dtype=bool)
