@@ -56,9 +56,9 @@ def read_people(
 ) -> dict[str, Any]:
     """Write people's accuracies on a declared benchmark; return counts for the provenance record.
 
-    ``files`` lie below ``sources``. Paradigms and phenomena are those of the ``items`` tables. The
-    column n counts choices, or persons for ratings; skipped counts empty cells. Raises UserError
-    for malformed files, and for paradigms that the items lack.
+    ``files`` lie below ``sources``. The ``items`` tables name the paradigms and phenomena. The
+    column n has the number of choices, or of persons for ratings; skipped that of empty cells.
+    Raises UserError for malformed files, and for paradigms that the items lack.
     """
     declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)

@@ -75,7 +75,7 @@ class Design(Item):
     conditions: tuple[Condition, ...]
     predictions: tuple[str, ...]
     right: str = "all"
-    """``all``: the item is right if all predictions hold. ``mean``: the share that holds counts."""
+    """``all``: the item is right if all predictions hold. ``mean``: as far as predictions hold."""
     effects: Mapping[str, str] = field(default_factory=dict)
     """Formula of each effect (a sum of surprisals), keyed by the effect's name."""
 

@@ -75,9 +75,9 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
 def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str] | None) -> str:
     """Remove repetitions of the prompt from an answer.
 
-    ``sentences`` and ``opening``: those of ``read_prompt``. Removes labels of repetitions
-    ("Question: ") and the instruction ("Write a word that ...") too. A question's words stay if a
-    full stop follows: in some languages they are then a statement.
+    ``read_prompt`` returns ``sentences`` and ``opening``. Labels of repetitions ("Question: ") and
+    the instruction ("Write a word that ...") are removed too. A question's words stay if a full
+    stop follows: in some languages they are then a statement.
     """
     hinted = [sentence for sentence in sentences if sentence.hint in answer]
     spans = [match.span() for match in answers.WORD.finditer(answer)] if hinted else []

@@ -164,7 +164,7 @@ def sample_pairs(
         if only_once:
             used_ids.update(pair["item_id"] for pair in members)
 
-        # From here on, a pair with several values has only those of the condition.
+        # From here on, a pair with several values has only the condition's values.
         of_condition = {
             "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
             "grammatical": grammatical,
