@@ -140,7 +140,7 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
         (LONG, "paradigm,side,score\nsva,good,7\nsva,bad,2\n", "no person rated good and bad"),
         (WIDE, "paradigm,person_1\nsva,1\n", "fits 'headings' .'annotator_{person}'"),
         ({**WIDE, "answer": "label"}, "paradigm,label,annotator_1\nsva,0,NA\nnpi,1,1\n",
-            "people.csv:2: column 'annotator_1' is 'NA', which column 'label' never is"),
+            "people.csv:2: column 'annotator_1' is 'NA'; expected a value of column 'label'"),
     ],
 )  # fmt: skip
 def test_what_people_cannot_have_judged_is_one_sentence(tmp_path, entry, text, says):

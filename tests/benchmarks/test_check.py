@@ -43,7 +43,7 @@ def found(result):
         ([PLAIN, ["NA", "He run."]], "warning", "1 sentence that programs", ["p.csv:3: 'NA'"]),
         ([PLAIN, *([bad, "x"] for bad in ("caf\ufffd", "a &amp; b", "cafÃ©", "a <unk>"))],
             "warning", "4 sentences with lost char", [f"p.csv:{line}: " for line in range(3, 7)]),
-        ([["a part", "apart"]], "warning", "only in where words are parted", ["p.csv:2: 'a part'"]),
+        ([["a part", "apart"]], "warning", "in where words are divided", ["p.csv:2: 'a part'"]),
         ([[" He runs.", "He run."]], "warning", "1 sentence with white space", ["p.csv:2: good"]),
         ([PLAIN, ["He  runs.", "He run."]], "warning",
             "1 pair with copies that differ only in spaces",

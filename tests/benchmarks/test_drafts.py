@@ -98,7 +98,7 @@ def test_what_is_not_clear_is_open_with_the_choices(tmp_path, content, open_keys
     name = "p.csv" if "," in content else "p.txt"
     said, text = made(tmp_path, {name: content})
     last = said.splitlines()[-1]
-    assert "new/benchmark.yaml is not complete: set what stands there as comments" in last
+    assert "new/benchmark.yaml is not complete: set the keys that are comments there" in last
     for key, choices in open_keys.items():
         [line] = [line for line in text.splitlines() if line.strip().startswith(f"# {key}: ")]
         assert choices in line

@@ -57,11 +57,14 @@ def test_case_and_counting_are_as_the_rules_and_the_language_say():
 @pytest.mark.parametrize(
     ("template", "says"),
     [
-        ("{gap[3]=form}", "the word at index 3 is not in 'He ___ it.', whose 3 words count from 0"),
-        ("{gap['blank']=form}", "a.csv:7: 'blank' stands 0 times in 'He ___ it.'; expected once"),
-        ("{s['e']=form}", "'e' stands 7 times in"),
-        ("{gap[1]=from}", "has no column 'from', but 'form'; correct the template, or quote"),
-        ("{gap[1]=bad_word}", "has no column 'bad_word'; correct the template, or quote"),
+        (
+            "{gap[3]=form}",
+            "the word at index 3 is not in 'He ___ it.', whose 3 words have the",
+        ),
+        ("{gap['blank']=form}", "a.csv:7: 'blank' occurs 0 times in 'He ___ it.'; expected once"),
+        ("{s['e']=form}", "'e' occurs 7 times in"),
+        ("{gap[1]=from}", "has no column 'from', but 'form'; correct the template, or put text"),
+        ("{gap[1]=bad_word}", "has no column 'bad_word'; correct the template, or put text"),
         ("{form} {none}", "column 'none' is empty, and a template needs it; correct the file, or"),
         ("{form|upper}", "has the filter 'upper'; expected one of stripped, unpunctuated"),
         ("{s['The ']=''[0]='Keys']}", "is no column and no template; expected one such as"),
@@ -198,7 +201,7 @@ def test_lines_of_aligned_files_are_rows(tmp_path, lang, more, expected):
         ({"en/generated.text": "Dogs bark .\n\n"}, {}, "en/generated.text:2 is empty; expected a"),
         ({}, {"aligned": [{**GOLD, "files": "*/generated.gold"}]}, "has 2 files beside it; expec"),
         ({"de/generated.eval": "1\n"}, {}, "de/generated.eval is 'aligned', but beside no file of"),
-        ({}, {"aligned": [GOLD, {**EVAL, "columns": ["at"]}]}, "generated.eval:1: column 'at' st"),
+        ({}, {"aligned": [GOLD, {**EVAL, "columns": ["at"]}]}, "generated.eval:1: column 'at' is"),
         ({}, {"aligned": [{**EVAL, "columns": ["a", "b"]}]}, "is plain text, and has one column"),
     ],
 )
@@ -241,8 +244,8 @@ def test_a_table_of_lookup_adds_connectives_by_language(tmp_path):
     [
         (WORDS.replace("cause", "why"), "words.tsv has no row for lang 'eng', q 'cause'; add it"),
         (WORDS + "deu\teffect\tso\t \n", "words.tsv:5: no row of *.jsonl has lang 'deu', q 'eff"),
-        (WORDS + "eng\tcause\tfor\t \n", "words.tsv:5: lang 'eng', q 'cause' stands in line 3"),
-        (WORDS.replace("word", "p"), "words.tsv: column 'p' stands in a.jsonl too; rename it"),
+        (WORDS + "eng\tcause\tfor\t \n", "words.tsv:5: lang 'eng', q 'cause' is in line 3"),
+        (WORDS.replace("word", "p"), "words.tsv: column 'p' is in a.jsonl too; rename it"),
     ],
 )
 def test_a_table_of_lookup_fits_its_rows_one_by_one(tmp_path, table, says):
@@ -319,13 +322,13 @@ def test_options_join_their_contexts_as_their_language_says(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "data", "says"),
     [
-        ({"y": 3}, {}, "a.jsonl:1: 'y' is 3, which is 0 of the options' '0', '1', '2'; expected"),
+        ({"y": 3}, {}, "a.jsonl:1: 'y' is 3, which fits 0 of the options '0', '1', '2'; expected"),
         ({"c": ""}, {}, "option 3 (column 'c') is ''; expected text. Correct the file, or add"),
-        ({"c": "", "y": 2}, {"allow_empty": ["c"]}, "'y' is 2, which is 0 of the options'"),
+        ({"c": "", "y": 2}, {"allow_empty": ["c"]}, "'y' is 2, which fits 0 of the options"),
         ({"b": "", "c": ""}, {"allow_empty": ["b", "c"]}, "has one option, 'We got wet.'; expec"),
-        ({"b": "We sang.", "y": "We sang."}, {"right": "y"}, "which is 2 of the options'"),
+        ({"b": "We sang.", "y": "We sang."}, {"right": "y"}, "which fits 2 of the options"),
         ({"ctx": ""}, {}, "column 'ctx' is ''; expected text"),
-        ({}, {"options": "a"}, "'We got wet.'; expected a list. Say what stands between"),
+        ({}, {"options": "a"}, "'We got wet.'; expected a list. Name the separator"),
         ({"o": ["a"]}, {"options": "o", "split_by": "|"}, "is ['a']; expected text with '|'"),
         ({"o": [{"text": "x"}, 1]}, {"options": "o.*.text"}, "option 2 (column 'o.*.text') is No"),
         ({}, {"split_by": "|"}, "split_by needs options to be one column"),

@@ -1,8 +1,8 @@
 """Compute accuracies of people, and of models from decisions that authors released.
 
-The keys ``people``, ``released`` and ``perplexities`` of a declaration name the files; each has a
-function here. Rows become judgements, which are summed for each paradigm, phenomenon and language.
-A judgement is a dictionary such as ::
+``read_people``, ``read_released`` and ``read_perplexities``, called by commands of the same names,
+each read the files under a key of a declaration, and write a table. Rows of files become
+judgements, which are added up for each paradigm, phenomenon and language, such as ::
 
     {"lang": "eng", "phenomenon": "agreement", "paradigm": "subject", "correct": 1.0, "n": 1}
 """
@@ -34,16 +34,16 @@ log = logging.getLogger(__name__)
 # training corpus; seed: seed of the training. Both are null where the release does not say.
 MODEL_PERPLEXITIES = read_schema(__file__, "schemas/model_perplexities.tsv")
 HUMAN, RELEASED = "human", "released"
-"""Name of people in the column ``model``, and of released decisions in ``method``."""
+"""Value of the column ``model`` for people, and of ``method`` for released decisions."""
 WRONG = ", which count as wrong"
-"""End of the remark on a value that is not among those of ``right``."""
+"""End of the remark on a value that ``right`` does not list."""
 LABELS = ["lang", "phenomenon", "paradigm"]
 COUNTS = {"correct": 0.0, "n": 1, "skipped": 0, "unknown_n": False}
 """Default counts of a judgement: n is 0 for an empty cell, and 1 for an accuracy of unknown n."""
 Judgement = dict[str, Any]
-"""One judgement, or several added up: ``LABELS``, and those of ``COUNTS`` that differ."""
+"""One judgement, or several added up: its ``LABELS``, and counts other than ``COUNTS``."""
 Phenomena = Mapping[tuple[str, str], set[str]]
-"""Phenomena of items for each language and paradigm; paradigm ``all`` has all of the language."""
+"""Phenomena of items by (language, paradigm); paradigm ``all`` has all those of the language."""
 
 
 def read_people(
@@ -56,9 +56,9 @@ def read_people(
 ) -> dict[str, Any]:
     """Write people's accuracies on a declared benchmark; return counts for the provenance record.
 
-    ``files`` lie below ``sources``. Paradigms and phenomena are those of the ``items`` tables. The
-    column n counts choices, or persons for ratings; skipped counts empty cells. Raises UserError
-    for malformed files, and for paradigms that the items lack.
+    ``files`` lie below ``sources``. The ``items`` tables name the paradigms and phenomena. The
+    column n has the number of choices, or of persons for ratings; skipped that of empty cells.
+    Raises UserError for malformed files, and for paradigms that the items lack.
     """
     declared = Declaration.read(declaration)
     named = named_files(declared, files, sources)
@@ -132,7 +132,7 @@ def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, o
 def _people_judgements(
     declared: Declaration, entry: People, named: Named, items: Phenomena
 ) -> tuple[pd.DataFrame, Counter[str]]:
-    """Return an entry's judgements, and how many of each name in ``without`` are left out."""
+    """Return an entry's judgements, and the number left out for each name in ``without``."""
     path = declared.path
     readers = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
     file_rows = _read_rows(declared, entry, named)
@@ -140,7 +140,7 @@ def _people_judgements(
     if entry.kind == "choices" and not entry.answer:
         _check_values(file_rows, rows, entry, entry.correct or entry.headings or "")
 
-    # The name of a judgement is its paradigm, or the phenomenon that was judged as a whole.
+    # Messages name a judgement by its paradigm, or by the phenomenon that was judged as a whole.
     rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
     numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
     for name in entry.without:
@@ -158,10 +158,10 @@ def _people_judgements(
     lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
     if lacking:
         log.error("%s: people judged what no item is of: %s", path, ", ".join(lacking))
+        more = f" and {len(lacking) - 4} more" if len(lacking) > 4 else ""
         raise UserError(
-            f"{path}: people judged {', '.join(map(repr, lacking[:4]))}"
-            f"{f' and {len(lacking) - 4} more' if len(lacking) > 4 else ''}, which no item is of; "
-            "map the names to the benchmark's with 'rename', or leave them out with "
+            f"{path}: people judged {', '.join(map(repr, lacking[:4]))}{more}, which no item is "
+            "of; map the names to the benchmark's with 'rename', or leave them out with "
             f"'without: [{', '.join(lacking[:4])}]'."
         )
     if left_out:
@@ -171,8 +171,10 @@ def _people_judgements(
 
 
 def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
-    """Yield a judgement for each choice between two sentences; an empty cell counts as skipped."""
-    answers = {as_text(cell(row, entry.answer)).strip() for row in rows} if entry.answer else set()
+    """Yield a judgement for each choice between two sentences; an empty cell is a skipped one."""
+    answers: set[str] = set()
+    if entry.answer:
+        answers = {as_text(cell(row, entry.answer)).strip() for row in rows}
     has_choices = False
     for row in rows:
         labels = _labels(row, entry, declared)
@@ -188,8 +190,8 @@ def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
             text = as_text(value).strip()
             if text and answers and not is_one_of(text, (*answers,)):
                 raise UserError(
-                    f"{row.location}: column {heading!r} is {value!r:.60}, which column "
-                    f"{entry.answer!r} never is ({', '.join(sorted(answers)[:5])}); map it with "
+                    f"{row.location}: column {heading!r} is {value!r:.60}; expected a value of "
+                    f"column {entry.answer!r} ({', '.join(sorted(answers)[:5])}). Map it with "
                     "'rename', or correct the file."
                 )
             if text:
@@ -256,7 +258,7 @@ def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
     if unpaired == len(ratings):
         raise UserError(
             f"{declared.path}: in {patterns} no person rated good and bad "
-            "sentences of a paradigm; name the column that says who it was as 'person'."
+            "sentences of a paradigm; name the column that identifies the person as 'person'."
         )
     if unpaired:
         message = "%s: ratings without one of the other side: %d of %d"
@@ -265,7 +267,7 @@ def _ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[
 
 def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
     """Yield each person's rating of each sentence, from rows with one or several ratings."""
-    # Cells have their new values from the reader, but columns in headings have not.
+    # The reader has renamed the values of cells, but not values that are part of headings.
     entry = with_new_names(entry, declared.folder)
     for row in rows:
         person = not_empty(row, entry.person) if entry.person else row.location
@@ -275,7 +277,7 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
             assert entry.rating is not None
             ratings.append({"side": cell(row, entry.side), "rating": cell(row, entry.rating)})
         else:
-            # Cell "" has pairs of all headings and values, because headings may be repeated.
+            # Headings may be repeated, so cell "" has pairs of all headings and values.
             for heading, value in row.cells[""]:
                 columns = columns_in([entry.headings], as_text(heading).strip())
                 if columns is None or not as_text(value).strip():
@@ -299,6 +301,7 @@ def _single_ratings(declared: Declaration, entry: People, rows: list[Row]) -> It
 
 def _phenomenon(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
     """Return the phenomenon of a judged paradigm in the items; None if no item has the paradigm."""
+    # A language without items has nothing to compare the labels with.
     if (lang, ALL) not in items:
         return phenomenon or paradigm
     phenomena = items.get((lang, paradigm), set())
@@ -323,15 +326,16 @@ def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
 def _check_values(
     rows: Sequence[Row], judgements: pd.DataFrame, entry: People | Released, column: str
 ) -> None:
-    """Raise UserError if no judgement is right; warn if several values mean a wrong one."""
-    wrong = {note: n for row in rows[:1] for note, n in row.account.notes.items() if WRONG in note}
+    """Raise UserError if no judgement is right; warn if several values mean a wrong judgement."""
+    notes = rows[0].account.notes if rows else {}
+    wrong = {note: n for note, n in notes.items() if WRONG in note}
     if len(wrong) > 1:
         counts = ", ".join(f"{note}: {n:,}" for note, n in wrong.items())
         log.warning("%s: %s. Name in 'right' those that are right.", rows[0].account.entry, counts)
     if len(judgements) and not judgements["correct"].any():
         raise UserError(
             f"{', '.join(entry.patterns)}: no value of {column!r} is one of 'right' "
-            f"({', '.join(map(repr, entry.right))}); name there what says that one is right."
+            f"({', '.join(map(repr, entry.right))}); list there the values of right judgements."
         )
 
 
@@ -378,6 +382,7 @@ def _sum_up(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFra
     rows["low"] = [low for low, _ in bounds]
     rows["high"] = [high for _, high in bounds]
     rows.loc[rows["unknown_n"], ["low", "high"]] = None
+    # Columns of the schema that people and released decisions have no values for.
     constants = {"ties": 0, "near_ties": 0, "rounding": None, "origin": None}
     return rows.assign(benchmark=benchmark, method=method, **constants)
 
@@ -406,6 +411,6 @@ def _labels(row: Row, entry: People | Released, declared: Declaration) -> dict[s
         phenomenon = label_in(row, column, "phenomenon")
     if not paradigm:
         # A row with a phenomenon but no paradigm is a judgement of the whole phenomenon.
-        named = ALL if phenomenon else label_in(row, None, "paradigm")
-        paradigm = named or PurePosixPath(row.file).stem
+        paradigm = ALL if phenomenon else label_in(row, None, "paradigm")
+        paradigm = paradigm or PurePosixPath(row.file).stem
     return {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}

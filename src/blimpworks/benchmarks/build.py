@@ -1,7 +1,9 @@
 """Read the items of a declared benchmark from its files, and write them as tables.
 
-A pair makes a row such as ``item_id, good: "The dogs bark.", bad: "The dogs barks.", paradigm, …``.
-An item of several conditions makes a row for each, with its sentence as both good and bad.
+``build_items`` writes the items table of a language, for the command ``build-declared-items``.
+``read_items`` only reads, for previews and checks. A pair makes a row such as ``item_id, good: "The
+dogs bark.", bad: "The dogs barks.", paradigm, …``. An item of several conditions makes a row for
+each condition, with its sentence as both good and bad.
 """
 
 import logging
@@ -47,7 +49,8 @@ GROUPED = ("labelled_rows", "conditions")
 
 def named_files(declared: Declaration, files: Sequence[Path], sources: Path) -> Named:
     """Return paths by name: files in the declaration's folder, and ``files`` below ``sources``."""
-    return local_files(declared.folder) | {p.relative_to(sources).as_posix(): p for p in files}
+    retrieved = {path.relative_to(sources).as_posix(): path for path in files}
+    return {**local_files(declared.folder), **retrieved}
 
 
 def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> list[Pair | Design]:
@@ -78,7 +81,7 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                 ratings_account = Account(f"{account.entry}.rating")
                 rating_rows = rows_in(data.rating, named, folder, ratings_account)
                 entry_items = _with_ratings(entry_items, data, rating_rows)
-                account.files |= ratings_account.files
+                account.files.update(ratings_account.files)
             if data.before:
                 pairs = [item for item in entry_items if isinstance(item, Pair)]
                 entry_items = [_with_prefix(data.before, pair) for pair in pairs]
@@ -97,11 +100,13 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
     if faults:
         raise UserError("\n".join(faults))
     for name in ("paradigm", "phenomenon"):
+        first_items = {getattr(item, name): item for item in reversed(items)}
         labels: dict[str, str] = {}
-        for label, item in {getattr(item, name): item for item in reversed(items)}.items():
-            if (after := labels.setdefault(plain(label, "NFC"), label)) != label:
+        for label, item in first_items.items():
+            same = labels.setdefault(plain(label, "NFC"), label)
+            if same != label:
                 raise UserError(
-                    f"{item.location}: the {name} is {label!a}, and elsewhere {after!a}, "
+                    f"{item.location}: the {name} is {label!a}, and elsewhere {same!a}, "
                     "which look the same; expected one text. Change one of them with 'rename'."
                 )
     declared.check_phenomena({item.paradigm for item in items})
@@ -160,7 +165,7 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
 
 
 def _content(item: Pair | Design) -> tuple[str, ...]:
-    """Return what the id of an item is computed from; repeated items have the same content."""
+    """Return the content from which an item's id is computed; copies of an item share it."""
     content = (item.good, item.bad) if isinstance(item, Pair) else (item.file, item.id)
     return (item.paradigm, *content)
 
@@ -175,7 +180,7 @@ EXTRA: Mapping[str, pa.DataType] = {
 }
 RESERVED = {*ITEMS.names, *SCORES.names, *EXTRA, "identical", "acceptable", "item"}
 RESERVED |= {PREFIX_METHODS, "benchmark", "model"}
-"""Columns of tables of items, and of those that they are joined with."""
+"""Columns of items tables, and of tables that are joined with them."""
 
 
 def build_items(
@@ -201,8 +206,9 @@ def build_items(
         if item.lang == lang:
             content = _content(item)
             key = item_id(benchmark, *content)
-            # The id of a repeated item depends on the number of its copies before.
-            items.append((item_id(key, copies[content]) if copies[content] else key, item))
+            if copies[content]:  # A copy's id depends on the number of copies before.
+                key = item_id(key, copies[content])
+            items.append((key, item))
             copies[content] += 1
     declared.check_number(lang, len(items))
     groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
@@ -219,7 +225,7 @@ def build_items(
         log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))
     repeated = len(chosen) - len({_content(item) for _, item in chosen})
     if repeated:
-        log.warning("%s: %d of %d items stand there again", output, repeated, len(chosen))
+        log.warning("%s: %d of %d items are copies of others", output, repeated, len(chosen))
     facts = {
         "items": len(chosen),
         "identical": identical,
@@ -236,9 +242,9 @@ def build_items(
 def _with_ratings(
     items: Iterable[Pair | Design], data: LabelledFiles, rows: Iterable[Row]
 ) -> list[Pair | Design]:
-    """Add people's mean grades of sentences to items, from ``rows``; null if there are none.
+    """Add people's mean grades of sentences to items, from ``rows``; None without grades.
 
-    Raises UserError for a design, and if no row has a sentence of an item.
+    Raises UserError for an item of several conditions, and if no row has a sentence of an item.
     """
     columns = data.rating
     assert isinstance(columns, Ratings)

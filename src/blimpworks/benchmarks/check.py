@@ -1,8 +1,9 @@
-"""Preview the items of a benchmark, find faults in them, and write both as one page.
+"""Preview the items of a declared benchmark, and find faults in them.
 
-``preview`` yields lines for the command ``show-benchmark``. ``check``, of ``check-benchmark``,
-returns measures such as mean lengths, and findings such as "error: 2 pairs of the same sentence
-twice" with the locations of the pairs in the files.
+``preview`` yields the lines of the command ``show-benchmark``. For ``check-benchmark``, ``check``
+returns a ``Check``, which ``report`` writes as lines and ``write_page`` as an HTML page. It has
+measures such as mean lengths, and findings such as "error: 2 pairs of the same sentence twice" with
+the locations of the pairs in the files.
 """
 
 import re
@@ -36,18 +37,22 @@ from blimpworks.items import evenly
 
 ERROR, WARNING, NOTE = SEVERITIES = ("error", "warning", "note")
 OUTLIER_SHARE, OUTLIER_PAIRS = 0.1, 10
-"""Share of a change below which it is an outlier; fewest pairs of a paradigm with outliers."""
+"""A change between sentences is an outlier in fewer than this share of a paradigm's pairs. Smaller
+paradigms than this number of pairs have no outliers."""
 DECISIVE_SHARE, DECISIVE_PAIRS = 0.75, 20
-"""Share of pairs from which one measure decides a paradigm; fewest pairs of the paradigm."""
+"""Smallest share of a paradigm's pairs that a decisive measure gets right, and smallest number of
+pairs of such a paradigm."""
 CONTEXT_LENGTHS, TOKENS_PER_WORD = (1024, 512), 1.5
-"""Most tokens that common models take; estimate without a tokenizer."""
+"""Context lengths of common models [tokens], and estimate without a tokenizer."""
 MOST_LOCATIONS, MOST_FORMATS = 6, 5
-"""Most locations in a line of a finding, and most formats of files in a preview."""
+"""Largest number of locations in a line of a finding, and of formats of files in a preview."""
 DAMAGED = re.compile(r"\ufffd|&(?:#\w+|amp|lt|gt|quot|apos|nbsp);|[ÂÃ][\xa0-\xbf]|â€|</?\w+ ?/?>")
 """Lost characters, HTML or tokens such as <unk>, and UTF-8 that was read as another encoding."""
 SENTENCE_KEYS = ("good", "bad", "first", "second", "sentence")
+"""Keys of an entry of ``data`` that name columns of sentences."""
 ASSETS = Path(__file__).parent / "assets"
 TEXT_COLUMNS = ("lang", "paradigm", "mostly")
+"""Columns of the table of measures that hold text."""
 LEGEND = (
     "mostly: how the bad sentence comes from the good one in most pairs, and their share. "
     "characters, words, tokens, Zipf (frequency of words): means of good and of bad sentences. "
@@ -66,10 +71,11 @@ def _marked(sentence: str, start: int, end: int) -> str:
 
 
 def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
-    """Yield lines about a benchmark: how its files are read, numbers of items, and some items."""
-    named = local_files(declared.folder) | declared.source_files(sources)
+    """Yield lines about a benchmark: how files are read, numbers of items, and ``show`` items."""
+    files = local_files(declared.folder) | declared.source_files(sources)
     accounts: list[Account] = []
-    items, unit = read_items(declared, named, accounts), declared.unit
+    items = read_items(declared, files, accounts)
+    unit = declared.unit
     for lang in declared.languages:
         declared.check_number(lang, sum(item.lang == lang for item in items))
     formats: dict[str, str] = {}
@@ -80,16 +86,15 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         yield f"  {n} as {text}"
     for account in accounts:
         yield from account.lines()
-    rows = declared.sources_of(declared.data)
-    licences = dict.fromkeys([declared.licence, *(row.licence for row in rows)])
-    yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
-    counts: dict[tuple[str, str], dict[str, int]] = {}
+    licences = [declared.licence, *(row.licence for row in declared.sources_of(declared.data))]
+    yield f"  licence: {', '.join(filter(None, dict.fromkeys(licences))) or 'not stated'}"
+    paradigms: dict[tuple[str, str], dict[str, int]] = {}
     for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
-        counts.setdefault((lang, phenomenon), {})[paradigm] = len(group)
-    for (lang, phenomenon), numbers in counts.items():
-        more = ", ".join(f"{paradigm} {n:,}" for paradigm, n in numbers.items())
-        total = f"{phenomenon} {sum(numbers.values()):,}"
-        yield f"  {lang}  {total}" + (f": {more}" if more != total else "")
+        paradigms.setdefault((lang, phenomenon), {})[paradigm] = len(group)
+    for (lang, phenomenon), counts in paradigms.items():
+        listed = ", ".join(f"{paradigm} {n:,}" for paradigm, n in counts.items())
+        total = f"{phenomenon} {sum(counts.values()):,}"
+        yield f"  {lang}  {total}" + (f": {listed}" if listed != total else "")
     same = sum(isinstance(item, Pair) and item.good == item.bad for item in items)
     if unit == "pair" and same:
         yield f"  twice the same sentence: {same}, which count as ties"
@@ -97,7 +102,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         good = sum(isinstance(item, Pair) and item.more["acceptable"] for item in items)
         yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
     yield "such as"
-    # The first item of as many paradigms as possible, then further ones.
+    # First items of paradigms go first, so that many paradigms have one.
     first_of = {(item.lang, item.paradigm): item for item in reversed(items)}
     first = [item for item in items if item is first_of[item.lang, item.paradigm]]
     further = [item for item in items if item is not first_of[item.lang, item.paradigm]]
@@ -117,7 +122,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
 
 
 def token_counter(path: Path) -> CountTokens:
-    """Return the counter of a tokenizer.json, or of the one in a folder. UserError if malformed."""
+    """Return the token counter of a tokenizer.json, or of a folder's. UserError if malformed."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         from tokenizers import Tokenizer
@@ -143,9 +148,9 @@ def _measures(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield a paradigm's measures: name, means of good and bad sentences, and a reason.
 
-    The reason, such as "fewer words 90.0 % [80.0, 95.0]", says how the measure could replace a
-    model: in that share of pairs (equal ones count half) the good sentence has fewer. It is empty
-    for a measure that decides too few pairs.
+    The reason tells how the measure alone could replace a model, and is empty if it could not.
+    "fewer words 90.0 % [80.0, 95.0]": in 90 % of the pairs (an equal pair is half a pair) the good
+    sentence has fewer words.
     """
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]
@@ -168,10 +173,12 @@ def _measures(
         if paired:
             right = ahead(good, bad)
         else:
-            # Ranks give the share over all pairs of a good and a bad sentence.
+            # Without pairs, the share is over all combinations of a good and a bad sentence, which
+            # follows from the ranks (statistic U of Mann and Whitney).
             ranks = pd.concat([good, bad]).rank()[: len(good)]
             right = float(ranks.sum() - len(good) * (len(good) + 1) / 2) / max(len(good), len(bad))
-        share, (low, high), reason = right / n, wilson(right, n), ""
+        share, reason = right / n, ""
+        low, high = wilson(right, n)
         decides = share >= DECISIVE_SHARE or share <= 1 - DECISIVE_SHARE
         if decides and n >= DECISIVE_PAIRS and not low <= 0.5 <= high:
             direction = "more frequent words" if name == "Zipf" else f"more {name}"
@@ -192,11 +199,11 @@ def _chance(item: Design) -> float | None:
 
 
 def measures(
-    items: Items, patterns: Sequence[str], count: CountTokens | None
+    items: Items, changes: Sequence[str], count: CountTokens | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Measure each paradigm; return its row, and a line if one measure decides the paradigm.
+    """Return a row of measures for each paradigm, and a line for each that one measure decides.
 
-    ``patterns`` has the change between the sentences of each pair, such as "exchanged 1"; it is
+    ``changes`` has the change between the sentences of each pair, such as "exchanged 1"; it is
     empty if items are not pairs.
     """
     frame = pd.DataFrame(
@@ -216,8 +223,8 @@ def measures(
     for key, group in frame.groupby(GROUP, sort=False):
         lang, _, paradigm = map(str, key)
         row: dict[str, Any] = {"lang": lang, "paradigm": paradigm, "n": len(group)}
-        if patterns:
-            change, n = Counter(patterns[i] for i in group.index).most_common(1)[0]
+        if changes:
+            change, n = Counter(changes[i] for i in group.index).most_common(1)[0]
             row |= {"mostly": change, "share": f"{100 * n / len(group):.0f} %"}
         measured = [*_measures(group, lang, count)]
         row |= {name: means for name, means, _ in measured}
@@ -271,11 +278,11 @@ def _finding(severity: str, locations: Sequence[str], noun: str, text: str) -> F
 
 
 def _equal_groups(items: Items, key: Callable[[Pair | Design], Hashable]) -> Iterator[Items]:
-    """Return the groups of two or more items with the same key."""
+    """Yield the groups of two or more items for which ``key`` returns the same."""
     groups: dict[Hashable, list[Pair | Design]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
-    return (group for group in groups.values() if len(group) > 1)
+    yield from (group for group in groups.values() if len(group) > 1)
 
 
 def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
@@ -285,8 +292,9 @@ def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
     near = []
     same_plain = _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences)))
     for group in same_plain:
-        distinct = [*{_content(item): item for item in reversed(group)}.values()][::-1]
-        near += [_line(distinct)] if len(distinct) > 1 else []
+        first_copies = {_content(item): item for item in reversed(group)}
+        if len(first_copies) > 1:
+            near.append(_line([*first_copies.values()][::-1]))
     text = "with copies that differ only in spaces, normalisation or invisible characters"
     yield _finding(WARNING, near, unit, text)
 
@@ -300,7 +308,7 @@ def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
         if reason:
             differ.setdefault(reason, []).append(f"{item.location}: {item.good!r} | {item.bad!r}")
     for reason, locations in differ.items():
-        severity = WARNING if reason == "where words are parted" else ERROR
+        severity = WARNING if reason == layouts.DIVISION else ERROR
         yield _finding(severity, locations, "pair", f"whose sentences differ only in {reason}")
     real = [item for item in pairs if item.good != item.bad]
     by_good = {(item.lang, item.good): item for item in reversed(real)}
@@ -320,35 +328,38 @@ def _pair_findings(pairs: Sequence[Pair]) -> Iterator[Finding]:
     yield _finding(WARNING, both, "bad sentence", "good in another pair")
 
 
-def _outlier_finding(pairs: Sequence[Pair], patterns: Sequence[str]) -> Finding:
+def _outlier_finding(pairs: Sequence[Pair], changes: Sequence[str]) -> Finding:
     counts: dict[tuple[str, str, str], Counter[str]] = {}
-    for item, change in zip(pairs, patterns, strict=True):
+    for item, change in zip(pairs, changes, strict=True):
         counts.setdefault(item.labels, Counter())[change] += 1
     locations = []
-    for item, change in zip(pairs, patterns, strict=True):
-        count = counts[item.labels]
-        [(common, most)] = count.most_common(1)
-        regular = count.total() >= OUTLIER_PAIRS and most >= count.total() / 2
-        if item.good != item.bad and regular and count[change] < OUTLIER_SHARE * count.total():
+    for item, change in zip(pairs, changes, strict=True):
+        in_paradigm = counts[item.labels]
+        total = in_paradigm.total()
+        [(common, most)] = in_paradigm.most_common(1)
+        is_regular = total >= OUTLIER_PAIRS and most >= total / 2
+        if item.good != item.bad and is_regular and in_paradigm[change] < OUTLIER_SHARE * total:
             locations.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {common})")
     return _finding(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
 
 
 def _text_findings(items: Items) -> Iterator[Finding]:
-    numbered = [(item.location, sentence) for item in items for sentence in item.sentences]
-    for text, is_odd in (
-        ("that programs write where there is no value", lambda s: s.casefold() in NO_VALUE),
-        ("with lost characters, HTML, tokens such as <unk>, or a wrong encoding", DAMAGED.search),
-    ):
-        locations = [
-            f"{location}: {sentence!r}" for location, sentence in numbered if is_odd(sentence)
-        ]
-        yield _finding(WARNING, locations, "sentence", text)
+    empty, damaged = [], []
+    for item in items:
+        for sentence in item.sentences:
+            line = f"{item.location}: {sentence!r}"
+            if sentence.casefold() in NO_VALUE:
+                empty.append(line)
+            if DAMAGED.search(sentence):
+                damaged.append(line)
+    yield _finding(WARNING, empty, "sentence", "that programs write where there is no value")
+    text = "with lost characters, HTML, tokens such as <unk>, or a wrong encoding"
+    yield _finding(WARNING, damaged, "sentence", text)
 
 
 def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
-    numbered = [(item, sentence) for item in items for sentence in item.sentences]
-    sentences = [sentence for _, sentence in numbered]
+    located = [(item.location, sentence) for item in items for sentence in item.sentences]
+    sentences = [sentence for _, sentence in located]
     if count:
         sizes, note = count(sentences), ""
     else:
@@ -357,45 +368,43 @@ def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Findin
     most = float("inf")
     for limit in CONTEXT_LENGTHS:
         locations = [
-            f"{item.location}: {size:,} tokens"
-            for (item, _), size in zip(numbered, sizes, strict=True)
+            f"{location}: {size:,} tokens"
+            for (location, _), size in zip(located, sizes, strict=True)
             if limit < size <= most
         ]
         yield _finding(WARNING, locations, "sentence", f"of over {limit:,} tokens{note}")
         most = limit
 
 
-def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
+def _space_at_ends(declared: Declared, files: Mapping[str, Path]) -> Finding:
     """Find sentences of the files with white space at their ends, which reading removes."""
     locations = []
     for data in declared.data:
         keys = [getattr(data, name, None) for name in SENTENCE_KEYS]
         columns = [key for key in keys if isinstance(key, str)]
         columns += getattr(data, "sentences", {}).values()
-        for row in rows_in(data, named, declared.folder, Account("")) if columns else ():
-            # White space in the text of a template is not the file's.
-            texts = {column: row.cells[column] for column in columns if column in row.cells}
-            locations += [
-                f"{row.location}: {column} {text!r}"
-                for column, text in texts.items()
-                if isinstance(text, str) and text != text.strip()
-            ]
-    text = "with white space at the ends, which is taken away"
+        for row in rows_in(data, files, declared.folder, Account("")) if columns else ():
+            for column in dict.fromkeys(columns):
+                # A template is no column of the file; its white space may be the declaration's.
+                text = row.cells.get(column)
+                if isinstance(text, str) and text != text.strip():
+                    locations.append(f"{row.location}: {column} {text!r}")
+    text = "with white space at the ends, which reading removes"
     return _finding(WARNING, locations, "sentence", text)
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items; without ``count`` tokens are estimated. UserError if malformed."""
-    named = local_files(declared.folder) | declared.source_files(sources)
-    items = read_items(declared, named, [])
+    """Check a benchmark's items; estimate tokens without ``count``. UserError if malformed."""
+    files = local_files(declared.folder) | declared.source_files(sources)
+    items = read_items(declared, files, [])
     unit = declared.unit
     pair_items = [item for item in items if isinstance(item, Pair)]
-    findings = [_space_at_ends(declared, named), *_duplicate_findings(items, unit)]
+    findings = [_space_at_ends(declared, files), *_duplicate_findings(items, unit)]
     findings += _text_findings(items)
-    patterns: list[str] = []
+    changes: list[str] = []
     if unit == "pair":
-        patterns = [layouts.pattern(item.good, item.bad) for item in pair_items]
-        findings += [*_pair_findings(pair_items), _outlier_finding(pair_items, patterns)]
+        changes = [layouts.pattern(item.good, item.bad) for item in pair_items]
+        findings += [*_pair_findings(pair_items), _outlier_finding(pair_items, changes)]
     elif unit == "sentence":
         alike = _equal_groups(items, _content)
         both = [group for group in alike if len({item.more["acceptable"] for item in group}) > 1]
@@ -406,7 +415,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
         same = [item for item in designs if len(item.sentences) < len(item.conditions)]
         text = "with the same sentence in several conditions"
         findings.append(_finding(WARNING, [_line([item]) for item in same], "item", text))
-    rows, decisive = measures(items, patterns, count)
+    rows, decisive = measures(items, changes, count)
     number = f"{len(decisive)} of {counted(len(rows), 'paradigm')}"
     text = f"in {number} one measure alone tells good from bad sentences"
     findings += [Finding(WARNING, text, decisive), *_length_findings(items, count)]
@@ -414,9 +423,9 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     if unit != "item":
         text = "no frequencies of words, for which wordfreq has no list or no library here"
         findings.append(Finding(NOTE, text, lacking))
-    made = [finding for finding in findings if finding.locations]
-    made.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    return Check(declared.label, unit, items, made, rows)
+    located = [finding for finding in findings if finding.locations]
+    located.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    return Check(declared.label, unit, items, located, rows)
 
 
 def report(result: Check, show: int) -> Iterator[str]:
@@ -435,22 +444,21 @@ def report(result: Check, show: int) -> Iterator[str]:
 
 def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
     segments: Segments = []
-    end = 0
-    for start, after, region in sorted(spans):
-        segments += [(sentence[end:start], None), (sentence[start:after], region)]
-        end = after
-    return [*segments, (sentence[end:], None)]
+    before = 0
+    for start, end, region in sorted(spans):
+        segments += [(sentence[before:start], None), (sentence[start:end], region)]
+        before = end
+    return [*segments, (sentence[before:], None)]
 
 
 def _condition_segments(condition: Condition, item: Design) -> Segments:
     """Divide a condition's sentence by the regions that predictions name."""
     formulas = map(Prediction.parse, item.predictions)
     named = {region for formula in formulas for region in formula.regions}
-    spans = [
-        (start, end, region)
-        for region, (start, end) in zip(condition.regions, condition.region_spans(), strict=True)
-        if (region, condition.name) in named and region != SENTENCE and start < end
-    ]
+    spans = []
+    for region, (start, end) in zip(condition.regions, condition.region_spans(), strict=True):
+        if (region, condition.name) in named and region != SENTENCE and start < end:
+            spans.append((start, end, region))
     return _segments(condition.sentence, spans)
 
 

@@ -9,7 +9,9 @@ A declaration has a line for each field of ``Declaration``, and entries of ``dat
     data:
       - {layout: pairs, files: pairs.jsonl, good: correct, bad: wrong, paradigm: type}
 
-An item belongs to a paradigm (items of one pattern), and a paradigm to a phenomenon.
+``Declaration.read`` reads one, and raises UserError for wrong keys. ``Declared`` (paper.py) extends
+the class with the files that a benchmark needs. An item belongs to a paradigm (items of one
+pattern), and a paradigm to a phenomenon.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -47,7 +49,7 @@ class People(Files):
     correct: Column | None = None
     """Column that tells whether the person chose the good sentence."""
     right: Values = (1, True, "good")
-    """Values that mean a right choice, in ``correct`` or the columns that ``headings`` fits."""
+    """Values that mean a right choice, in column ``correct`` or in columns by ``headings``."""
     side: Column | None = None
     """Column that says whether a rating is of the ``good`` or the ``bad`` sentence."""
     rating: Column | None = None
@@ -55,7 +57,7 @@ class People(Files):
     """Pattern of the headings of columns with ratings (``{phenomenon}_{side}``) or with choices
     (``{person}``)."""
     answer: Column | None = None
-    """Column with the right choice, for choices by ``headings``; null: ``right`` has it."""
+    """Column with the right choice, for choices by ``headings``; null: see ``right``."""
     accuracy: Column | None = None
     """Column with accuracies from 0 to 1, or in percent if a value is above 1."""
     n: Column | None = None
@@ -68,11 +70,12 @@ class People(Files):
     @model_validator(mode="after")
     def _check_columns(self) -> "People":
         has_headings, has_ratings = bool(self.headings), bool(self.side and self.rating)
-        valid, expected = {
-            "choices": (bool(self.correct) != has_headings, "correct, or headings,"),
-            "accuracies": (bool(self.accuracy), "accuracy"),
-            "ratings": (has_headings != has_ratings, "headings, or side and rating,"),
-        }[self.kind]
+        if self.kind == "choices":
+            valid, expected = bool(self.correct) != has_headings, "correct, or headings,"
+        elif self.kind == "ratings":
+            valid, expected = has_headings != has_ratings, "headings, or side and rating,"
+        else:
+            valid, expected = bool(self.accuracy), "accuracy"
         if not valid:
             raise ValueError(f"{expected} must be given for {self.kind}")
         if self.answer and (self.kind != "choices" or not has_headings):
@@ -90,8 +93,8 @@ class Released(Files):
     """Values that mean a right decision."""
     lang: Column | None = None
     seeds: bool = False
-    """Whether models are trainings that differ in the seed: the number after the last "_" of their
-    names. Tables and figures show the mean of these trainings."""
+    """Whether the number after the last "_" of a model's name is the seed of its training. Tables
+    and figures then show the mean over the seeds."""
 
 
 class Perplexities(Files):
@@ -103,7 +106,7 @@ class Perplexities(Files):
 
 
 def _right_of(entry: LabelledFiles) -> str:
-    # The key ``right`` of choices and alternatives names a column.
+    # In other layouts than these, a key ``right`` names a column.
     return entry.right if isinstance(entry, Predictions) else "all"
 
 
@@ -176,7 +179,7 @@ class Declaration(Strict):
 
     @property
     def right(self) -> str:
-        """``all`` if all predictions of an item must hold, ``mean`` if the share of them counts."""
+        """``all`` if all predictions of an item must hold, ``mean`` for the share that holds."""
         return _right_of(self.data[0])
 
     @property
@@ -193,7 +196,7 @@ class Declaration(Strict):
         return next(iter(self.languages)) if len(self.languages) == 1 else None
 
     def expected(self, lang: str) -> int | None:
-        """Return the declared number of items of a language, or None."""
+        """Return the declared number of items of a language; None if none is declared."""
         return self.items.get(lang) if isinstance(self.items, Mapping) else self.items
 
     def check_number(self, lang: str, count: int) -> None:
@@ -232,18 +235,18 @@ class Declaration(Strict):
 
     def check_phenomena(self, paradigms: Collection[str]) -> None:
         """Raise UserError for a pattern of ``phenomena`` that fits none of the ``paradigms``."""
-        # A paradigm counts for the first pattern that it fits.
-        free = {*paradigms}
+        # A paradigm belongs to the first pattern that it fits.
+        unmatched = {*paradigms}
         for phenomenon, patterns in self.phenomena.items():
             for pattern in patterns:
-                fitting = {paradigm for paradigm in free if fnmatchcase(paradigm, pattern)}
+                fitting = {paradigm for paradigm in unmatched if fnmatchcase(paradigm, pattern)}
                 if not fitting:
                     raise UserError(
-                        f"{self.path}: key phenomena.{phenomenon}: {pattern!r} fits no paradigm "
-                        "that others before it leave; those of the files are "
-                        f"{', '.join(sorted(paradigms)[:6])}. Correct it."
+                        f"{self.path}: key phenomena.{phenomenon}: {pattern!r} fits no paradigm, "
+                        "or only paradigms that patterns before it fit; the files have "
+                        f"{', '.join(sorted(paradigms)[:6])}. Correct the pattern."
                     )
-                free -= fitting
+                unmatched -= fitting
 
 
 def declaration_in(folder: Path) -> Path:

@@ -7,9 +7,10 @@ compares the surprisals that a model gives to regions. An item with two conditio
     mismatch   The dog | bark.
     prediction (verb;%match%) < (verb;%mismatch%)
 
-Four layouts of files have a function here: ``conditions``, ``designs``, ``suites`` and
-``alternatives``. Source of test suites: Gauthier, Hu, Wilcox, Qian and Levy (2020), "SyntaxGym: An
-Online Platform for Targeted Evaluation of Language Models", section 2, and the format of the files.
+``conditions``, ``designs``, ``suites`` and ``alternatives`` each yield ``Design`` from the rows of
+one layout of files; ``build.py`` calls the function that a declaration's ``layout`` names. Source:
+Gauthier, Hu, Wilcox, Qian and Levy (2020), "SyntaxGym: An Online Platform for Targeted Evaluation
+of Language Models", section 2, and the format of its files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,17 +30,17 @@ from blimpworks.files import load_json
 from blimpworks.items import APART
 
 OPTION, RIGHT = "option", "right"
-"""Region of an option in its sentence, and condition with the right option."""
+"""Region of an option after its context, and condition with the right option."""
 SENTENCE, CRITICAL = "sentence", "critical"
-"""Regions of a sentence that is not declared region by region."""
+"""Regions of a sentence whose regions are not declared in columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A sentence of an item, with its regions.
 
-    Either ``texts`` has the text of each region, perhaps empty, and the sentence joins them; or
-    ``texts`` has only the sentence, and ``spans`` says where its regions are.
+    Either ``texts`` has the text of each region, perhaps empty, and the sentence joins them. Or
+    ``texts`` has only the sentence, and ``spans`` has the span of each region.
     """
 
     name: str
@@ -55,7 +56,7 @@ class Condition:
         return self.texts[0] if self.spans else self.joined_by.join(filter(None, self.texts))
 
     def region_spans(self) -> list[tuple[int, int]]:
-        """Return each region's half-open span; an empty one lies where the one before ends."""
+        """Return each region's half-open span; an empty region is at the end of the one before."""
         if self.spans:
             return [*self.spans]
         spans = []
@@ -74,7 +75,7 @@ class Design(Item):
     conditions: tuple[Condition, ...]
     predictions: tuple[str, ...]
     right: str = "all"
-    """``all``: the item is right if all predictions hold. ``mean``: the share that holds counts."""
+    """``all``: the item is right if all predictions hold. ``mean``: as far as predictions hold."""
     effects: Mapping[str, str] = field(default_factory=dict)
     """Formula of each effect (a sum of surprisals), keyed by the effect's name."""
 
@@ -90,8 +91,8 @@ def conditions(rows: Rows, data: entries.Conditions, declared: Declaration) -> I
         key = item_key(row, data, data.item)
         condition_name = as_text(cell(row, data.condition)).strip()
         items.setdefault(key, {}).setdefault(condition_name, []).append(row)
-    for key, rows_by_condition in items.items():
-        group = [_condition(*entry, data, declared) for entry in rows_by_condition.items()]
+    for key, rows_of in items.items():
+        group = [_condition(name, rows_of[name], data, declared) for name in rows_of]
         yield _make_design(group, key[-1], data, declared)
 
 
@@ -104,8 +105,8 @@ def _condition(
     else:
         if len(rows) > 1:
             raise UserError(
-                f"{rows[1].location}: condition {name!r} of the item stands in {len(rows)} rows; "
-                "expected one. Correct 'item' and 'condition', or give 'region' and 'content'."
+                f"{rows[1].location}: condition {name!r} of the item is in {len(rows)} rows; "
+                "expected one. Correct 'item' and 'condition', or name 'region' and 'content'."
             )
         regions = data.regions
         texts = tuple(strip(rows[0], column, as_text(cell(rows[0], column))) for column in regions)
@@ -127,7 +128,7 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
             span = (len(sentence) - len(word), len(sentence))
             group.append(Condition(name, (CRITICAL,), (sentence,), "", row, (span,)))
         for name, column in data.sentences.items():
-            # A template (a name that is no column) is only blank if its columns may be empty.
+            # A template is no column of the row. It can only be blank if its columns may be empty.
             may_lack = column in row.account.allow_empty or column not in row.cells
             if may_lack and not as_text(cell(row, column)).strip():
                 continue
@@ -142,13 +143,12 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
                 f"{row.location}: no condition has a sentence; expected one or more. Correct the "
                 "file, or 'allow_empty'."
             )
-        # An effect is left out with any of its conditions.
+        # Leave out effects that name a condition which the item lacks.
         names = {condition.name for condition in group}
-        effects = {
-            name: formula
-            for name, formula in data.effects.items()
-            if all(condition in names for _, condition in Effect.parse(formula).regions)
-        }
+        effects = {}
+        for name, formula in data.effects.items():
+            if {condition for _, condition in Effect.parse(formula).regions} <= names:
+                effects[name] = formula
         entry = data.model_copy(update={"effects": effects})
         yield _make_design(group, labels_of(row, data, declared)["id"], entry, declared)
 
@@ -163,12 +163,10 @@ def suites(rows: Rows, data: entries.Suites, declared: Declaration) -> Iterator[
            {"condition_name": "match", "regions": [{"region_number": 1, "content": "The dog"}]}]}]}
     """
     for row in rows:
-        stated = row.cells.get("predictions")
-        formulas = data.predictions or tuple(
-            str(prediction["formula"])
-            for prediction in (stated if isinstance(stated, list) else ())
-            if isinstance(prediction, dict) and prediction.get("formula")
-        )
+        formulas, in_file = data.predictions, row.cells.get("predictions")
+        if not formulas and isinstance(in_file, list):
+            records = [record for record in in_file if isinstance(record, dict)]
+            formulas = tuple(str(record["formula"]) for record in records if record.get("formula"))
         items = row.cells.get("items")
         if not formulas or not isinstance(items, list) or not items:
             raise UserError(
@@ -249,7 +247,7 @@ def _make_design(
                 f"{row.location}: {type(formula).__name__.lower()} {formula.text!r} names region "
                 f"{region!r} of condition {lacking_condition!r}, which item {name!r} lacks; it has "
                 f"the conditions {', '.join(names)} and the regions {', '.join(regions)}. Correct "
-                "one of them."
+                "the formula or the item."
             )
     compared_regions = frozenset().union(*(formula.regions for formula in formulas))
     if any(start == end for key, (start, end) in spans.items() if key in compared_regions):
@@ -272,8 +270,8 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
     """Yield an item from each row, which has several options.
 
     The conditions are ``right``, ``wrong 1`` and so on, each with one option after the row's
-    context. For each wrong option a prediction says that the right one has the lower surprisal.
-    Raises UserError for a row without a right option, or without a wrong one.
+    context. For each wrong option, a prediction expects a lower surprisal of the right option.
+    Raises UserError for a row without a right option, or without a wrong option.
     """
     region = WHOLE if data.compared == "sentence" else OPTION
     for row in rows:
@@ -282,7 +280,7 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
         labels = labels_of(row, data, declared)
         wrong = [option for number, option in enumerate(texts) if option and number != right]
         if texts[right] in wrong:
-            row.account.notes["items with a wrong option like the right one, a tie"] += 1
+            row.account.notes["items with a wrong option equal to the right one, a tie"] += 1
         if not wrong:
             raise UserError(
                 f"{row.location} has one option, {texts[right]!r}; expected two or more. Correct "
@@ -308,7 +306,7 @@ def alternatives(rows: Rows, data: entries.Alternatives, declared: Declaration) 
 
 
 def _option_texts(row: Row, data: entries.Alternatives) -> list[str]:
-    """Return the options' texts, "" for an option that may lack. UserError for other values."""
+    """Return the options' texts, "" for an absent option. UserError for a value that is no text."""
     if isinstance(data.options, str):
         values = [*_list_in(row, data.options, data.split_by)]
         columns = (data.options,) * len(values)
@@ -323,7 +321,7 @@ def _option_texts(row: Row, data: entries.Alternatives) -> list[str]:
         if not valid:
             raise UserError(
                 f"{row.location}: option {number} (column {column!r}) is {value!r:.60}; expected "
-                f"text. Correct the file, or add 'allow_empty: [{column}]' where options can lack."
+                f"text. Correct the file, or add 'allow_empty: [{column}]' if a row may lack it."
             )
         texts.append(strip(row, column, as_text(value)))
     return texts
@@ -344,8 +342,8 @@ def _list_in(row: Row, column: str, separator: str | None) -> Sequence[object]:
     if separator or not isinstance(value, list):
         expected = f"text with {separator!r}" if separator else "a list"
         raise UserError(
-            f"{row.location}: column {column!r} is {value!r:.60}; expected {expected}. Say what "
-            "stands between options with 'split_by', or name a column for each in 'options'."
+            f"{row.location}: column {column!r} is {value!r:.60}; expected {expected}. Name the "
+            "separator of options as 'split_by', or a column for each option in 'options'."
         )
     if field_name:
         return [record.get(field_name) if isinstance(record, dict) else None for record in value]
@@ -369,8 +367,8 @@ def _right_position(row: Row, right: entries.Answer | str, options: Sequence[str
     positions = [n for n, name in enumerate(names) if name == answer and options[n]]
     if len(positions) != 1:
         raise UserError(
-            f"{row.location}: {column!r} is {cell(row, column)!r:.60}, which is {len(positions)} "
-            f"of the options' {', '.join(map(repr, names))}; expected one. Correct 'right', or the "
+            f"{row.location}: {column!r} is {cell(row, column)!r:.60}, which fits {len(positions)} "
+            f"of the options {', '.join(map(repr, names))}; expected one. Correct 'right', or the "
             "file."
         )
     return positions[0]

@@ -1,6 +1,9 @@
 """Draft ``benchmark.yaml`` from files, or from a benchmark's pairs.
 
-What the headings and values of files leave unclear becomes a comment in the draft.
+``guess_declaration`` (command ``new-benchmark``) guesses from headings and values of files; keys
+that stay unclear become comments. A file with the headings correct, wrong and type gives ``{layout:
+pairs, files: pairs.csv, good: correct, bad: wrong, paradigm: type}``. ``export_benchmark`` writes
+the pairs of items tables as a declared benchmark.
 """
 
 import json
@@ -37,8 +40,10 @@ SAMPLE_ROWS = 2000
 GOOD = {"good", "grammatical", "correct", "acceptable", "right", "positive", "true"}
 BAD = {"bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "negative", "false", "foil"}
 BAD |= {"corrupted", "inacceptable", "incorrecte"}
+"""Words in headings of good, and of bad sentences."""
 RIGHT = {"1", "true", "yes", "good", "grammatical", "correct", "acceptable", "right", "ok"}
 WRONG = {"0", "false", "no", "bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "*"}
+"""Labels of good, and of bad sentences."""
 NO_HEADINGS = {"0", "1", "true", "false", "*"}
 USUAL_HEADINGS: Mapping[str, set[str]] = {
     "paradigm": {"paradigm", "uid", "type", "construction", "category", "template", "suite"},
@@ -63,7 +68,7 @@ class Guess:
 
     entry: dict[str, Any]
     open: dict[str, str] = field(default_factory=dict)
-    """Choices for the keys that are not clear."""
+    """Values to choose from, for each key that is not clear."""
     languages: tuple[str, ...] = ()
     """Languages in the entry's column ``lang``."""
 
@@ -110,12 +115,12 @@ class Columns:
 
     def side(self, expected: set[str], excluded: set[str]) -> list[str]:
         """List text columns with an ``expected`` and no ``excluded`` word in their heading."""
-        headings = {name: {*_snake(name).split("_")} for name in self.texts}
-        return [name for name, has in headings.items() if has & expected and not has & excluded]
+        in_heading = {name: {*_snake(name).split("_")} for name in self.texts}
+        return [name for name, has in in_heading.items() if has & expected and not has & excluded]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
-        """Values that mean right, and that mean wrong, of each column with no other values."""
+        """Values that mean right, and values that mean wrong, of columns without other values."""
         labels = {}
         for name, texts in self.values.items():
             distinct = sorted({*texts})
@@ -127,9 +132,10 @@ class Columns:
 
     @property
     def two_valued(self) -> dict[str, list[str]]:
+        """Values of each column with two distinct values, but no sentences."""
+        distinct = {name: sorted({*values}) for name, values in self.values.items()}
         texts = {*self.texts}
-        distinct = {name: sorted({*v}) for name, v in self.values.items() if name not in texts}
-        return {name: values for name, values in distinct.items() if len(values) == 2}
+        return {name: v for name, v in distinct.items() if len(v) == 2 and name not in texts}
 
 
 def _either_of(names: Sequence[str]) -> str:
@@ -143,8 +149,9 @@ def _sample(files: Files, folder: Path) -> list[Mapping[str, Any]]:
 
 def _is_data(headings: Sequence[str]) -> bool:
     """Tell whether the first row is data: one cell is a label, a number or a sentence."""
-    numbered = [heading for heading in headings if heading]
-    if numbered in ([*map(str, range(len(numbered)))], [*map(str, range(1, len(numbered) + 1))]):
+    filled = [heading for heading in headings if heading]
+    # Numbers of columns, from 0 or 1, are headings.
+    if filled in ([*map(str, range(len(filled)))], [*map(str, range(1, len(filled) + 1))]):
         return False
     return any(
         heading.casefold() in NO_HEADINGS
@@ -210,7 +217,7 @@ def _labelled_sentences(columns: Columns) -> Guess:
 
 
 def _two_sentences(columns: Columns) -> Guess:
-    """Guess from rows of two sentences, one of which is right by another column, or always."""
+    """Guess from rows of two sentences. Another column may name the right one."""
     first, second = columns.sentences
     few = columns.two_valued
     for name, values in few.items():
@@ -290,7 +297,7 @@ def _guess_entry(name: str, folder: Path) -> Guess:
 
 
 def _merged(guesses: Sequence[Guess]) -> list[Guess]:
-    """Make one guess of those that differ only in files, languages and renamed values."""
+    """Make one guess of guesses that differ only in files, languages and renamed values."""
     merged: dict[str, Guess] = {}
     for guess in guesses:
         same = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
@@ -344,8 +351,8 @@ def guess_declaration(
 ) -> Iterator[str]:
     """Write a first declaration of some files; yield lines about the guesses.
 
-    ``languages`` are codes, or CODE=NAME. Files outside the folder are copied into it. Raises
-    UserError for a folder with a declaration, a name that the folder has, and unreadable files.
+    ``languages`` are ISO 639-3 codes, or CODE=NAME. Files outside the folder are copied into it.
+    Raises UserError for a folder with a declaration, two files of one name, and unreadable files.
     """
     path = declaration_in(folder)
     if path.exists():
@@ -376,14 +383,14 @@ def guess_declaration(
     open_keys = [key for guess in guesses for key in guess.open]
     if open_keys or not named:
         keys = ", ".join(dict.fromkeys([*open_keys, *([] if named else ["languages"])]))
-        yield f"{path} is not complete: set what stands there as comments, {keys}."
+        yield f"{path} is not complete: set the keys that are comments there, {keys}."
 
 
 def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
     """Write a declaration and its pairs from items tables of languages; return how many pairs.
 
-    Licence, BibTeX and contact are those of the tables' benchmark. Phenomena, paradigms and
-    critical regions stay, so that all methods give the same judgements. Raises UserError for items
+    Licence, BibTeX and contact are copied from the tables' benchmark, and also phenomena, paradigms
+    and critical regions, so that all methods give the same judgements. Raises UserError for items
     that are no pairs, and a folder with a declaration.
     """
     path = declaration_in(folder)

@@ -1,12 +1,13 @@
 """Define the entries of a declaration: which files to read, and what their columns contain.
 
-An entry is an item of the list ``data`` in ``benchmark.yaml``. Its ``layout`` chooses the class::
+An entry is an item of the list ``data`` in ``benchmark.yaml``. Its ``layout`` chooses the class
+(``Data``, at the end, lists them)::
 
     - {layout: pairs, files: "pairs_{paradigm}.csv", good: correct, bad: "{start} {wrong_end}"}
 
 The value of ``good`` is a ``Column``: a column of the file, a name in braces in the pattern of the
-files (``paradigm``), or a dotted path into JSON (``meta.id``). It can also be a template with such
-names in braces (templates.py), as the value of ``bad`` is.
+files (``paradigm``), or a dotted path into JSON (``meta.id``). It may also be a template with such
+names in braces (templates.py), like the value of ``bad``.
 """
 
 import re
@@ -46,8 +47,8 @@ def _inside_folder(pattern: str) -> str:
 
 
 Pattern = Annotated[str, Field(min_length=1), AfterValidator(_inside_folder)]
-"""Pattern of file names: ``*`` is text without a slash; ``{paradigm}`` is too, and makes it a
-column."""
+"""Pattern of file names: ``*`` and ``{paradigm}`` match text without a slash; the latter becomes a
+column of that name."""
 
 
 def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
@@ -74,7 +75,7 @@ class PlainFiles(Strict):
 
     files: Pattern | tuple[Pattern, ...]
     """Names of sources, or of files in the benchmark's folder. If several patterns fit a name, the
-    first counts."""
+    first is used."""
     format: Format | None = None
     """Format of the files; null: by the suffix, without .xz, .gz, .bz2, .zip or .tar."""
     members: Pattern | None = None
@@ -127,7 +128,7 @@ class PlainFiles(Strict):
 
 
 class Files(PlainFiles):
-    """Files, the rows to read, and rows to join with them."""
+    """Files, the rows to read, and files and tables to join with these rows."""
 
     where: Mapping[str, Value | Values] = Field(default={})
     """Rows to read: those with a value, or one of several values, in a column."""
@@ -162,7 +163,7 @@ class Ratings(Files):
 
 
 class LabelledFiles(Files):
-    """Files of items, and their columns that have no sentences."""
+    """Files of items, and their columns besides sentences."""
 
     # Unit that is judged: pair, sentence, or item (of several sentences).
     unit: ClassVar[str] = "pair"
@@ -182,7 +183,7 @@ class LabelledFiles(Files):
 
     The grade of a pair is the good sentence's grade minus the bad one's."""
     before: str = ""
-    """Text before each sentence, such as the space that another program puts there."""
+    """Text to add before each sentence, such as the space that another program adds."""
 
     @model_validator(mode="after")
     def _grade(self) -> "LabelledFiles":
@@ -318,7 +319,7 @@ class Predictions(LabelledFiles):
     """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``; or a
     list of formulas for each paradigm."""
     right: Literal["all", "mean"] = "all"
-    """``all``: an item is right if all predictions hold. ``mean``: the share that holds counts."""
+    """``all``: an item is right if all predictions hold. ``mean``: as far as predictions hold."""
     effects: Mapping[str, str] = Field(default={})
     """Name and formula of sums of surprisals, such as ``cost: (verb;%odd%) - (verb;%plain%)``."""
 
@@ -354,16 +355,16 @@ class Conditions(Predictions):
 class Designs(Predictions):
     """Rows with an item each, and a column for each condition's sentence.
 
-    Formulas name the region ``sentence``, which is all of it, and the region ``critical``. If a
-    column is empty, and ``allow_empty`` lists it, the item lacks that condition and its effects.
+    Formulas name the regions ``sentence``, the full sentence, and ``critical``. If a column is
+    empty, and ``allow_empty`` lists it, the item lacks that condition and its effects.
     """
 
     layout: Literal["designs"]
     sentences: Mapping[str, Column] = Field(default={})
     """Column with the sentence of each condition."""
     apart: Mapping[str, tuple[Column, Column]] = Field(default={})
-    """Context and next word of each further condition. The word is encoded apart from its context,
-    thus without a space, and is the region ``critical``."""
+    """Context and next word of each further condition. The word is the region ``critical``, and is
+    encoded apart from its context, so without a space."""
     critical: Mapping[str, Column | CriticalIndex] = Field(default={})
     """Region ``critical`` of each condition: a column with its text, or the index of its words."""
 
@@ -396,7 +397,7 @@ class Answer(Strict):
 
 
 class Alternatives(LabelledFiles):
-    """Rows with several options; the right one must be better than each wrong one.
+    """Rows with several options; the right option must be better than each wrong option.
 
     Items have the conditions ``right``, ``wrong 1`` and so on, and a column ``alternatives`` with
     the number of options.

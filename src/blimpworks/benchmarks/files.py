@@ -1,7 +1,7 @@
 """Find a benchmark's files by patterns of their names; read, change and join their rows.
 
-``rows_in`` does all of this for an entry of a declaration. For the pattern
-``{paradigm}/{lang}.csv`` the file ``case/deu.csv`` gives rows with the columns of its headings, and
+Begin with ``rows_in``, which does all of this for an entry of a declaration. With the pattern
+``{paradigm}/{lang}.csv``, rows of the file ``case/deu.csv`` have the columns of its headings, and
 ``paradigm: case`` and ``lang: deu``. Files may be compressed, or members of archives.
 """
 
@@ -35,7 +35,7 @@ COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
 }
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 Named = Mapping[str, Path]
-"""Sources and files of the benchmark's folder, by name."""
+"""Paths of the benchmark's sources and of the files in its folder, by name."""
 Captures = Mapping[str, str]
 """Values by column, from the name of a file."""
 FileRows = tuple[Captures, Sequence[Row]]
@@ -50,7 +50,7 @@ BROKEN = (
 
 
 def local_files(folder: Path) -> dict[str, Path]:
-    """Return a folder's visible files by relative name. UserError for a link out of it."""
+    """Return a folder's visible files by relative name. UserError for a link to outside."""
     visible = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -63,12 +63,12 @@ def local_files(folder: Path) -> dict[str, Path]:
 
 
 def new_names_table(folder: Path, name: str) -> Path:
-    """Return the path of a table of new values. Raises UserError for one outside the folder."""
+    """Return the path of a table of new values. Raises UserError for a path outside the folder."""
     return below(folder, name, f"{declaration_in(folder)}: a table of 'rename'")
 
 
 def plain_name(name: str) -> str:
-    """Return a file's name without a suffix of compression."""
+    """Return a file's name without a suffix of compression, such as .gz."""
     path = PurePosixPath(name)
     return str(path.with_suffix("")) if path.suffix in COMPRESSED else name
 
@@ -97,7 +97,7 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
-    """Yield the file, or each fitting member of an archive, with the columns of its name.
+    """Yield the file, or each member of an archive that fits, with the columns of its name.
 
     Raises UserError for an absent or broken file or member, and a member that leads out of the
     archive.
@@ -108,7 +108,7 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
         if not name.endswith(ARCHIVES):
             yield Table(plain_name(name), _uncompressed(name, content), entry), columns
             return
-        members = [member for member in _members(name, content) if not _is_hidden(member[0])]
+        members = [pair for pair in _members(name, content) if not _is_hidden(pair[0])]
         fitting = []
         for member, data in members:
             try:
@@ -131,7 +131,7 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
         raise UserError(f"{path} does not exist; retrieve it, or correct 'files'.") from error
     except BROKEN as error:
         raise UserError(
-            f"{path} cannot be unpacked ({error}); expected a whole "
+            f"{path} cannot be unpacked ({error}); expected a complete "
             f"{PurePosixPath(name).suffix} file. Retrieve it again."
         ) from error
 
@@ -144,7 +144,7 @@ def _compiled(names: str) -> tuple[list[str], list[Any]]:
             f"the pattern of names {names[:40]!r}… has {len(names)} characters; expected at most "
             f"{LONGEST_PATTERN}. Make it shorter."
         )
-    # It matches in linear time. Some environments that list the benchmarks lack it.
+    # re2 matches in linear time. Some environments that list the benchmarks lack it.
     import re2
 
     pieces = re.split(r"(\*|\{\w+\})", names)
@@ -164,9 +164,9 @@ def _compiled(names: str) -> tuple[list[str], list[Any]]:
 def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
     """Match a name with patterns; return the text of each column, or None if no pattern fits.
 
-    ``*`` and ``{column}`` stand for text without a slash. The first pattern that fits counts.
-    Columns take as much text as they can, or as little if only then a repeated column has the same
-    text each time. Raises UserError for a pattern that is too long.
+    ``*`` and ``{column}`` match text without a slash. The first pattern that fits is used. Columns
+    take as much text as they can, or as little if only then a repeated column has the same text
+    each time. Raises UserError for a pattern that is too long.
     """
     for pattern in patterns:
         columns, expressions = _compiled(pattern)
@@ -175,8 +175,9 @@ def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
             if match is None:
                 break
             pairs = [*zip(columns, match.groups(), strict=True)]
-            if {*pairs} == {*dict(pairs).items()}:
-                return dict(pairs)
+            texts = dict(pairs)
+            if all(texts[column] == text for column, text in pairs):
+                return texts
     return None
 
 
@@ -241,13 +242,13 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
         for column in values.keys() & row.cells.keys():
             values[column].add(as_text(row.cells[column]).strip())
         where = entry.where.items()
-        unmet = [column for column, among in where if not is_one_of(row.cells.get(column), among)]
+        unmet = [column for column, value in where if not is_one_of(row.cells.get(column), value)]
         if unmet:
             account.left_out[f"where.{unmet[0]}"] += 1
         else:
             rows.append(row)
-    for column, among in entry.where.items():
-        expected = among if isinstance(among, tuple) else (among,)
+    for column, value in entry.where.items():
+        expected = value if isinstance(value, tuple) else (value,)
         _check_values(account, f"where.{column}", [*map(as_text, expected)], values[column])
     if not rows:
         raise UserError(
@@ -259,8 +260,9 @@ def rows_in(entry: Files, named: Named, folder: Path, account: Account) -> list[
 
 def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account) -> list[FileRows]:
     """Read the rows of an entry's files; add columns, rename and split values."""
-    names = with_new_names(entry, folder).rename
-    values: dict[str, set[str]] = {column: set() for column in names}
+    new_values = with_new_names(entry, folder).rename
+    # Values of renamed columns, and numbers of texts of split columns, in rows so far.
+    values: dict[str, set[str]] = {column: set() for column in new_values}
     text_counts: dict[str, int] = {}
     tables: list[FileRows] = []
     for name, path in _matching_files(entry, named, account):
@@ -278,15 +280,15 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
                 account.rows += 1
                 if twice := (added.keys() & content.keys()) | both:
                     raise UserError(
-                        f"{table.name}:{line}: column {min(twice)!r} stands in several of the "
+                        f"{table.name}:{line}: column {min(twice)!r} is in several of the "
                         "file, its name and the constants; rename one in 'files' or 'constants'."
                     )
                 cells = {**content, **added}
-                for column, new in names.items():
-                    if column in cells and isinstance(new, Mapping):
+                for column, new_of in new_values.items():
+                    if column in cells and isinstance(new_of, Mapping):
                         old = as_text(cells[column]).strip()
                         values[column].add(old)
-                        cells[column] = new.get(old, cells[column])
+                        cells[column] = new_of.get(old, cells[column])
                 for column, separator in entry.split.items():
                     value = cells.get(column)
                     if not isinstance(value, str) or separator not in value:
@@ -307,13 +309,13 @@ def _read_tables(entry: PlainFiles, named: Named, folder: Path, account: Account
             tables.append((in_name, rows))
     account.check_faults()
     # The headings of ratings are renamed later, with the ratings.
-    for column, new in () if is_wide(entry) else names.items():
-        unused = len({*new} - values[column])
-        if isinstance(entry.rename[column], str) and unused < len(new):
-            if unused:  # One table serves several entries.
+    for column, new_of in () if is_wide(entry) else new_values.items():
+        unused = len({*new_of} - values[column])
+        if isinstance(entry.rename[column], str) and unused < len(new_of):
+            if unused:  # Several entries may share one table.
                 account.notes[f"values in the table of rename.{column} that no row has"] += unused
             continue
-        _check_values(account, f"rename.{column}", [*new], values[column], fold=False)
+        _check_values(account, f"rename.{column}", [*new_of], values[column], fold=False)
     absent = {*entry.skip_lines} - {"reason", *account.files}
     if absent:
         raise UserError(
@@ -341,7 +343,7 @@ def _check_values(
 def _join_aligned(
     tables: Iterable[FileRows], aligned: Sequence[tuple[PlainFiles, Sequence[FileRows]]]
 ) -> Iterator[Row]:
-    """Join rows of files with the rows of their aligned files. UserError if these do not match."""
+    """Join rows of files with those of aligned files. UserError if their numbers differ."""
     used: set[str] = set()
     for captures, rows in tables:
         joined = rows
@@ -355,7 +357,7 @@ def _join_aligned(
                 raise UserError(
                     f"{joined[0].file}: 'aligned' {', '.join(map(repr, entry.patterns))} has "
                     f"{len(fitting)} files beside it; expected one. The columns in braces that "
-                    "both patterns have must say the same."
+                    "both patterns have must have the same text."
                 )
             (partners,) = fitting
             used.add(partners[0].file)
@@ -371,7 +373,7 @@ def _join_aligned(
                 twice = (row.cells.keys() & beside.cells.keys()) - captures.keys()
                 if twice:
                     raise UserError(
-                        f"{beside.location}: column {min(twice)!r} stands in {row.file} too; name "
+                        f"{beside.location}: column {min(twice)!r} is in {row.file} too; name "
                         "the columns of one of them with 'columns'."
                     )
                 joined.append(replace(row, cells={**beside.cells, **row.cells}))
@@ -405,7 +407,7 @@ def _with_lookups(rows: Iterable[Row], entry: Files, folder: Path) -> Iterator[R
             _, added = table.get(key, (0, empty))
             if twice := added.keys() & cells.keys():
                 name = min(twice)
-                raise UserError(f"{path}: column {name!r} stands in {row.file} too; rename it.")
+                raise UserError(f"{path}: column {name!r} is in {row.file} too; rename it.")
             cells |= added
         yield replace(row, cells=cells)
     for (lookup, path, table), keys in zip(tables, used, strict=True):
@@ -423,7 +425,7 @@ def _key_text(lookup: Lookup, key: Sequence[str]) -> str:
 def _read_lookup(
     lookup: Lookup, folder: Path
 ) -> tuple[Path, dict[tuple[str, ...], tuple[int, Mapping[str, str]]]]:
-    """Read a lookup table; return its path, and by key the line and the further cells."""
+    """Read a lookup table; return its path, and the line and further cells of each key."""
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
     rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
@@ -431,7 +433,7 @@ def _read_lookup(
         for line, cells in table_rows(path, lookup.by, **dialect):
             key = tuple(cells.pop(name).strip() for name in lookup.by)
             if key in rows and not lookup.partial:
-                fault = f"{_key_text(lookup, key)} stands in line {rows[key][0]} already"
+                fault = f"{_key_text(lookup, key)} is in line {rows[key][0]} already"
                 raise BadLine(line, fault)
             rows.setdefault(key, (line, cells))
     return path, rows

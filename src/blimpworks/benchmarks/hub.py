@@ -14,12 +14,12 @@ from blimpworks.files import write_text
 from blimpworks.retrieval.pinning import pin_row
 
 SOURCE_COLUMNS = (
-    *("name", "kind", "lang", "version", "sha256", "git_blob", "bytes", "licence", "url", "mirror"),
-)
+    "name", "kind", "lang", "version", "sha256", "git_blob", "bytes", "licence", "url", "mirror",
+)  # fmt: skip
 
 
 def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[SourceRow]:
-    """List the files of a data set as rows of sources, with the hub's checksums, if it has any."""
+    """List the files of a data set as rows of sources, with the checksums that the hub has."""
     from huggingface_hub import HfApi, hf_hub_url  # not in every environment
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
@@ -38,8 +38,8 @@ def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[S
             ) from error
         reason = " ".join(str(error).split())[:200]
         raise UserError(
-            f"the hub does not answer about {dataset} ({reason}); try again, or where there is a "
-            "network."
+            f"the hub does not answer about {dataset} ({reason}); try again, on a machine with "
+            "a network."
         ) from error
     files = []
     for file in info.siblings or ():
@@ -78,9 +78,9 @@ def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[S
 def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[SourceRow]:
     """Add the files of a data set of the hub to a benchmark's table of sources; return the rows.
 
-    Rows name the commit of the revision. A ``split`` selects the files with its name. A file
-    without a checksum on the hub is downloaded once to compute it. Raises UserError for an unknown
-    data set or split, a hub that does not answer, and files that the table has already.
+    Rows pin the commit of the revision. A ``split`` selects the files with its name. A file without
+    a checksum on the hub is downloaded once to compute it. Raises UserError for an unknown data set
+    or split, a hub that does not answer, and files that the table has already.
     """
     path = folder / "sources.tsv"
     before = read_rows(SourceRow, path) if path.exists() else []

@@ -1,8 +1,9 @@
 """Turn rows of files into pairs and single sentences, and find differences within pairs.
 
-``pairs``, ``choices``, ``labelled_rows`` and ``sentences`` each read one layout of declared files;
-``build.py`` calls them with the rows. The row ``{good: The dogs bark., bad: The dogs barks.}``
-makes a pair with the critical regions ``bark`` and ``barks``, as spans of characters.
+``pairs``, ``choices``, ``labelled_rows`` and ``sentences`` each yield ``Pair`` from the rows of one
+layout of files; ``build.py`` calls the function that a declaration's ``layout`` names. The row
+``{good: The dogs bark., bad: The dogs barks.}`` makes a pair with the critical regions ``bark`` and
+``barks``, as spans of characters. ``difference`` finds such regions, ``pattern`` names the change.
 """
 
 import math
@@ -42,7 +43,7 @@ from blimpworks.items import ALL, Regions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An item of a benchmark, and where it stands in the files."""
+    """An item of a benchmark, and its location in the files."""
 
     lang: str
     phenomenon: str
@@ -51,7 +52,7 @@ class Item:
     line: int
     id: str
     more: Mapping[str, Any] = field(default_factory=dict)
-    """Values of further columns."""
+    """Values of further columns of the items table, such as ``acceptable``."""
 
     @property
     def location(self) -> str:
@@ -106,11 +107,11 @@ def number(row: Row, column: str) -> float:
 
 
 def _rating_in(row: Row, data: entries.LabelledFiles) -> dict[str, float | None]:
-    """Return a row's grade as ``{"rating": grade or None}``; without a column of grades ``{}``."""
+    """Return a row's grade as ``{"rating": grade or None}``; ``{}`` without a column of grades."""
     if not isinstance(data.rating, str):
         return {}
-    empty = not as_text(cell(row, data.rating)).strip()
-    return {"rating": None if empty else number(row, data.rating)}
+    is_empty = not as_text(cell(row, data.rating)).strip()
+    return {"rating": None if is_empty else number(row, data.rating)}
 
 
 def rating_difference(good: float | None, bad: float | None) -> float | None:
@@ -150,7 +151,7 @@ def labels_of(row: Row, data: entries.LabelledFiles, declared: Declaration) -> d
 
 
 def check_label_names(row: Row, labels: Mapping[str, str | None]) -> None:
-    """Raise UserError for a label with the name of the accuracy over all groups."""
+    """Raise UserError for a label ``all``, which tables of accuracies have for all groups."""
     for name in ("lang", "paradigm", "phenomenon"):
         if labels.get(name) == ALL:
             raise UserError(
@@ -180,9 +181,8 @@ def label_in(row: Row, column: str | None, default: str) -> str:
     """Return the label in ``column``, else in ``default``, else "". UserError for an empty cell."""
     if column is not None:
         return not_empty(row, column)
-    advice = f"name a column as {default!r}"
-    is_there = has_column(row, default, f"{row.file}: {default}", advice)
-    return not_empty(row, default) if is_there else ""
+    key, advice = f"{row.file}: {default}", f"name a column as {default!r}"
+    return not_empty(row, default) if has_column(row, default, key, advice) else ""
 
 
 def not_empty(row: Row, column: str) -> str:
@@ -197,7 +197,7 @@ def not_empty(row: Row, column: str) -> str:
 
 
 def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[str, ...]:
-    """Return what an item's rows share: file, paradigm, phenomenon, language, column ``item``."""
+    """Return the key of a row's item: file, paradigm, phenomenon, language, column ``item``."""
     names = ("paradigm", "phenomenon", "lang")
     key = (row.file, *(label_in(row, getattr(data, name), name) for name in names))
     return (*key, not_empty(row, item)) if item else key
@@ -209,10 +209,10 @@ def region_in(
     critical: entries.Column | entries.CriticalIndex,
     near: Span | None = None,
 ) -> Span:
-    """Return the span of a critical region, of which a row has the text or the index of its word.
+    """Return the span of a critical region, from its text in a row or from the index of its word.
 
-    Of several occurrences of the text, it is the one nearest to ``near`` or, without ``near``, the
-    one at the end of the sentence. Raises UserError if none or several are.
+    If the text occurs several times, the occurrence nearest to ``near`` is taken or, without
+    ``near``, the one that ends the sentence. Raises UserError if no or several occurrences fit.
     """
     if isinstance(critical, entries.CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
@@ -226,7 +226,7 @@ def region_in(
         )
     if len(spans) > 1:
         raise UserError(
-            f"{row.location}: the critical region {region_text!r} (column {critical!r}) stands "
+            f"{row.location}: the critical region {region_text!r} (column {critical!r}) occurs "
             f"{len(spans)} times in {sentence!r}; expected once. Name the index of its first word, "
             "such as 'critical: {word: column}'."
         )
@@ -236,7 +236,7 @@ def region_in(
 def regions_of(
     rows: tuple[Row, Row], good: str, bad: str, critical: entries.Critical | None
 ) -> Regions:
-    """Return a pair's critical regions, by default where its sentences differ."""
+    """Return a pair's critical regions; without ``critical``, the words in which it differs."""
     if critical is None:
         return difference(good, bad)
     if isinstance(critical, entries.CriticalOffsets):
@@ -295,7 +295,7 @@ def choices(rows: Rows, data: entries.Choices, declared: Declaration) -> Iterato
 
 
 def _is_first(row: Row, column: str, first: entries.Values, second: entries.Values) -> bool:
-    """Tell whether a cell has a value of ``first``. UserError unless one of the two has it."""
+    """Tell whether a cell has a value of ``first``. UserError if neither or both lists have it."""
     value = cell(row, column)
     is_first = is_one_of(value, first)
     if is_first == is_one_of(value, second):
@@ -308,12 +308,12 @@ def _is_first(row: Row, column: str, first: entries.Values, second: entries.Valu
 
 
 def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration) -> Iterator[Pair]:
-    """Yield a pair for each good and each bad row of an item. UserError if it lacks either."""
+    """Yield a pair of each good with each bad row of an item. UserError if it lacks either."""
     groups: dict[object, list[Row]] = {}
     numbers: Counter[object] = Counter()
     for row in rows:
         key = item_key(row, data, data.item)
-        # Without items, each two rows with the same key are an item, in their order.
+        # Without a column of items, the first two rows with a key are an item, then the next two.
         number = 0 if data.item else numbers[key] // 2
         numbers[key] += 1
         groups.setdefault((number, key), []).append(row)
@@ -328,8 +328,8 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
             if not data.item and len(group) == 1:
                 raise UserError(
                     f"{group[0].location}: the last row has no other to make a pair with; without "
-                    "'item' each two rows of a file, paradigm and language are one. Correct the "
-                    "file, or name 'item'."
+                    "'item', two successive rows of a file, paradigm and language make a pair. "
+                    "Correct the file, or name 'item'."
                 )
             if not data.item and data.where and group[1].line != group[0].line + 1:
                 raise UserError(
@@ -342,14 +342,14 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                     f"{group[0].location}: the item has {len(group)} rows and no {lacking} "
                     "sentence; expected both. Correct 'item', 'good' and 'bad', or the file."
                 )
-            for good, bad in product(sides[True], sides[False]):
-                first, second = (text(row, data.sentence) for row in (good, bad))
-                regions = regions_of((good, bad), first, second, data.critical)
-                labels = labels_of(good, data, declared)
+            for good_row, bad_row in product(sides[True], sides[False]):
+                good, bad = (text(row, data.sentence) for row in (good_row, bad_row))
+                regions = regions_of((good_row, bad_row), good, bad, data.critical)
+                labels = labels_of(good_row, data, declared)
                 more = labels["more"]
-                if rating := _rating_in(bad, data):
+                if rating := _rating_in(bad_row, data):
                     more["rating"] = rating_difference(more["rating"], rating["rating"])
-                yield Pair(good=first, bad=second, regions=regions, **labels)
+                yield Pair(good=good, bad=bad, regions=regions, **labels)
 
 
 def sentences(rows: Rows, data: entries.Sentences, declared: Declaration) -> Iterator[Pair]:
@@ -370,10 +370,11 @@ UNSPACED = (
     *(0xF900, 0xFB00),  # Chinese, for compatibility
     *(0x20000, 0x40000),  # rare Chinese characters
 )
-"""Starts and ends, alternating, of code points of scripts without spaces between words."""
+"""Ranges of code points of scripts without spaces between words: first, and first after the end."""
 
 
 def _in_word(character: str) -> bool:
+    # An odd position in UNSPACED is inside of a range.
     return character.isalnum() and bisect(UNSPACED, ord(character)) % 2 == 0
 
 
@@ -391,13 +392,13 @@ def _joins(sentence: str, index: int) -> bool:
 def difference(good: str, bad: str) -> Regions:
     """Return the spans of words (or characters without spaces) that differ in two sentences.
 
-    The spans lie between the common start and the common end; in equal sentences they are the whole
-    sentences. If one sentence only adds words, both spans include the next word, or else the one
-    before, so that neither is empty.
+    The spans lie between the common start and the common end of the sentences. Equal sentences
+    differ in all words. If one sentence only adds words, both spans include the next word, or else
+    the word before, so that neither is empty.
     """
     if good == bad:
         return Regions(0, len(good), 0, len(bad))
-    # commonprefix is named for paths, but works on any strings.
+    # Lengths of the common start and end. commonprefix is named for paths, but takes any strings.
     start = len(commonprefix([good, bad]))  # noqa: RUF071
     after = len(commonprefix([good[start:][::-1], bad[start:][::-1]]))  # noqa: RUF071
     while _joins(good, start) or _joins(bad, start):
@@ -406,7 +407,7 @@ def difference(good: str, bad: str) -> Regions:
         after -= 1
     shorter = min(good, bad, key=len)
     end = len(shorter) - after
-    # The shorter sentence lacks words: take the next word into both spans, or else the one before.
+    # The shorter sentence lacks words: include the next word, or else the word before.
     if start == end:
         while end < len(shorter) and shorter[end].isspace():
             end += 1
@@ -424,9 +425,10 @@ def difference(good: str, bad: str) -> Regions:
 
 
 def _spans_of(sentence: str, text: str, near: Span | None) -> list[Span]:
-    """Return the spans of a text in a sentence: those with fewest ends inside words.
+    """Return the best spans of a text in a sentence, several if they are equally good.
 
-    Of these, only the nearest to ``near`` or, without ``near``, the one that ends the sentence.
+    The best have the fewest ends inside words, and then are nearest to ``near`` or, without
+    ``near``, end the sentence.
     """
     spans = [(start, start + len(text)) for start in occurrences(sentence, text)]
     if len(spans) < 2:
@@ -441,6 +443,8 @@ def _spans_of(sentence: str, text: str, near: Span | None) -> list[Span]:
 
 
 CHANGES = {"insert": "inserted", "delete": "deleted", "replace": "exchanged"}
+"""Name of a change, by its name in ``difflib``."""
+DIVISION = "where words are divided"
 
 
 @cache
@@ -452,7 +456,7 @@ def _units(text: str) -> tuple[str, ...]:
 
 
 def units(sentence: str) -> list[str]:
-    """Split a sentence into words and marks, and into characters in scripts without spaces."""
+    """Split a sentence into words and marks, or characters in scripts without spaces."""
     return [unit for text in sentence.split() for unit in _units(text)]
 
 
@@ -462,7 +466,7 @@ def count_words(sentence: str) -> int:
 
 
 def same_but_for(first: str, second: str) -> str | None:
-    """Name the only difference of two sentences: white space, normalisation; None for others."""
+    """Name the only difference of two sentences, such as "white space"; None if words differ."""
     if first.translate(INVISIBLE) == second.translate(INVISIBLE):
         return "invisible characters"
     if first.split() == second.split():
@@ -470,28 +474,30 @@ def same_but_for(first: str, second: str) -> str | None:
     for form in FORMS:
         if plain(first, form) == plain(second, form):
             return f"Unicode normalisation ({form})"
-    return "where words are parted" if "".join(first.split()) == "".join(second.split()) else None
+    return DIVISION if "".join(first.split()) == "".join(second.split()) else None
 
 
 def pattern(good: str, bad: str) -> str:
     """Name the change from the good to the bad sentence, such as "exchanged 1, inserted 2".
 
-    Numbers count words and marks; "exchanged 1 for 2" means that two replace one. The same words in
-    another order are "reordered". Upper and lower case count only if nothing else differs.
+    The numbers are of words and marks; "exchanged 1 for 2" means that two replace one. The same
+    words in another order are "reordered". Sentences that differ only in upper and lower case have
+    the change "letter case", those that differ only in white space "spaces".
     """
-    sides = units(good), units(bad)
-    folded = [[unit.casefold() for unit in side] for side in sides]
-    if folded[0] == folded[1]:
-        if sides[0] != sides[1]:
+    good_units, bad_units = units(good), units(bad)
+    before = [unit.casefold() for unit in good_units]
+    after = [unit.casefold() for unit in bad_units]
+    if before == after:
+        if good_units != bad_units:
             return "letter case"
         return "none" if good == bad else "spaces"
-    if Counter(folded[0]) == Counter(folded[1]):
+    if Counter(before) == Counter(after):
         return "reordered"
     changes = []
-    for change, *spans in SequenceMatcher(a=folded[0], b=folded[1], autojunk=False).get_opcodes():
-        before, after = spans[1] - spans[0], spans[3] - spans[2]
+    for change, *ends in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
+        removed, added = ends[1] - ends[0], ends[3] - ends[2]
         if change != "equal":
-            unlike = change == "replace" and before != after
-            number = f"{before} for {after}" if unlike else str(max(before, after))
+            is_unequal = change == "replace" and removed != added
+            number = f"{removed} for {added}" if is_unequal else str(max(removed, added))
             changes.append(f"{CHANGES[change]} {number}")
     return ", ".join(sorted(changes))

@@ -1,8 +1,9 @@
 """Find benchmarks that are declared as data, and present them to the core as papers.
 
-``Declared`` reads a declaration (``benchmark.yaml``) and answers questions about it: which files it
-needs, in which languages it has items, and how many. Rules of the workflow call some of its
-methods. The core calls others through the ``Paper`` that ``Declared.paper`` makes.
+Begin with ``find_declared`` (one benchmark, by name or path) and ``declared_papers`` (all of them).
+Both read files ``benchmark.yaml`` into ``Declared``, which lists the files that a benchmark needs,
+its languages, and its numbers of items. Rules of the workflow call some methods of ``Declared``.
+The core calls others through the ``Paper`` that ``Declared.paper`` makes.
 """
 
 from __future__ import annotations
@@ -47,19 +48,22 @@ FOLDERS_BELOW = ("config/benchmarks", "config/demo/benchmarks")
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 PACKAGE = "blimpworks.benchmarks"
 JUDGES = {"pair": "judge", "sentence": "judge_sentences", "item": "judge_designs"}
+"""Command that judges items, by their unit."""
 METHODS: Mapping[str, tuple[str, ...]] = {
     "pair": ("full_sentence", "per_token"),
     "sentence": ("per_token", "full_sentence"),
     "item": ("critical_region",),
 }
+"""Default methods of judgement, by unit."""
 LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
+"""Name of the layout in which exhibits show items, by unit."""
 ONE_MODEL = "compares models, and the campaign has one; name more in models."
 ONE_SIZE = (
     "compares models of several sizes; fill in the number of parameters of at least two in the "
     "table of models."
 )
 PRINTED_EXHIBITS = ("phenomena", "paradigms")
-"""Exhibits with printed accuracies."""
+"""Exhibits whose printed numbers are accuracies."""
 UNKNOWN_LANGUAGE = {
     **dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), ""),
     **dict.fromkeys(("unimorph", "untested", "special"), ()),
@@ -84,24 +88,24 @@ class Declared(Declaration):
 
     @cached_property
     def source_table(self) -> Path | None:
-        """Path of its table of files to download; None without one."""
+        """Path of the benchmark's table of files to download; None without one."""
         path = self.folder / "sources.tsv"
         return path if path.is_file() else None
 
     @cached_property
     def sources(self) -> list[SourceRow]:
-        """Files to download, from its table."""
+        """Files to download, as rows of ``source_table``."""
         return [*read_rows(NeededRow, self.source_table)] if self.source_table else []
 
     def sources_of(self, entries: Sequence[Files]) -> list[SourceRow]:
-        """List the sources whose names fit the patterns of entries and of their ratings."""
-        patterns = [pattern for entry in files_of(entries) for pattern in entry.every_pattern]
+        """List the sources that entries of the declaration read."""
+        patterns = _name_patterns(entries)
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
     def source_files(self, sources: Path) -> dict[str, Path]:
-        """Return the paths of the items' retrieved sources by name.
+        """Return the path of each retrieved source with items, keyed by the source's name.
 
-        ``sources`` is the directory of retrieved files. Raises UserError for an absent one.
+        ``sources`` is the directory of retrieved files. Raises UserError for an absent file.
         """
         paths = {row.name: sources / row.name for row in self.sources_of(self.data)}
         absent = [name for name, path in paths.items() if not path.is_file()]
@@ -117,21 +121,19 @@ class Declared(Declaration):
         """List the files in the declaration's folder that entries need.
 
         These are files that fit the patterns of entries and of their ratings, and the tables that
-        their ``rename`` and ``lookup`` name.
+        the keys ``rename`` and ``lookup`` name.
         """
-        with_ratings = [*files_of(entries)]
-        patterns = [pattern for entry in with_ratings for pattern in entry.every_pattern]
+        patterns = _name_patterns(entries)
         files = local_files(self.folder).items()
         data = [path for name, path in files if columns_in(patterns, name) is not None]
-        tables = [
-            new_names_table(self.folder, name) for entry in with_ratings for name in entry.tables
-        ]
+        names = [name for entry in _with_ratings(entries) for name in entry.tables]
+        tables = [new_names_table(self.folder, name) for name in names]
         return [*map(str, data + tables)]
 
     # Called by rules of the workflow
 
     def inputs(self, key: str, layout: Layout) -> list[str]:
-        """List the declaration, and the files of the entries under one of its keys.
+        """List the paths of the declaration, and of the files under one of its keys.
 
         ``key`` is data, people, released or perplexities.
         """
@@ -140,21 +142,21 @@ class Declared(Declaration):
         return [str(self.path), *self.local_paths_of(entries), *sources]
 
     def item_tables(self, key: str, layout: Layout) -> list[str]:
-        """List the tables of items that are read with the entries under a key: all for people."""
+        """List the items tables that a job reads for a key: those of all languages for people."""
         if key != "people":
             return []
         languages = layout.item_languages(self.name)
         return [str(whole_items_table(layout.campaign, self.name, lang)) for lang in languages]
 
     def limit_option(self, campaign: Campaign) -> list[str]:
-        """Return the option of the command with the campaign's limit of items per paradigm."""
+        """Return the command-line option for the campaign's limit of items per paradigm."""
         limit = self.options(campaign).per_paradigm
         return [f"--most={limit}"] if limit else []
 
     # Called by the core
 
     def options(self, campaign: Campaign) -> DeclaredOptions:
-        """Return the campaign's settings of the benchmark, with unset ones from the declaration."""
+        """Return the campaign's settings of the benchmark; the declaration fills unset ones."""
         settings: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
         unknown_words = settings.unknown_words or self.unknown_words
         return settings.model_copy(update={"unknown_words": unknown_words})
@@ -168,8 +170,8 @@ class Declared(Declaration):
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
         """Return the number of items of a language; None if it is not known yet.
 
-        It is the declared number. If there is none, or the campaign limits the items, they are
-        counted, which needs the files.
+        Without a declared number, or with a limit in the campaign, the items are counted, which
+        needs the files.
         """
         limit = self.options(campaign).per_paradigm
         number = self.expected(lang)
@@ -218,8 +220,8 @@ class Declared(Declaration):
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
         """Estimate the number of items of a language, for plans.
 
-        It is the declared number, or else the counted one. If the files are not there yet, it is
-        ``ASSUMED_ITEMS`` for each file. A limit of items per paradigm counts once for each file.
+        The estimate is the declared number, else the counted one, else ``ASSUMED_ITEMS`` for each
+        file. With a limit of items per paradigm, each file is taken for one paradigm.
         """
         limit = self.options(campaign).per_paradigm
         files = max(len(self.sources_of(self.data)), 1)
@@ -231,10 +233,7 @@ class Declared(Declaration):
         return min(number, limit * files) if limit else number
 
     def check(self, campaign: Campaign, catalogue: Catalogue) -> None:
-        """Check that a campaign has one of the benchmark's languages, and that entries have files.
-
-        Raises UserError if not.
-        """
+        """Raise UserError for a campaign without its languages, or an entry without files."""
         if not self.languages_in(campaign, catalogue):
             raise UserError(
                 f"benchmark {self.name!r} has items in {', '.join(self.languages)} "
@@ -250,10 +249,7 @@ class Declared(Declaration):
                 )
 
     def check_languages(self, table: Path) -> None:
-        """Check that the declaration or the table of languages has the name of each language.
-
-        Raises UserError for a language without a name.
-        """
+        """Raise UserError for a language without a name in the declaration or the ``table``."""
         languages = self.languages
         if isinstance(languages, Mapping):  # from codes to names
             return
@@ -267,7 +263,7 @@ class Declared(Declaration):
             )
 
     def check_settings(self, campaign: Campaign) -> None:
-        """Check the languages with the campaign's table, if the campaign has the benchmark."""
+        """Check the languages' names (``check_languages``) if the campaign has the benchmark."""
         if self.name in campaign.benchmarks:
             self.check_languages(campaign.catalogue.languages)
 
@@ -332,7 +328,7 @@ class Declared(Declaration):
         names = self.languages if isinstance(self.languages, Mapping) else {}
         language_cells = {**UNKNOWN_LANGUAGE, "papers": (self.name,), "paper_n": None}
         printed = self.folder / "printed"
-        # Facts that exhibits read from their labels.
+        # Facts from which exhibits make their labels.
         facts = {name: getattr(self, name) for name in ("name", "label", "unit", "right")}
         facts |= {"layout": LAYOUTS[self.unit], "phenomena": [*self.phenomena]}
         facts["people"] = " ".join(entry.note for entry in self.people if entry.note)
@@ -346,9 +342,11 @@ class Declared(Declaration):
             "effects": any(getattr(entry, "effects", None) for entry in self.data),
             "ratings": any(entry.rating is not None for entry in self.data),
         }
+        present = {name for name, is_present in has_data.items() if is_present}
+        citation = {field.name: getattr(self, field.name).strip() for field in fields(Citation)}
         return Paper(
             name=self.name,
-            citation=Citation(**{f.name: getattr(self, f.name).strip() for f in fields(Citation)}),
+            citation=Citation(**citation),
             settings=DeclaredOptions,
             benchmarks=(
                 Benchmark(
@@ -374,9 +372,7 @@ class Declared(Declaration):
                 LanguageRow.model_validate({**language_cells, "lang": lang, "name": name})
                 for lang, name in names.items()
             ),
-            exhibits=specs_of(
-                self.name, {*filter(has_data.get, has_data)}, released=has_printed_numbers
-            ),
+            exhibits=specs_of(self.name, present, released=has_printed_numbers),
             facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
             tables=self.tables(),
             formulas=(f"{PACKAGE}.exhibits.view",),
@@ -389,18 +385,22 @@ class Declared(Declaration):
         )
 
 
-def files_of(entries: Sequence[Files]) -> Iterator[Files]:
-    """Yield entries, and after each the entry of its people's ratings if it has one."""
+def _with_ratings(entries: Sequence[Files]) -> Iterator[Files]:
+    # An entry of people's ratings follows the entry that has it.
     for entry in entries:
         yield entry
         if isinstance(entry, LabelledFiles) and isinstance(entry.rating, Ratings):
             yield entry.rating
 
 
+def _name_patterns(entries: Sequence[Files]) -> list[str]:
+    return [pattern for entry in _with_ratings(entries) for pattern in entry.every_pattern]
+
+
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
-    """Return the known numbers of parameters of models [billions] by name."""
-    rows = catalogue.models.items()
-    return {name: size for name, row in rows if (size := row.billions(campaign))}
+    """Return the known numbers of parameters of models [billions], keyed by the model's name."""
+    billions = {name: row.billions(campaign) for name, row in catalogue.models.items()}
+    return {name: size for name, size in billions.items() if size}
 
 
 def named_sizes(campaign: Campaign) -> list[float]:
@@ -415,13 +415,13 @@ def named_sizes(campaign: Campaign) -> list[float]:
 def _folders() -> Iterable[Path]:
     """List the folders of benchmarks, one for each name.
 
-    Of several with one name, the first counts. Those in the environment variable ``FOLDERS`` go
-    before those in the working directory, and these before those in the repository.
+    The environment variable ``FOLDERS`` precedes the working directory, which precedes the
+    repository: if several folders have one name, the first is taken.
     """
     working_directory = Path.cwd()
-    in_variable = [*map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))]
+    in_variable = [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
     folders = {}
-    # Reversed, because the first folder of a name replaces the later ones.
+    # Reversed, so that the first folder of a name replaces the later ones.
     for path in reversed(in_variable):
         is_inside = path.is_relative_to(working_directory)
         folders[path.name] = path.relative_to(working_directory) if is_inside else path
@@ -449,7 +449,7 @@ def read_declared(folder: Path) -> Declared:
 
 
 def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
-    """Read all benchmarks; return the usable ones, and the faults of the others, by name."""
+    """Read all benchmarks; return the usable ones by name, and the errors of the others by name."""
     usable, faults = {}, {}
     for folder in _folders():
         try:
@@ -483,6 +483,6 @@ def find_declared(text: str) -> Declared:
 
 
 def declared_papers() -> tuple[dict[Path, Paper], dict[str, str]]:
-    """Return the usable benchmarks as papers by folder, and the faults of the others by name."""
+    """Return the usable benchmarks as papers by folder, and the errors of the others by name."""
     usable, faults = _read_all()
     return {declared.folder: declared.paper() for declared in usable.values()}, faults

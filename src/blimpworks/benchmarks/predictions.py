@@ -1,10 +1,11 @@
 """Evaluate formulas over the surprisals of an item's regions: predictions and effects.
 
-``(6;%match%)`` is the surprisal of region 6 in the condition ``match``. Regions have numbers or
-names; ``*`` is the whole sentence. A prediction compares sums of surprisals and numbers with ``<``,
-``>`` and ``=``. It combines comparisons with ``&`` (binds tighter), ``|`` and ``!``. Brackets, both
-round and square, group them. An effect is a sum. All formulas of SyntaxGym (Gauthier et al. 2020,
-section 2) are valid.
+``Prediction.parse("(6;%match%) < (6;%mismatch%)").margins(surprisals)`` returns a margin for each
+item, above 0 where the prediction holds. ``(6;%match%)`` is the surprisal of region 6 in the
+condition ``match``. Regions have numbers or names; ``*`` is the whole sentence. A prediction
+compares sums of surprisals and numbers with ``<``, ``>`` and ``=``, and combines comparisons with
+``&`` (binds tighter), ``|`` and ``!``. Round or square brackets group them. An effect is a sum. All
+formulas of SyntaxGym (Gauthier et al. 2020, section 2) are valid.
 """
 
 from collections.abc import Mapping
@@ -80,9 +81,9 @@ class _Margins(Transformer[Token, Floats]):
         ahead = np.asarray(self.minus(second, first).value)
         if sign == "=":
             inside: Floats = ABSOLUTE + RELATIVE * np.abs(second.value) - np.abs(ahead)
-            # Like numpy.isclose, the tolerance includes its end. There the margin is the least
-            # normal number instead of 0, so that it counts as holding within "&", "|" and "!" too.
-            # Rounding makes no ties of "=", which has a tolerance.
+            # As in numpy.isclose, a difference equal to the tolerance holds. The margin is then the
+            # least normal number instead of 0, which "&", "|" and "!" would take for a tie. Bounds
+            # of rounding are not needed, because "=" has a tolerance.
             return np.where(inside == 0, LEAST_NORMAL, inside)
         ahead = np.where(np.abs(ahead) <= first.bound + second.bound, 0.0, ahead)
         return ahead if sign == "<" else 0.0 - ahead
@@ -114,11 +115,13 @@ class Formula:
         try:
             tree = _parser().parse(text, cls.start)
         except UnexpectedInput as error:
-            ends = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-            column = len(text) if ends else error.pos_in_stream or 0
+            column, character = len(text), ""
+            if not (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
+                column = error.pos_in_stream or 0
+                character = f", {text[column]!r}"
             raise UserError(
-                f"formula {text!r} is malformed at column {column + 1}"
-                f"{'' if ends else f', {text[column]!r}'}; expected {_expected(error)}."
+                f"formula {text!r} is malformed at column {column + 1}{character}; expected "
+                f"{_expected(error)}."
             ) from None
         if _depth(tree) > MOST_LEVELS:
             raise UserError(
@@ -152,13 +155,13 @@ class Prediction(Formula):
     def margins(self, values: Values, bounds: Values | None = None) -> Floats:
         """Return the prediction's margin in each item [n], in the unit of ``values``.
 
-        The prediction holds if its margin is above 0. At 0 neither it nor its negation holds: a
-        tie. The margin of ``a < b`` is b - a, and that of ``a > b`` a - b. That of ``a = b`` is the
-        tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller margin, ``|`` the larger,
-        ``!`` the negative.
+        The prediction holds if its margin is above 0. At 0 it is a tie: neither the prediction nor
+        its negation holds. The margin of ``a < b`` is b - a, the margin of ``a > b`` is a - b. The
+        margin of ``a = b`` is the tolerance 1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller
+        margin, ``|`` the larger, ``!`` the negative.
 
-        ``values`` are surprisals [n] of each region; a missing one is NaN, and so is the margin.
-        Sums that differ by no more than ``bounds``, of rounding errors [n], are tied.
+        ``values`` are surprisals [n] of each region, NaN if missing; the margin is then NaN too.
+        Sums that differ by no more than their ``bounds`` of rounding errors [n] are tied.
         """
         return _Margins(values, bounds or {}).transform(self.tree)
 
@@ -198,7 +201,7 @@ CHANCE_POINTS = 1 << 14
 def chance_of(formulas: tuple[str, ...]) -> float:
     """Estimate the probability that all predictions hold for independent normal surprisals.
 
-    It is exact for a single comparison, else off by less than 0.001. "=" never holds.
+    The estimate is exact for one comparison, else wrong by less than 0.001. "=" never holds.
     """
     from scipy.stats import norm, qmc
 

@@ -1,10 +1,11 @@
 """Read rows of files in the formats of released benchmarks, with the line of each row.
 
-``Table.rows`` yields a line and its cells, such as ``(2, {"good": "…", "bad": "…"})``, by the
-function for the format in ``READERS``. An ``Account`` counts rows and collects their faults.
+``Table.rows`` (at the end of the class) yields the number of each line and its cells, such as
+``(2, {"good": "…", "bad": "…"})``. It calls the function for the file's format in ``READERS``. An
+``Account`` counts rows and collects their faults.
 
 Only line feeds end lines, since sentences may hold Unicode's other separators. The csv module reads
-strictly, whereas pandas fills short rows without a word, and pyarrow takes text after a closing
+strictly, whereas pandas silently fills short rows, and pyarrow accepts text after a closing
 quotation mark.
 """
 
@@ -30,6 +31,7 @@ from blimpworks.files import cells_of_any_size, load_json
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
+"""Format of files, by suffix."""
 NO_VALUE = ("", "na", "n/a", "nan", "null", "none")
 """Texts that programs write where there is no value, in lower case."""
 BLANK = "blank lines, which are passed over"
@@ -56,7 +58,7 @@ class Account:
     """Format, encoding and separator of each file, by its name."""
     rows: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """Number of rows that each key of the entry leaves out."""
+    """Number of rows that each key of the entry leaves out, such as ``where.lang``."""
     items: int = 0
     notes: Counter[str] = field(default_factory=Counter)
     """Number of rows that each remark is about."""
@@ -78,13 +80,14 @@ class Account:
             self.faults.append(str(error))
 
     def check_faults(self) -> None:
-        """Raise UserError with the first faults, if any; equal faults of several rows are one."""
+        """Raise UserError with the first faults, if any; it lists the rows of equal faults."""
         alike: dict[str, list[str]] = {}
         for fault in self.faults:
             alike.setdefault(LOCATION.sub("", fault), []).append(fault)
         messages = []
         for faults in alike.values():
-            locations = [match[1] for fault in faults[1:] if (match := LOCATION.match(fault))]
+            matches = map(LOCATION.match, faults[1:])
+            locations = [match[1] for match in matches if match]
             listed_locations = ", ".join(locations[: MOST_FAULTS - 1]) or "other rows"
             more = f", and {len(faults) - MOST_FAULTS:,} more" if len(faults) > MOST_FAULTS else ""
             repeats = f" The same at {listed_locations}{more}." if len(faults) > 1 else ""
@@ -153,14 +156,14 @@ class Table:
                 "encoding with 'encoding', such as cp1251 or latin-1."
             ) from error
         if self.entry.encoding:
-            # The file may decode, and still show that it has another encoding.
+            # The file may decode, and yet have another encoding.
             fault = ""
             if re.search(r"[\x80-\x84\x86-\x9f]", text):
-                fault = "also has control characters; in cp1252 they are letters or marks"
+                fault = "has control characters, which in cp1252 are letters or marks"
             if not self.content.isascii() and codecs.lookup(self.encoding).name[:5] != "utf-8":
                 with suppress(UnicodeError):
                     self.content.decode("utf-8")
-                    fault = "is in UTF-8 as well, which no other text is by chance"
+                    fault = "is valid UTF-8 too, which text in another encoding hardly ever is"
             if fault:
                 raise UserError(
                     f"{self.name}, read as {self.encoding}, {fault}; correct 'encoding'."
@@ -172,8 +175,8 @@ class Table:
         """Lines without their ends. Raises UserError if all end at carriage returns."""
         if "\n" not in self.text and "\r" in self.text.rstrip("\r"):
             raise UserError(
-                f"{self.name}: its lines end at carriage returns alone; expected line feeds. Save "
-                "it anew, as UTF-8 with line ends of Unix or Windows."
+                f"{self.name}: only carriage returns end its lines; expected line feeds. Save it "
+                "anew, as UTF-8 with line ends of Unix or Windows."
             )
         return [line.removesuffix("\r") for line in self.text.split("\n")]
 
@@ -189,8 +192,8 @@ class Table:
         fitting = [separator for separator in SEPARATORS if first.count(separator) == gaps]
         if len(fitting) > 1:
             raise UserError(
-                f"{self.name}: {' or '.join(map(repr, fitting))} may stand between the cells of a "
-                "table without headings; say which with 'separator'."
+                f"{self.name}: {' or '.join(map(repr, fitting))} may separate the cells of this "
+                "table without headings; name one as 'separator'."
             )
         return fitting[0] if fitting else max(SEPARATORS, key=first.count)
 
@@ -211,7 +214,7 @@ class Table:
         return ", ".join(details)
 
     def rows(self, account: Account) -> Cells:
-        """Yield rows except ``skip_lines``; malformed rows become faults of the ``account``."""
+        """Yield rows but ``skip_lines``; malformed rows become faults. UserError without rows."""
         skipped = {*self.entry.skipped(self.name)}
 
         def leaves_out(line: int, blank: bool = False) -> bool:
@@ -242,7 +245,7 @@ class Table:
 def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     """Yield the cells of each line, or of each row if ``quotes: csv`` allows line breaks."""
     rows: list[tuple[int, Sequence[str]]] = []
-    # A quotation mark opens a cell after a separator and a space too.
+    # With skipinitialspace, a quotation mark opens a cell after a separator and a space too.
     options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
     with cells_of_any_size():
         if table.entry.quotes == "csv":
@@ -278,7 +281,7 @@ def _csv_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
 
 
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
-    """Raise UserError for a cell that csv evidently quotes; the entry does not say ``quotes``."""
+    """Raise UserError if a cell is evidently in quotes of csv; the entry lacks ``quotes``."""
     quoted = next((cell for cell in cells if QUOTED.fullmatch(cell)), None)
     marked = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
     texts = [cell for cell in cells if cell and not cell.replace(".", "").isdecimal()]
@@ -287,16 +290,16 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
         quoted = marked[0]
     if quoted is not None:
         raise UserError(
-            f"{table.name}:{line}: the cell {quoted!r:.60} looks like one in the quotes of csv; "
-            "write 'quotes: csv' where they are no part of the text, or 'quotes: none' where they "
-            "are."
+            f"{table.name}:{line}: the quotes of the cell {quoted!r:.60} look like those of csv; "
+            "write 'quotes: csv' if they only enclose the text, or 'quotes: none' if they belong "
+            "to it."
         )
 
 
 def _with_headings(
     table: Table, rows: Iterable[tuple[int, Sequence[object]]], account: Account
 ) -> Cells:
-    """Yield cells by heading; cell "" of a table with repeated headings has all pairs of both."""
+    """Yield cells by heading; if the entry ``is_wide``, cell "" has all (heading, cell) pairs."""
     names: Sequence[str] | None = table.entry.columns
     for line, cells in rows:
         if names is None:
@@ -306,7 +309,7 @@ def _with_headings(
             twice = next((name for name in names if name and names.count(name) > 1), None)
             if twice is not None and not is_wide(table.entry):
                 raise UserError(
-                    f"{table.name}:{line}: the heading {twice!r} stands in several columns; "
+                    f"{table.name}:{line}: the heading {twice!r} is in several columns; "
                     "expected distinct ones. State them with 'columns'."
                 )
         elif len(cells) != len(names):
@@ -317,19 +320,20 @@ def _with_headings(
         else:
             pairs: list[tuple[str, Any]] = [*zip(names, cells, strict=True)]
             if is_wide(table.entry):
-                pairs = [*(pair for pair in pairs if names.count(pair[0]) == 1), ("", pairs)]
+                distinct = [pair for pair in pairs if names.count(pair[0]) == 1]
+                pairs = [*distinct, ("", pairs)]
             yield line, dict(pairs)
     if names is None:
         raise UserError(f"{table.name} is empty; expected a row of headings. Retrieve it again.")
 
 
 def is_wide(entry: PlainFiles) -> bool:
-    """Tell whether columns are sentences with people's ratings, so that headings repeat."""
+    """Tell whether each column has the ratings of a sentence, so that headings may repeat."""
     return isinstance(entry, People) and entry.kind == "ratings" and entry.headings is not None
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield dotted path and value of all that a JSON value has inside, such as ``meta.id, 7``."""
+    """Yield the dotted path and value of each value inside a JSON value, such as ``meta.id, 7``."""
     if path:
         yield path, value
     children: Any = ()
@@ -385,7 +389,7 @@ def _parsed(text: str, table: Table, line: int) -> Any:
 
 def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
     content = _parsed(table.text, table, 1)
-    for key in (table.entry.records or "").split(".") if table.entry.records else ():
+    for key in table.entry.records.split(".") if table.entry.records else ():
         if not isinstance(content, dict) or key not in content:
             keys = ", ".join(content) if isinstance(content, dict) else type(content).__name__
             raise UserError(
@@ -402,7 +406,9 @@ def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
                 f"{table.name} is {content!r:.60}; expected a mapping from keys to lists of "
                 "records. Correct 'records', or leave 'keys_as' out."
             )
-        content = [{**r, column: key} for key, records in content.items() for r in records]
+        content = [
+            {**record, column: key} for key, records in content.items() for record in records
+        ]
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):

@@ -1,6 +1,7 @@
 """Read cells by column name, or fill templates: texts with column names in braces.
 
-For a row with the cells ``sentence: "The dogs was ___."`` and ``answer: loud``::
+Begin with ``cell``, which does both for a ``Row``. With ``sentence: "The dogs was ___."`` and
+``answer: loud``, templates and their texts are::
 
     {sentence}                       The dogs was ___.
     {sentence['___']=answer}         The dogs was loud.    (a text that occurs once)
@@ -66,7 +67,7 @@ def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
 
 
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
-    """Tell whether a row has a column. UserError if this differs in earlier rows with ``key``."""
+    """Tell whether a row has a column. UserError if earlier rows with the same ``key`` differ."""
     is_there = name in row.cells
     if row.account.columns.setdefault(key, is_there) != is_there:
         raise UserError(
@@ -76,9 +77,9 @@ def has_column(row: Row, name: str, key: str, advice: str) -> bool:
     return is_there
 
 
-def is_one_of(value: object, among: object) -> bool:
-    """Tell whether a cell equals a value or one of several, as text without case."""
-    values = among if isinstance(among, tuple | list) else (among,)
+def is_one_of(value: object, expected: object) -> bool:
+    """Tell whether a cell equals a value, or a value of a list, by their ``comparable`` texts."""
+    values = expected if isinstance(expected, tuple | list) else (expected,)
     return comparable(value) in map(comparable, values)
 
 
@@ -90,15 +91,15 @@ def comparable(value: object) -> str:
 # Matches {column} or {column[3]="}"}. Quotations, which may contain braces, begin after "[" or "=",
 # so that {don't} names a column.
 _BRACES = re.compile(r"""\{((?>(?<=[\[=])(?:'[^']*'|"[^"]*")|[^{}])++)\}""")
-# A value such as '___' or were; an exchange such as ['___']=answer; an expression such as
-# sentence['___']=answer|stripped.
+# A value such as '___' or were, an exchange such as ['___']=answer, and an expression such as
+# sentence['___']=answer|stripped: a column, exchanges, and filters.
 _VALUE = r"""'[^']*'|"[^"]*"|[^][|='"]+"""
 _EXCHANGE = re.compile(rf"\[({_VALUE})\]=({_VALUE})")
 _EXPRESSION = re.compile(rf"([^][|=]+)((?:\[(?:{_VALUE})\]=(?:{_VALUE}))*+)((?:\|\w+)*+)")
 _FINAL = ".!?…。．！？｡۔؟।॥།။։"
 """Marks that end a sentence."""
 _CLOSING = "\"'’”»)]」』"
-"""Quotes and brackets that can follow them."""
+"""Quotes and brackets that can follow marks which end a sentence."""
 _BEFORE, _AFTER = '"“«([「『¿¡', f'{_FINAL},;:،؛、，；："”»)]」』'
 """Marks before and after a word that are no part of it."""
 _DOTLESS = ("tur", "aze", "azj", "crh")
@@ -107,7 +108,7 @@ _DOTLESS = ("tur", "aze", "azj", "crh")
 FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "stripped": lambda text, _lang: text.strip(),
     "unpunctuated": lambda text, _lang: _unpunctuated(text.rstrip()),
-    # Lower case of İ is i and a combining dot, which is left out.
+    # The lower case of İ is i and a combining dot; [:1] leaves out the dot.
     "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, lambda c: c.lower()[:1]),
     "capitalised": lambda text, lang: _with_case(text, lang, {"i": "İ", "ı": "I"}, str.upper),
 }
@@ -122,7 +123,7 @@ def _split_at_braces(template: str) -> tuple[str, ...]:
 def _parse(inside: str) -> tuple[str, list[tuple[str, str]], list[str]] | None:
     """Return an expression's column, exchanges (old, new) and filters; None if it is malformed.
 
-    Those of ``sentence['___']=answer|stripped`` are sentence, [("'___'", "answer")] and [stripped].
+    ``sentence['___']=answer|stripped`` gives sentence, [("'___'", "answer")] and [stripped].
     """
     match = _EXPRESSION.fullmatch(inside)
     if match is None:
@@ -142,11 +143,12 @@ def cell(row: Row, column: str) -> Any:
     if column in row.cells:
         return row.cells[column]
     pieces = _split_at_braces(column)
+    # Pieces at odd positions are inside of braces.
     if len(pieces) > 1:
         if re.search(r"[{}]", "".join(pieces[::2])):
             raise UserError(
                 f"{row.location}: the template {column!r} has a brace too many; expected columns "
-                "in braces, each with one at both ends. Correct the declaration."
+                "in braces, each with a brace at both ends. Correct the declaration."
             )
         filled = [_fill(row, piece) if number % 2 else piece for number, piece in enumerate(pieces)]
         return "".join(filled)
@@ -166,7 +168,7 @@ def _fill(row: Row, inside: str) -> str:
         raise UserError(
             f"{row.location}: {{{inside}}} is no column and no template; expected one such as "
             "{column}, {column[3]=form}, {column['___']=form} or {column|filter}, with text in "
-            "quotes where it has any of ' \" = [ ] | in it."
+            "quotes if it has any of ' \" = [ ] | in it."
         )
     column, exchanges, filters = expression
     text = _column_text(row, column)
@@ -177,7 +179,7 @@ def _fill(row: Row, inside: str) -> str:
             times = len([*occurrences(text, blank)]) if blank else 0
             if times != 1:
                 raise UserError(
-                    f"{row.location}: {blank!r} stands {times} times in {text!r}; expected once. "
+                    f"{row.location}: {blank!r} occurs {times} times in {text!r}; expected once. "
                     "Correct the file, or the template."
                 )
             start = text.index(blank)
@@ -185,17 +187,18 @@ def _fill(row: Row, inside: str) -> str:
         else:
             start, end = word_span(row, text, old)
             value = _with_marks(text[start:end], value)
-        if not value and (not text[:start].strip() or text[:start][-1:].isspace()):
-            # One of the spaces on both sides of the removed text stays.
-            end += len(text[end:]) - len(text[end:].lstrip())
-        text = text[:start] + value + text[end:]
+        before, after = text[:start], text[end:]
+        # Of the spaces on both sides of a removed text, only the one before it stays.
+        if not value and (not before.strip() or before[-1].isspace()):
+            after = after.lstrip()
+        text = before + value + after
     for name in filters:
         text = FILTERS[name](text, as_text(row.cells.get("lang")))
     return text
 
 
 def _column_text(row: Row, column: str) -> str:
-    """Return a column's text. Raises UserError if it is empty, unless ``allow_empty`` has it."""
+    """Return a column's text. UserError if it is empty and ``allow_empty`` lacks the column."""
     value = cell(row, column)
     if isinstance(value, dict | list):
         raise UserError(
@@ -217,14 +220,14 @@ def _unpunctuated(text: str) -> str:
 
 
 def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[[str], str]) -> str:
-    """Change the first letter with ``case``, or in languages like Turkish as ``dotless`` says."""
+    """Change the first letter with ``case``, or by ``dotless`` in languages such as Turkish."""
     letter = text[:1]
     changed = dotless[letter] if letter in dotless and lang in _DOTLESS else case(letter)
     return changed + text[1:]
 
 
 def _with_marks(word: str, value: str) -> str:
-    """Put the marks around an old word around its new ``value`` too, unless this has marks."""
+    """Put the marks around an old word around its new ``value``, unless that has marks already."""
     body = word.strip(_BEFORE + _AFTER)
     if not body or not value:
         return value
@@ -245,7 +248,7 @@ def occurrences(sentence: str, text: str) -> Iterator[int]:
 def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Span:
     """Return the span of ``count`` words from index ``first``. UserError if the text lacks them.
 
-    Both are numbers, or columns of the row with numbers.
+    ``first`` and ``count`` are numbers, or names of columns with numbers.
     """
     index, length = (_number(row, name) for name in (first, count))
     start = index - row.account.words_from
@@ -255,8 +258,8 @@ def word_span(row: Row, text: str, first: str | int, count: str | int = 1) -> Sp
         number = "" if length == 1 else f" with {length} words"
         raise UserError(
             f"{row.location}: the word at index {index}{number} is not in {text!r}, whose "
-            f"{len(spans)} words count from {row.account.words_from} to {last}; correct {first!r}, "
-            "or say 'words_from'."
+            f"{len(spans)} words have the indices {row.account.words_from} to {last}; correct "
+            f"{first!r}, or set 'words_from'."
         )
     return spans[start][0], spans[start + length - 1][1]
 
@@ -281,8 +284,8 @@ def _named_or_literal(row: Row, name: str) -> str:
     if similar or "_" in name:
         but = f", but {similar[0]!r}" if similar else ""
         raise UserError(
-            f"{row.location} has no column {name!r}{but}; correct the template, or quote what is "
-            f"text: ='{name}'."
+            f"{row.location} has no column {name!r}{but}; correct the template, or put text in "
+            f"quotes: ='{name}'."
         )
     return name
 

@@ -1,9 +1,9 @@
 """Judge items of several conditions, and single sentences, by the scores of a model.
 
-``judge_designs`` tells for each item whether its predictions hold, such as ``(verb;%match%) <
-(verb;%mismatch%)``: a region's surprisal is lower in one condition than in the other.
-``judge_sentences`` tells for each sentence whether the model accepts it rightly. Both read an items
-table and a scores table (token log-probabilities), and write a judgement for each method.
+``judge_designs`` decides for each item whether its predictions hold, such as ``(verb;%match%) <
+(verb;%mismatch%)``: the verb has a lower surprisal in the condition ``match``. ``judge_sentences``
+decides for each sentence whether the model accepts it rightly. Both read an items table and a
+scores table (token log-probabilities), and write a judgement per item and method.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ TOKEN_COLUMNS = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends"
 
 
 class RegionSide(Side):
-    """Token scores of n regions: scores of the sentence, but lengths of the region."""
+    """Token scores of n regions: tokens are the sentence's, lengths are the region's."""
 
     @cached_property
     def characters(self) -> Integers:
@@ -59,7 +59,7 @@ class Group:
     by_mean: bool
     """Whether ``correct`` is the share of predictions that hold, not whether all hold."""
     slices: Mapping[Region, slice]
-    """Positions of the items' regions [n] among the regions of all groups."""
+    """Rows of the items' regions [n] in the table of the regions of all groups, by region."""
 
 
 def _label(items: pa.Table, number: int) -> str:
@@ -91,7 +91,7 @@ def _group_by_formulas(
     table: pa.Table, numbers: Integers, items: pa.Table
 ) -> tuple[list[Group], pd.DataFrame]:
     """Group items by their formulas; return the groups, and the regions that formulas name."""
-    # Numbers of items with the same predictions, effects and way of counting.
+    # Numbers of items with equal predictions, effects, and key ``right``.
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
     for number, item in enumerate(items.to_pylist()):
         if not item["predictions"]:
@@ -106,7 +106,7 @@ def _group_by_formulas(
     same_region = all_regions.groupby(["regions", "condition"])
     by_region = {key: rows.set_index("item") for key, rows in same_region}
     groups: list[Group] = []
-    taken: list[pd.DataFrame] = []
+    compared: list[pd.DataFrame] = []
     end = 0
     for (formulas, sums, by_mean), members in alike.items():
         predictions = tuple(map(Prediction.parse, formulas))
@@ -129,18 +129,18 @@ def _group_by_formulas(
                     f"{', '.join(f'({title};%{name}%)' for title, name in present)}. Correct the "
                     "prediction or the items."
                 )
-            taken.append(rows[["row", "region_starts", "region_ends"]].astype(np.int64))
+            compared.append(rows[["row", "region_starts", "region_ends"]].astype(np.int64))
             slices[region] = slice(end, end + len(rows))
             end += len(rows)
         groups.append(Group(np.array(members, np.int64), predictions, effects_of, by_mean, slices))
-    return groups, pd.concat(taken)
+    return groups, pd.concat(compared)
 
 
 def surprisals(method: Method, side: Side) -> tuple[Floats, Floats]:
     """Return the surprisals of regions [n], and the bounds of their rounding errors [n].
 
-    A surprisal is minus the method's total in nats (per token or unit of length). If the method
-    prefers lower totals, it is the total. Empty regions have 0, regions without a value NaN.
+    A surprisal is the method's total in nats (per token or unit of length), negated if the method
+    prefers higher totals. An empty region has 0, a region without a value NaN.
     """
     empty = side.span_start == side.span_end
     total = totals(method, side)
@@ -157,7 +157,10 @@ def _design_columns(
     ties: float,
     near_tie: float,
 ) -> dict[str, pa.Array]:
-    """Compute the columns of judgements from surprisals of ``regions`` and their bounds."""
+    """Compute the columns of judgements from surprisals and rounding bounds of ``regions`` [n].
+
+    ``usable`` marks the items that may have a verdict.
+    """
     margin, correct = np.full((2, len(usable)), np.nan)
     tie, near_ties = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
@@ -169,16 +172,16 @@ def _design_columns(
         )
         margins = np.stack([formula.margins(values, bounds) for formula in group.predictions])
         margin[group.items] = margins.min(axis=0)
-        counted = margins if group.by_mean else margins.min(axis=0, keepdims=True)
-        correct[group.items] = judge.right_of(counted, ties).mean(axis=0)
-        tie[group.items] = (counted == 0).any(axis=0)
-        near_ties[group.items] = (np.abs(counted) < near_tie).any(axis=0)
-        for item, column in zip(group.items.tolist(), (margins > 0).T.tolist(), strict=True):
-            held[item] = column
+        decisive = margins if group.by_mean else margins.min(axis=0, keepdims=True)
+        correct[group.items] = judge.right_of(decisive, ties).mean(axis=0)
+        tie[group.items] = (decisive == 0).any(axis=0)
+        near_ties[group.items] = (np.abs(decisive) < near_tie).any(axis=0)
+        for item, holds in zip(group.items.tolist(), (margins > 0).T.tolist(), strict=True):
+            held[item] = holds
         if group.effects:
             sums = np.stack([effect.values(values) for effect in group.effects])
-            for item, column in zip(group.items.tolist(), sums.T.tolist(), strict=True):
-                effects[item] = [None if np.isnan(value) else value for value in column]
+            for item, item_sums in zip(group.items.tolist(), sums.T.tolist(), strict=True):
+                effects[item] = [None if np.isnan(value) else value for value in item_sums]
     missing = np.isnan(margin) | ~usable
     columns = {
         **dict.fromkeys(("value_good", "value_bad"), pa.nulls(len(margin), pa.float64())),
@@ -200,14 +203,15 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     ``margin`` is the smallest margin of the predictions (``Prediction.margins``), in nats of what
     the method compares. A margin of 0 is a tie, with ``rules.ties`` as ``correct``; a margin below
     ``rules.near_tie`` is a near tie. ``predictions_held`` lists whether each prediction holds; a
-    tied one does not. If the mean counts, ``correct`` is the share of predictions that hold, and
-    one tied prediction makes the item a tie. ``effects`` are sums of surprisals, named by
-    ``effect_names``, null where a region has no value. ``value_good`` and ``value_bad`` are null.
+    tied prediction does not. If the items' ``right`` is ``mean``, ``correct`` is the share of
+    predictions that hold, and one tied prediction makes the item a tie. ``effects`` are sums of
+    surprisals, named by ``effect_names``, null where a region has no value. ``value_good`` and
+    ``value_bad`` are null.
 
-    An item has no verdict, only nulls, if a prediction names a region without a value. Rules can
-    also leave out items with unknown words in any sentence (``any``) or such a region
-    (``critical``). Raises UserError for a method that is not over regions, a malformed formula, and
-    an item that lacks a region of its formulas.
+    An item has no verdict, only nulls, if a prediction names a region without a value. With
+    ``rules.unknown`` it has none either if unknown words are in any sentence (``any``) or in a
+    region of its formulas (``critical``). Raises UserError for a method that is not over regions, a
+    malformed formula, and an item that lacks a region of its formulas.
     """
     for name in rules.methods:
         if not regional([name]):
@@ -246,7 +250,7 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
 
 
 FOLDS, FEWEST = 10, 20
-"""Number of folds; number of distinct sentences below which each sentence is a fold."""
+"""Number of folds; smallest number of distinct sentences to share them (fewer have a fold each)."""
 
 
 def folds_of(ids: Sequence[str]) -> Integers:
@@ -262,9 +266,9 @@ def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[fl
     """Return the threshold that agrees best with ``acceptable`` [n], and its rounding bound.
 
     Candidates lie midway between neighbouring distinct ``values`` [n], in nats. The best has the
-    largest Matthews correlation; of several, the middle one in ascending order, or the lower of the
-    middle two. ``bounds`` [n] are those of the values. If all values are equal, the threshold is
-    that value; without values it is NaN.
+    largest Matthews correlation. If several have it, the middle one in ascending order is taken, or
+    the lower of the middle two. ``bounds`` [n] are rounding errors of the values. If all values are
+    equal, the threshold is that value; without values it is NaN.
     """
     order = np.argsort(values, kind="stable")
     values, bounds, good = values[order], bounds[order], acceptable[order]
@@ -301,9 +305,11 @@ def thresholds(
 def _sentence_columns(
     method: Method, side: Side, rows: pa.Table, usable: Mask, ties: float, near_tie: float
 ) -> dict[str, pa.Array]:
-    """Compute the columns of judgements; where there is no verdict, only the value is not null."""
-    total, acceptable = totals(method, side), np.asarray(rows["acceptable"], dtype=bool)
-    value, bound = total if method.higher else -total, rounding_bounds(method, side)
+    """Compute the columns of judgements; a sentence without a verdict has its value and nulls."""
+    acceptable = np.asarray(rows["acceptable"], dtype=bool)
+    total, bound = totals(method, side), rounding_bounds(method, side)
+    # Higher values are better from here on.
+    value = total if method.higher else -total
     usable = usable & ~np.isnan(value)
     threshold, threshold_bounds = np.full((2, len(value)), np.nan)
     folds = folds_of(rows["item_id"].filter(usable).to_pylist())
@@ -314,7 +320,7 @@ def _sentence_columns(
     ahead = np.where(np.abs(value - threshold) <= bound + threshold_bounds, 0.0, value - threshold)
     near = np.abs(ahead) * divisors(method, side) < near_tie
     limit = shown(method, threshold if method.higher else -threshold)
-    # Plus 0.0: a tie has no sign.
+    # Adding 0.0 turns -0.0 into 0.0, so that a tie has no sign.
     margin = np.where(acceptable, ahead, -ahead) + 0.0
     return {
         "value_good": pa.array(shown(method, total), mask=np.isnan(total)),
@@ -337,11 +343,11 @@ def judge_sentences(items: Path, scores: Path, output: Path, rules: judge.Rules)
 
     ``value_good`` is the sentence's value and ``value_bad`` its threshold, both as the method shows
     them. ``margin`` is the distance of the value to the right side of the threshold, in nats of
-    what the method compares. In a tie the two differ by no more than rounding: the sentence is
-    accepted, and ``correct`` is ``rules.ties``. A near tie is a tie, or a margin that noise of
-    ``rules.near_tie`` nats in a sum of log-probabilities could make. Sentences without a score have
-    only nulls, and take no part in thresholds. The rules can treat sentences with unknown words
-    likewise. Raises UserError for an unknown method, or a sentence without scores.
+    what the method compares. In a tie, value and threshold differ by no more than rounding: the
+    sentence is accepted, and ``correct`` is ``rules.ties``. A near tie is a tie, or a margin that
+    noise of ``rules.near_tie`` nats in a sum of log-probabilities could make. Sentences without a
+    score have only nulls, and no influence on thresholds; so have sentences with unknown words if
+    ``rules.unknown`` says so. Raises UserError for an unknown method, or a sentence without scores.
     """
     methods = [find_method(name) for name in rules.methods]
     tie_value_of = judge.tie_values(methods, rules.ties)
@@ -373,9 +379,9 @@ def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) ->
 def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: ArrayLike) -> Floats:
     """Compute Matthews' correlation (1975) from numbers of sentences, or from arrays of numbers.
 
-    Of ``count`` sentences the given numbers are acceptable, accepted, and both. Matthews' equals
-    Pearson's correlation, but is 0 where that is undefined: where all or no sentences are
-    acceptable or accepted, as in scikit-learn.
+    The arguments are the numbers of all sentences, of acceptable ones, of accepted ones, and of
+    those that are both. Matthews' equals Pearson's correlation. Where Pearson's is undefined,
+    because all or no sentences are acceptable or accepted, it is 0, as in scikit-learn.
     """
     positive, predicted, common = (
         np.asarray(number, dtype=np.float64) for number in (acceptable, accepted, both)

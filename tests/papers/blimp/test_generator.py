@@ -154,7 +154,7 @@ bad: "Same."
             r"after 0 of 3 \(nothing in the lexicon fits 'object'\)",
         ),
         # A pair of twice the same sentence does not count.
-        (EXHAUSTED, r"after 2 of 3 \(the acceptable sentences are drawn already\)"),
+        (EXHAUSTED, r"after 2 of 3 \(the acceptable sentence was drawn before\)"),
     ],
 )
 def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path, body, said):

@@ -114,7 +114,7 @@ def test_a_malformed_pair_is_named_with_its_line(tmp_path, change, said):
     ("text", "said"),
     [
         ("{\n", r"owls\.jsonl:1: .*expected pair 0"),
-        (lines_of(PLAIN, PLAIN | {"pairID": "1"}), ":2: the pair stands in line 1 too"),
+        (lines_of(PLAIN, PLAIN | {"pairID": "1"}), ":2: the pair is in line 1 too"),
         (lines_of(PLAIN), "has 1 pairs; expected 1000"),
     ],
 )

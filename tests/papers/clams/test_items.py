@@ -196,7 +196,7 @@ def test_complexity_leaves_out_other_features_and_poorer_lects(wals, tmp_path):
         ("112A-ger,3", "1", r"value\.csv:2: value '112A-ger' has domainelement_pk '3'"),
         ("112A-ger,1", "9", r"domainelement\.csv:2: .* category '9', expected 1 to 6"),
         ("112A-xyz,1", "1", r"languages\.csv has no row of 'xyz', nor of 0 other"),
-        ("112A-ger,1\n112A-ger,1", "1", r"value\.csv:3: id '112A-ger' stands in line 2"),
+        ("112A-ger,1\n112A-ger,1", "1", r"value\.csv:3: id '112A-ger' is in line 2"),
     ],
 )
 def test_tables_of_wals_that_do_not_fit_together_are_refused(wals, tmp_path, value, number, fault):

@@ -116,7 +116,7 @@ def test_the_command_writes_the_same_dialogues_each_time(tmp_path, rows):
     lines = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
     assert {line["system"] for line in lines} == {PACK.system}
     assert counts == {"prompts": len(rows), "dialogues": len(lines)}
-    with pytest.raises(UserError, match=r"prompts in ita, but of the packs given none"):
+    with pytest.raises(UserError, match=r"prompts in ita, for which no language pack"):
         dialogues.build_dialogues([practice], [same], [], output, **drawn)
     with pytest.raises(UserError, match=rf"each of the {len(numbers)} prompts is one of the bench"):
         dialogues.build_dialogues([same], [same], [pack], output, **drawn)

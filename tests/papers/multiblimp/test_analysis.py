@@ -84,7 +84,7 @@ HEADER = "code\tdocuments\tsentences\twords\tcharacters\n"
         (f"{HEADER}eng\t1\t2\t3\t4", "2: the line has no end"),
         (f"{HEADER}eng\t1\t2\t3\t\n", "2: characters of 'eng' is missing"),
         (f"{HEADER}eng\t1\t2\t3\tx\n", "2: characters of 'eng' is x"),
-        (HEADER + 2 * "deu\t1\t2\t3\t4\n", "3: 'deu' stands in line 2 too"),
+        (HEADER + 2 * "deu\t1\t2\t3\t4\n", "3: 'deu' is in line 2 too"),
         (f"{HEADER}de\t1\t2\t3\t4\n", "2: the code is 'de'"),
     ],
 )

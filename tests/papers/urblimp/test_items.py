@@ -132,7 +132,7 @@ def test_a_file_among_the_rules_that_nothing_reads_is_refused(tmp_path, name):
     rule = {"pattern": "V [upos=VERB]", "change": [{"delete": "V"}]}
     folder = urblimp_kit.write_rules(tmp_path / "rules", about="x", rules=[rule])
     (folder / name).touch()
-    with pytest.raises(UserError, match=rf"{name} is neither .* called after a paradigm"):
+    with pytest.raises(UserError, match=rf"{name} is neither .* called like a paradigm"):
         urblimp_kit.build(tmp_path, rules=folder)
 
 

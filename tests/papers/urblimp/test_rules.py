@@ -148,7 +148,7 @@ def test_neighbours_are_those_in_the_bad_sentence_after_all_changes(
 def test_an_operation_on_a_word_that_was_left_out_is_refused_by_rule_and_sentence(tmp_path, change):
     *_, last = change
     rule = {"change": [*change[:-1], {**last, "along": ["advmod", "aux"]}], "name": "mine"}
-    message = r"^rule 'mine' changes a word, .* that it leaves out .*; expected a word that stays"
+    message = r"^rule 'mine' changes a word, .* that it deletes .*; expected a word that stays"
     with pytest.raises(UserError, match=message):
         outcome(tmp_path, pattern=WHOLE, **rule)
 
@@ -248,7 +248,7 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
         ({"change": [delete("O"), move("V", "O")]}, "rules.0", "after has 'O', which an operation"),
         ({"change": [add("P", "V"), inflect("P")]}, "rules.0", "'P', which an operation before ad"),
         ({"change": [move("V", "V")]}, "rules.0", "move and after are both 'V', expected"),
-        ({"change": [add("V", "V")]}, "rules.0", "name has 'V', expected another than those of"),
+        ({"change": [add("V", "V")]}, "rules.0", "name has 'V', expected a name that no other"),
         ({"without": ["V -> O", "S < T"]}, "rules.0", "without.1 has S, T, expected a word of"),
         # Patterns
         ({"pattern": 3}, "rules.0.pattern", f"is 3: {PATTERN}"),

@@ -1,12 +1,12 @@
 """Statistics that only BLiMP needs: accuracy in bins of pairs, and learning curves.
 
-A factor is a property of a pair, such as the length of its sentence; a bin has the pairs with
-similar values of a factor. A curve is an architecture trained on texts of several sizes. Each part
-has one function that a command calls, ``bin_accuracies`` and ``fit_curves``, which writes a table.
+``bin_accuracies`` writes a table of bins. A bin has the pairs with similar values of a factor, a
+property such as the length of the sentence. ``fit_curves`` writes a table of curves. A curve is an
+architecture trained on texts of several sizes. A command calls each function.
 Source: Warstadt et al. (2020), section 5.2 and Figure 2 on bins, section 6.3 on curves. The paper
 takes the log-probability of the acceptable sentence; length and perplexity are of the same sentence
-here. It does not say how it bins: here bins are between quantiles of a model's values over all
-pairs that it judged. A curve is fitted by ordinary least squares of accuracy on the binary
+here. The paper does not say how it bins: here bins are between quantiles of a model's values over
+all pairs that it judged. A curve is fitted by ordinary least squares of accuracy on the binary
 logarithm of tokens, and extrapolated to human accuracy.
 """
 
@@ -116,7 +116,7 @@ def bin_accuracies(
 # Learning curves
 
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
-"""Terms: the slope per doubling of the text, and the text needed for human accuracy."""
+"""Terms: the slope per doubling of the text, and the length of text needed for human accuracy."""
 Curves = Mapping[str, Mapping[str, int]]
 """Numbers of training tokens: {row of models.tsv: {model trained with it: tokens}}."""
 Rows = list[dict[str, Any]]
@@ -166,8 +166,8 @@ def fit_curves(
     """Write a regression for each curve and phenomenon, and over all; return the number of rows.
 
     ``humans`` is a table with human accuracies; without it, nothing is extrapolated. ``method`` is
-    that of the models' accuracies; humans' are those by single ratings. The column model of the
-    result names rows of models.tsv.
+    the method of models' accuracies; human accuracies are by single ratings. The column model of
+    the result names rows of models.tsv.
     """
     models = {model for sizes in curves.values() for model in sizes}
     measured = phenomena_accuracies(_read(accuracies, models, method))

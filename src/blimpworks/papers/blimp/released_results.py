@@ -24,7 +24,7 @@ from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ACCURACIES, write_rows
 
 PREFIX = "released_"
-"""Prefix of the methods' names, because the campaign may judge by the same methods."""
+"""Prefix of released methods' names, because the campaign may judge by the same methods."""
 METHODS = {
     "sentence": f"{PREFIX}full_sentence",
     "one-prefix": f"{PREFIX}one_prefix",
@@ -49,14 +49,14 @@ HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
-    """Read a CSV file; rows must differ in ``keys``, and ``numbers`` have their largest value."""
+    """Read a CSV file, whose rows must differ in ``keys``; ``numbers`` has largest values."""
     columns = (*keys, *numbers)
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
         frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
         repeated = frame.index[frame.duplicated(keys)]
         if len(repeated):
             row = repeated[0]
-            raise BadLine(row + 2, f"{' '.join(frame.loc[row, keys])} stands there twice")
+            raise BadLine(row + 2, f"{' '.join(frame.loc[row, keys])} is in the file twice")
     for column, most in numbers.items():
         values = pd.to_numeric(frame[column], errors="coerce")
         for line in frame.index[~(values.between(0, most) & values.lt(float("inf")))]:
@@ -117,7 +117,7 @@ def _read_rerun(path: Path) -> Iterator[dict[str, object]]:
 
 
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
-    """Write accuracies of models, humans and the ``rerun`` of 2021 as a table; count its rows."""
+    """Write accuracies of models, humans and the ``rerun`` of 2021; return the number of rows."""
     rows = []
     for _, row in _read(results, ["UID", "type"], RESULTS).iterrows():
         if row["type"] not in METHODS:
@@ -139,7 +139,7 @@ SLOTS = range(1, 6)
 ATTENTION = "attention"
 """Value of the columns phenomenon and paradigm for attention checks."""
 UNVALIDATED = "unvalidated"
-"""Value of the column phenomenon for a paradigm that was rated but is in no result."""
+"""Value of the column phenomenon for a paradigm with ratings, but without results."""
 OTHERS = {
     "coordinate_structure_constraint_subject_extraction": REJECTED,
     "wh_questions_object_gap_long_distance": REJECTED,
@@ -151,7 +151,7 @@ REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"
 EXCLUSIONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
-"""Reasons for leaving a rating out; only the text has the last criterion."""
+"""Reasons for leaving a rating out; the last is the paper's, but not the released summary's."""
 # The form misspells the name of its field for the answer "native".
 RATING_FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
 OPTIONS = ("1", "2")
@@ -204,8 +204,8 @@ def _make_rating(row: Mapping[str, str], slot: int, where: str) -> dict[str, obj
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     """Write the ratings, one a row; return their numbers, in total and by variant.
 
-    The released summary is made from ``published`` ratings; ``corrected`` ones meet the text's
-    criterion. The pairs of a paradigm are numbered in order of appearance.
+    The released summary is made from ``published`` ratings; ``corrected`` ratings fulfil the
+    paper's criterion. The pairs of a paradigm are numbered in order of appearance.
     """
     needed = (*RATING_FIELDS, *(name.format(slot) for slot in SLOTS for name in CHOICE))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):

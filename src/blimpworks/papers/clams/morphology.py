@@ -37,7 +37,7 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
         for line, row in table_rows(path, columns):
             key = row[columns[0]]
             if lines.setdefault(key, line) != line:
-                raise BadLine(line, f"{columns[0]} {key!r} stands in line {lines[key]} too")
+                raise BadLine(line, f"{columns[0]} {key!r} is in line {lines[key]} too")
             yield f"{path}:{line}", row
 
 

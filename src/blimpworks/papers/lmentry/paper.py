@@ -1,8 +1,8 @@
 """Register Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts.
 
-``PAPER`` answers what shared code asks of a paper: settings, languages, sources, tables, exhibits.
-The functions above it answer for a campaign (its settings) and its catalogue (the languages, models
-and pinned files that it may use).
+Shared code reads ``PAPER`` (at the end): settings, languages, sources, tables and exhibits. The
+functions above it take a campaign (its settings) and its catalogue (the languages, models and
+pinned files that it may use).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ def pack_file(campaign: Campaign, lang: str) -> Path:
 
 
 def answer_packs(campaign: Campaign, languages: Iterable[str]) -> list[str]:
-    """Return the language packs of some languages."""
+    """Return the paths of some languages' packs."""
     return [str(pack_file(campaign, lang)) for lang in languages]
 
 
@@ -72,7 +72,7 @@ def _options(campaign: Campaign) -> LmentryOptions:
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the campaign's languages with a pack, restricted to those in its settings."""
     chosen = _options(campaign).languages
-    # List the folder once: to ask for each of a hundred files takes long on a network's disk.
+    # List the folder once: a look-up of each of a hundred files takes long on a network's disk.
     packs = {path.stem for path in pack_file(campaign, "any").parent.glob("*.yaml")}
     with_pack = (lang for lang in catalogue.languages if lang in packs)
     return tuple(lang for lang in with_pack if chosen == "all" or lang in chosen)
@@ -85,7 +85,7 @@ def check_settings(campaign: Campaign) -> None:
         if getattr(recipe, "practice_seed", None) == seed:
             raise UserError(
                 f"key 'training.recipes.{name}.practice_seed' is {seed}, as is lmentry.seed, so "
-                "that a model would be trained on what it is asked; choose another number."
+                "that a model would be trained on the benchmark's prompts; choose another number."
             )
 
 
@@ -197,7 +197,7 @@ PAPER = Paper(
     facts={
         "lmentry_sizes": sizes,
         "lmentry_counts": counts,
-        # Which wording of the prompts the campaign asks.
+        # Wording of the campaign's prompts.
         "lmentry_variant": lambda campaign, _: _options(campaign).variant,
     },
     tables={

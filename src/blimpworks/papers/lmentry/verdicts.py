@@ -1,7 +1,7 @@
-"""Compare verdicts on models' answers: two sets of rules, and both with people's labels.
+"""Compare the verdicts of two sets of rules on models' answers, and both with people's labels.
 
-Each answer is judged by the authors' rules (method ``published``) and by rules that judge what the
-task asks (method ``corrected``). ``compare_verdicts`` counts how often and why the two differ.
+The authors' rules (method ``published``), and rules that judge what the task asks (method
+``corrected``), judge each answer. ``compare_verdicts`` counts how often and why the two differ.
 ``write_annotation_sheet`` draws answers for people to label as right or wrong, in a CSV file;
 ``measure_agreement`` compares the filled sheets with the verdicts.
 
@@ -47,10 +47,10 @@ CAUSES = {
     "wording": "a wording that only one of the two knows",
     "other": "something else",
 }
-"""Why the two verdicts on an answer differ; the first reason that fits counts."""
+"""Reasons for which the two verdicts on an answer differ; the first that fits is taken."""
 VACUOUS, SCRIPT, CASE, YES_NO, WORDING, OTHER = CAUSES
 FORM_COUNTS = {"cut": "cut", "echo": "echoes"}
-"""Columns of judgements that say yes or no of an answer, and the columns of their counts."""
+"""Columns of judgements with truth values, and the columns of their counts."""
 WORDING_RULES = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules that accept an answer because of its wording (column ``rule`` of judgements)."""
 ASCII_TOKEN = r"[A-Za-z0-9]"
@@ -157,15 +157,15 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, Any]:
-    """Write the table ``VERDICTS``; return how many answers and changed verdicts it counts."""
+    """Write the table ``VERDICTS``; return the numbers of answers and of changed verdicts."""
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
     frame = pd.concat([compare_evaluation(evaluation) for evaluation in results], ignore_index=True)
     numbers = dict.fromkeys(("n", "nominal", "published", "corrected"), "int32")
     write_frame(frame.astype(numbers), VERDICTS, output)
-    all_reasons, single_reasons = frame[frame["reason"] == ALL], frame[frame["reason"] != ALL]
-    changed = single_reasons[[PUBLISHED, CORRECTED]].sum().sum()
-    return {"answers": int(all_reasons["n"].sum()), "changed": int(changed)}
+    is_total = frame["reason"] == ALL
+    changed = frame.loc[~is_total, [PUBLISHED, CORRECTED]].sum().sum()
+    return {"answers": int(frame.loc[is_total, "n"].sum()), "changed": int(changed)}
 
 
 TASK, CORRECT = "task", "correct"
@@ -175,9 +175,9 @@ HEADER = (spreadsheet.ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "no
 def _gold_and_note(row: Mapping[Any, Any], pack: Pack | None) -> tuple[str, str]:
     """Return a prompt's gold answer, and a note for annotators or an empty text.
 
-    If many answers are right, the prompt's subject (``word: cat``) is in place of the gold answer.
-    Some templates in a released ``pack`` ask the question of another task: the gold answer is then
-    to that question, and the note says so.
+    If many answers are right, the prompt's subject (``word: cat``) takes the place of the gold
+    answer. Some templates in a released ``pack`` ask the question of another task: the gold answer
+    is then that question's, and the note names the task.
     """
     gold, arguments = row["gold"], json.loads(row["arguments"] or "{}")
     if pack and pack.answers:
@@ -249,7 +249,7 @@ LABEL_PREFIX = f"{CORRECT}:"
 
 
 def _annotator_columns(path: Path, columns: Sequence[str]) -> dict[str, str]:
-    """Return the annotator of each column of labels. Raises UserError for none or a bad name."""
+    """Return the annotator of each column of labels. UserError for no column or a bad name."""
     prefixed = [name for name in columns if name.startswith(LABEL_PREFIX)]
     annotators = {name: name.removeprefix(LABEL_PREFIX).strip() for name in prefixed}
     if CORRECT in columns:
@@ -281,9 +281,9 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
 def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
     """Return Cohen's kappa of two judges' labels (0 or 1), and the ends of its 95 % interval.
 
-    A judge is a method or an annotator. NaN if a judge gives all answers the same label: kappa is
-    then 0 or undefined. The interval is asymptotic (Fleiss, Cohen and Everitt 1969); its width is 0
-    if the judges never differ.
+    A judge is a method or an annotator. All three are NaN if a judge gives all answers the same
+    label: kappa is then 0 or undefined. The interval is asymptotic (Fleiss, Cohen and Everitt
+    1969); its width is 0 if the judges never differ.
     """
     if first.nunique() < 2 or second.nunique() < 2:
         return math.nan, math.nan, math.nan
@@ -305,7 +305,7 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
 
 
 def read_key(paths: Sequence[Path]) -> pd.DataFrame:
-    """Read the keys of sheets, without the answers. Texts are objects, as in ``read_labels``."""
+    """Read the keys of sheets, without the answers. Texts are of dtype object, as are labels."""
     columns = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
     frames = [read_table(SHEET_KEY, path, columns).to_pandas() for path in paths]
     joined: pd.DataFrame = pd.concat(frames)
@@ -317,9 +317,9 @@ def measure_agreement(
 ) -> Mapping[str, int]:
     """Write the agreement of verdicts with filled sheets, and of annotators with each other.
 
-    ``keys``: keys of the exported sheets; ``judgements``: directory of MODEL/LANG.parquet. Returns
-    the number of each annotator's labels (``anna``), and of rows without one in the sheets that the
-    annotator has begun (``anna lacks``). Raises UserError for sheets that ``read_labels`` refuses.
+    ``keys`` belong to the exported sheets; ``judgements`` is the directory of MODEL/LANG.parquet.
+    Returns the number of each annotator's labels (``anna``), and of unlabelled rows in the sheets
+    that the annotator has begun (``anna lacks``). Raises UserError as ``read_labels`` does.
     """
     key = read_key(keys)
     labels = read_labels(sheets, key)

@@ -1,11 +1,11 @@
-"""Count the web's text of each language, and fit what explains models' accuracy and margins.
+"""Count the web's text of each language, and fit regressions of models' accuracy and margins.
 
-Three commands call this module, each on tables that others made:
+A command calls each of these functions:
 
 - ``build_frequencies``: GlotCC's counts of text → frequencies of the languages;
 - ``fit_regressions``: accuracies → regressions on models' size and on languages' frequency;
-- ``fit_margins``: scores of pairs → regressions of the margin, by which log-probability the
-  grammatical sentence of a pair exceeds the other.
+- ``fit_margins``: scores of pairs → regressions of the margin, the log-probability of a pair's
+  grammatical sentence minus that of the other sentence.
 
 A table of regressions has a row for each term. Source: MultiBLiMP 1.0, sections 6.3 and 7.1
 (frequency), 7.2 (size) and 7.4 (margins), Figures 1 and 7.
@@ -54,8 +54,9 @@ RANKED_BY = "characters"
 Inferred from the averages of Table 3, which no other unit fits (docs/multiblimp_numbers.md).
 """
 RESOURCE_GROUPS = {"low": 0.6, "mid": 0.9, "high": 1.0}
-"""Share of the languages, the least frequent first, up to which each group reaches."""
+"""Upper end of each group, as a share of the languages, the least frequent first."""
 Counts = dict[str, int]
+"""Numbers of ``UNITS``."""
 
 
 def read_totals(path: Path) -> dict[str, Counts]:
@@ -67,7 +68,7 @@ def read_totals(path: Path) -> dict[str, Counts]:
         for line, row in table_rows(path, ("code", *UNITS), delimiter="\t", quoting=csv.QUOTE_NONE):
             code = row["code"]
             if line_of_code.setdefault(code, line) != line:
-                raise BadLine(line, f"{code!r} stands in line {line_of_code[code]} too")
+                raise BadLine(line, f"{code!r} is in line {line_of_code[code]} too")
             if len(code) < 3:
                 raise BadLine(line, f"the code is {code!r}")
             # A suffix names the script: "kaz_Cyrl".
@@ -87,9 +88,9 @@ def resource_group(rank: int, languages: int) -> str:
 def frequencies(
     languages: list[str], codes: Mapping[str, tuple[str, ...]], totals: Mapping[str, Counts]
 ) -> list[dict[str, object]]:
-    """Return rows of frequencies: each language's counts, summed over its ``codes``, and rank.
+    """Return rows of frequencies: each language's counts, summed over its codes, and rank.
 
-    ``codes`` are those of languages that GlotCC has under others than their own.
+    ``codes`` has the codes of languages that GlotCC has under other codes than ISO 639-3.
     """
     rows: list[dict[str, object]] = []
     for lang in sorted(languages):
@@ -116,7 +117,7 @@ def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) 
 # Accuracy by size and by frequency
 
 SIZE, FREQUENCY = "size", "frequency"
-"""The two analyses of accuracy, and the term of interest in each.
+"""The two analyses of accuracy, named by their term of interest.
 
 The paper gives no unit for the effect of size. The standardised logarithm of the number of
 parameters fits its numbers best (docs/multiblimp_numbers.md).
@@ -145,7 +146,7 @@ def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
 
 
 def _size_predictors(means: pd.Series, models: Facts) -> pd.DataFrame | None:
-    """Return columns of size, tuning and families of models with known size; None for under two."""
+    """Return columns of size, tuning and family for models of known size; None for under two."""
     sized = [name for name in means.index if models.get(name, {}).get("parameters")]
     facts = pd.DataFrame([models[name] for name in sized], index=sized)
     if len(facts) < 2:
@@ -238,14 +239,15 @@ def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[
     terms: Rows = []
     residuals: Rows = []
     rows = overall(accuracies)
-    for model, inside in rows[rows["lang"].isin(logs.index)].groupby("model", sort=False):
-        x, y = logs[inside["lang"]].to_numpy(), inside["percent"].to_numpy()
+    with_text = rows[rows["lang"].isin(logs.index)]
+    for model, of_model in with_text.groupby("model", sort=False):
+        x, y = logs[of_model["lang"]].to_numpy(), of_model["percent"].to_numpy()
         key, curve = {"analysis": FREQUENCY, "model": model}, _fit_curve(x, y)
         if not curve:
             continue
         terms += [key | term for term in curve]
         fitted = logistic(x, *(term["coefficient"] for term in curve))
-        columns = zip(inside["lang"], x, y, fitted, y - fitted, strict=True)
+        columns = zip(of_model["lang"], x, y, fitted, y - fitted, strict=True)
         names = ("lang", "predictor", "observed", "fitted", "residual")
         residuals += [key | dict(zip(names, values, strict=True)) for values in columns]
     return terms, residuals
@@ -287,15 +289,15 @@ LOG_FREQUENCY = "log frequency"
 FACTORS = (DISTANCE, PERPLEXITY, LENGTH, SUBWORDS, CONGRUENT, INCONGRUENT, LOG_FREQUENCY)
 COVARIATES = ["distance", "attractors", "congruent_attractors"]
 ITEM_COLUMNS = ["item_id", "lang", "phenomenon", *COVARIATES]
-# Analyses of rows that are remarks, not estimates.
+# Values of the column ``analysis`` in rows that are remarks, not estimates.
 COMPARED = "margin: reference"
-"""Its term is the agreement type that the others are compared with."""
+"""The row's term is the agreement type with which the others are compared."""
 UNVARYING = "margin: without variation"
-"""Its term is a factor that is the same in all pairs."""
+"""The row's term is a factor that is the same in all pairs."""
 UNKNOWN = "margin: no frequencies"
 """There is no frequencies table."""
 TEXTLESS = "margin: without text"
-"""Its n is the number of pairs of languages without text in the corpus."""
+"""The row's n is the number of pairs of languages without text in the corpus."""
 FEW, COLLINEAR = "margin: too few pairs", "margin: collinear"
 CONSTANT = "margin: constant"
 """Reasons why nothing could be estimated."""
@@ -311,9 +313,9 @@ def _region_tokens(side: Side) -> np.ndarray:
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
     """Compute margin in nats, agreement type and factors, one row per row of ``items``.
 
-    ``scores`` are the rows of the same items. Distance is the number of words, whatever the order.
+    ``scores`` are the rows of the same items. Distance is a number of words, in either direction.
     Length, in words between spaces, and perplexity, per token, are the grammatical sentence's. The
-    subword delta is the tokens of the critical word's right form less those of its wrong form.
+    subword delta is the number of tokens of the critical word's right form minus its wrong form's.
     """
     frame = items.select(ITEM_COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
     good, bad = (side_of(items, scores, side) for side in ("good", "bad"))
@@ -345,9 +347,9 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     are standardised over the pairs of a model, so a coefficient is nats per standard deviation. An
     agreement type is an indicator: nats above ``REFERENCE``, or else the commonest type.
 
-    Left out are rows without a score, a token in the critical region or a frequency, unless no row
-    has a frequency. Left out are also factors that don't vary. Remarks follow the estimates, under
-    other analyses: see ``COMPARED`` and below.
+    Rows without a score, a token in the critical region or a frequency are left out, and factors
+    that don't vary. If no row has a frequency, that factor is left out. Rows with remarks follow
+    the estimates (``COMPARED`` and below).
     """
     remarks: Rows = []
     if LOG_FREQUENCY not in rows:
@@ -370,8 +372,10 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     predictors = indicators.drop(columns=compared).join(varying.apply(statistics.standardise))
     estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
-        reason = CONSTANT if statistics.estimable(predictors) else COLLINEAR
-        reason = reason if statistics.enough(predictors) else FEW
+        if not statistics.enough(predictors):
+            reason = FEW
+        else:
+            reason = CONSTANT if statistics.estimable(predictors) else COLLINEAR
         return [*remarks, _remark(reason, statistics.INTERCEPT, n)]
     remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks
@@ -387,9 +391,9 @@ def fit_margins(
     for model, items, scores in scored:
         files.setdefault(model, []).append((items, scores))
     terms: Rows = []
-    for model, of_languages in files.items():
+    for model, files_of_model in files.items():
         frames = []
-        for items, scores in of_languages:
+        for items, scores in files_of_model:
             rows = read_table(ITEMS, items, [*ITEMS.names, *COVARIATES])
             frames.append(factors(rows, align_scores(rows, read_table(SCORES, scores), scores)))
         frame = pd.concat(frames, ignore_index=True)

@@ -1,6 +1,7 @@
 """Register MultiBLiMP 1.0 (Jumelet et al. 2025): agreement in 101 languages, from treebanks.
 
-This module imports nothing slow, because each parse of the Snakefile loads it.
+Shared code reads ``PAPER`` (at the end); rules of the workflow call some functions above it. This
+module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Collection, Sequence
@@ -28,7 +29,7 @@ ON_ITEMS = {
     *("accuracies", "bins", "comparisons", "funnel", "items", "judgements", "margins"),
     *("regressions", "residuals"),
 }
-"""Tables with other contents for released than for regenerated items."""
+"""Tables whose contents differ between released and regenerated items."""
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
@@ -91,7 +92,7 @@ def _check_release(campaign: Campaign, catalogue: Catalogue) -> None:
         elif row is None:
             raise UserError(
                 f"{table} has no row of kind {RELEASED_ITEMS!r} and lang {lang!r}, expected the "
-                "file of its released items; add that of config/sources.tsv, or take the "
+                "file of its released items; add the row of config/sources.tsv, or take the "
                 "language out."
             )
         elif not is_usable(campaign, row):
@@ -103,7 +104,7 @@ def _check_release(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
-    """List the options of ``build-released-items`` for a file of the hub: revision and pairs."""
+    """List the options of ``build-released-items`` for a hub file: revision and number of pairs."""
     row = pinned_items(campaign, catalogue, lang)
     if row is None:
         return []
@@ -116,7 +117,7 @@ STAGES = {
     row["stage"]: (row["sections"].split(), row["decisions"].split())
     for row in read_cells(Path(__file__).with_name("stages.tsv"))
 }
-"""Sections and decisions of the settings that a stage reads, by name of the stage."""
+"""Sections and decisions of the settings that each stage of the items reads, by its name."""
 
 
 def stage_settings(campaign: Campaign, name: str) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """Describe the pairs that are not the authors'; empty for the release."""
+    """Describe pairs that are not from the authors' release; "" for the release."""
     options = _options(campaign)
     if options.items == "regenerated":
         return "pairs drawn anew (the authors' draw had no seed)"
@@ -154,7 +155,7 @@ def other_items(campaign: Campaign, lang: str) -> str:
 
 
 def caption(campaign: Campaign, catalogue: Catalogue, tables: Collection[str]) -> str:
-    """Describe the origin of the items, for exhibits of ``tables`` that differ with it."""
+    """Describe the origin of the items, for exhibits of ``tables`` that depend on it; else ""."""
     if ON_ITEMS.isdisjoint(tables):
         return ""
     if _options(campaign).items == "regenerated":
@@ -185,7 +186,7 @@ TABLES = {
     "tokens": TableKind(paths="{results}/tokens/{lang}.parquet"),
     "candidates": TableKind(paths="{results}/candidates/{paper}/{lang}.parquet"),
     "lexicon": TableKind(paths="{results}/lexicon/{lang}.parquet"),
-    # The pairs that items are drawn from.
+    # Pairs from which items are drawn.
     "all_items": TableKind(paths="{results}/items/{paper}/all/{lang}.parquet"),
     "margins": TableKind(paths="{results}/regressions/{paper}/margins.parquet", evaluated=True),
     "regressions": TableKind(

@@ -1,9 +1,9 @@
 """Compute three statistics that only UrBLiMP needs (Adeeba, Dillon, Sajjad and Bhatt 2025).
 
-Tests compare models by their scores on phenomena, and kappas measure whether people choose the same
-sentence of a pair; formulas of exhibits call both. The command ``compare_lengths`` reads items and
-scores, and writes two tables: how often the mean and the sum of token log-probabilities decide a
-pair differently, and the words of one such pair.
+``compare_scores`` tests models against each other by their scores on phenomena. ``kappa`` measures
+whether people choose the same sentence of a pair. Formulas of exhibits call both.
+``compare_lengths``, of the command with its name, reads items and scores. It writes how often the
+mean and the sum of token log-probabilities decide a pair differently, and the words of such a pair.
 """
 
 import math
@@ -31,21 +31,21 @@ from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, Evaluation, read_table, write_rows
 
-# Tests between models. Sections 4.3 and 4.4 name the two-tailed test and Holm's correction. The
-# p-values of Tables 5 and 6 show the rest: observations are the ten phenomena, zero differences
-# are dropped, and p is exact. The 19 paradigms, Pratt's treatment of zeros or the normal
-# approximation give other values.
+# Tests between models. Sections 4.3 and 4.4 name the two-tailed test and Holm's correction. What
+# they leave open follows from the p-values of Tables 5 and 6: observations are the ten phenomena,
+# zero differences are dropped, and p is exact. The 19 paradigms, Pratt's treatment of zeros or the
+# normal approximation give other values.
 
 DECIMALS = 9
-"""Decimals to which differences are rounded before ties are sought."""
+"""Decimals to which differences are rounded, so that equal ones are tied."""
 
 
 def signed_rank_p(first: ArrayLike, second: ArrayLike) -> float:
     """Return the two-sided p of Wilcoxon's signed-rank test on paired scores, each of shape [n].
 
     Zero differences are dropped; ties get their mean rank. The p is exact for up to 50
-    differences, or 13 if some are tied, and approximated by a normal distribution beyond. It is 1
-    if no scores differ.
+    differences, or 13 if some are tied. For more, it is approximated by a normal distribution. It
+    is 1 if no scores differ.
     """
     differences = np.round(np.asarray(first, float) - np.asarray(second, float), DECIMALS)
     differences = differences[differences != 0]
@@ -82,7 +82,7 @@ KAPPAS = {
     # Fleiss' kappa of the sentences chosen: these categories fit .89 beside 96 % right.
     "published": ("sentences", "fleiss"),
     # Categories right and wrong, which mean the same for every pair. The kappa is high if errors
-    # gather on the same pairs, and 0 if chance spreads them, however few they are.
+    # are on the same pairs, and 0 if they are spread by chance, even if they are few.
     "corrected": ("outcomes", "fleiss"),
     # Randolph's free-marginal kappa: chance is one half, whatever the categories.
     "free": ("outcomes", "randolph"),
@@ -91,7 +91,7 @@ KAPPAS = {
 
 
 def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
-    """Count right choices by item_id (sorted), for pairs with exactly ``per_pair`` judgements."""
+    """Count right choices and judgements of pairs with ``per_pair`` judgements, by item_id."""
     pairs = ratings.groupby("item_id")["chose_good"].agg(["sum", "count"])
     return pairs[pairs["count"] == per_pair]
 
@@ -99,9 +99,9 @@ def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
 def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
     """Count judgements in the two categories of a kappa.
 
-    Outcomes are right and wrong. Sentences are the first and second of a pair in a random order,
-    in which the first is grammatical for half of the pairs. The order that participants saw does
-    not matter.
+    Outcomes are right and wrong. Sentences are the first and the second of a pair in a random
+    order, by which the first is grammatical in half of the pairs. It is not the order that
+    participants saw.
     """
     pairs = complete(ratings, per_pair)
     counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
@@ -130,7 +130,7 @@ def kappa(name: str, ratings: pd.DataFrame, per_pair: int) -> float:
 def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[float, float]:
     """Return a kappa's 95 % interval by the jackknife over pairs; NaN if undefined.
 
-    It is symmetric about the estimate, but its upper end is at most 1.
+    The interval is symmetric about the estimate, but its upper end is at most 1.
     """
     method = KAPPAS[name][1]
     counts = counts_of(name, ratings, per_pair)
@@ -146,7 +146,7 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
 
 def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
-    """Return for each complete pair the share (0 to 1) of couples of judgements that agree."""
+    """Return the share (0 to 1) of agreeing pairs of judgements, for each complete pair."""
     pairs = complete(ratings, per_pair)
     right = pairs["sum"]
     agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)
@@ -160,7 +160,7 @@ def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"
 DELETION = "deletion"
 LONGEST_EXAMPLE = 14
-"""Most words of a sentence in the pair that is shown, if a pair is so short."""
+"""Most words of a sentence in the pair that is shown, if there is one so short."""
 GROUP_COLUMNS = ("phenomenon", "paradigm", "change")
 Item = dict[Any, Any]
 
@@ -186,8 +186,8 @@ def _decide(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: floa
 def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
     """Return the pair that shows best how the methods differ; None if they never do.
 
-    It is from the paradigm with most ``deletions`` that has such a pair, or else from any. Short
-    sentences come first, then the greatest difference of means per token.
+    If a paradigm with ``deletions`` has such pairs, the one with most deletions is taken. Among its
+    pairs, short sentences come first, then the greatest difference of means per token.
     """
     differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
     for paradigm in sorted(deletions, key=lambda name: (-deletions[name], name)):
@@ -216,9 +216,9 @@ def words_of(
 ) -> list[WordSurprisal]:
     """Return the words of a text with their surprisal.
 
-    ``ends`` [tokens] count the characters that are complete after each token; ``logprobs``
-    [tokens] are in nats. A token belongs to the word with its last character; white space alone
-    belongs to the word after it. Tokens after the text make a last row with None as its word.
+    ``ends`` [tokens] are the numbers of characters that are complete after each token; ``logprobs``
+    [tokens] are in nats. A token belongs to the word with its last character; a token of white
+    space belongs to the word after it. Tokens after the text make a last row with the word None.
     """
     text_words = text.split()
     word_ends, end_of_word = [], 0
@@ -242,9 +242,9 @@ def words_of(
 def compare_lengths(
     results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
-    """Count decisions that differ between mean and sum, and write one such pair word by word.
+    """Count pairs that mean and sum decide differently, and write one such pair word by word.
 
-    ``ties`` names the tie policy. Return the number of pairs, and of those decided differently.
+    ``ties`` names the tie policy. Returns the numbers of pairs, and of pairs decided differently.
     """
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")

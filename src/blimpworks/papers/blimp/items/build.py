@@ -4,10 +4,10 @@ Each paradigm has one file of JSON lines, called after it, with a pair in each l
 
     {"sentence_good": "…", "sentence_bad": "…", …, "UID": "causative", "pairID": "0"}
 
-Prefix methods score only a critical word after a prefix. Either both sentences have the same prefix
-(one prefix, two words) or the same word (two prefixes, one word); a paradigm allows at most one of
-the two. The word's position becomes a column. Source: Warstadt et al. (2020), sections 3, 4.1 and
-6.4; the fields are documented by the files only.
+Prefix methods score only a critical word after a prefix. Both sentences have either the same prefix
+(one-prefix method) or the same word (two-prefix method); a paradigm allows at most one method. The
+span of the word becomes a column. Source: Warstadt et al. (2020), sections 3, 4.1 and 6.4; only the
+files document their fields.
 """
 
 import logging
@@ -110,7 +110,7 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
         first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
         if first != number:
             raise UserError(
-                f"{where}: the pair stands in line {first + 1} too; expected distinct "
+                f"{where}: the pair is in line {first + 1} too; expected distinct "
                 "pairs. Retrieve or generate the file again."
             )
         yield record

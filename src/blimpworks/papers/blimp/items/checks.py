@@ -1,6 +1,7 @@
-"""Read the declaration of a paradigm, and check it by itself and beside the lexicon.
+"""Read the declaration of a paradigm, check it by itself, and check it against the lexicon.
 
-Each check yields complaints: the key of the declaration, what it has, and what was expected.
+``read_declaration`` and ``check_vocabulary`` raise UserError with all complaints at once, such as
+"key 'draw.act.subject' names 'who', which is not drawn before."
 """
 
 import re
@@ -58,7 +59,7 @@ def _with_article(category: str) -> str:
 
 
 def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str, str]]:
-    """Yield keys with names or slots that have no suitable draw, and what is wrong with them."""
+    """Yield keys with names or slots that have no suitable draw, each with a complaint."""
     # Draws refer to earlier draws, of certain categories.
     categories: dict[str, str] = {}
     for name, draw in scheme.draw.items():
@@ -110,7 +111,7 @@ def _form_names(draw: draws.AnyDraw) -> Collection[str]:
 def _references(
     draw: draws.AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Yield keys of a draw that name words, the word, those allowed, and their file.
+    """Yield each word that a draw names: key, word, allowed words, and the lexicon's file.
 
     ``vocabulary`` has the lexicon's words by file.
     """
@@ -135,7 +136,7 @@ def _references(
 
 
 def _without_counterpart(draw: draws.AnyDraw, scheme: draws.Scheme, pools: Pools) -> list[str]:
-    """Return two phrases: which entry lacks the other number, and how to exclude it; else []."""
+    """Return two phrases, on an entry that lacks the other number and on its exclusion, or []."""
     if isinstance(draw, draws.NominalDraw):
         for group in pools.nouns(draw).values():
             for form in group:

@@ -1,8 +1,8 @@
-"""Settings of a generated paradigm, and the forms that fill the slots of its two sentences.
+"""Define declarations of generated paradigms, and the forms that fill the slots of their sentences.
 
-``checks.read_declaration`` reads a YAML file into a ``Paradigm``; ``generate`` has an example.
-Each draw chooses a constituent. A slot is {name} or {name.form}. Its text is a tuple with a string
-for each lexical entry, because Warstadt et al. (2020, section 3.1) compare lengths in entries.
+``checks.read_declaration`` reads a YAML file into a ``Paradigm``; ``generate`` has an example. Each
+draw chooses a constituent. ``forms_of`` returns the text of a slot, {name} or {name.form}, as a
+string for each lexical entry: Warstadt et al. (2020, section 3.1) compare lengths in entries.
 """
 
 import re
@@ -28,7 +28,7 @@ PRONOMINAL = (*NOMINAL, "pronoun")
 
 
 OneOrMore = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
-"""Validator of a list that may be a single name."""
+"""Validator that makes a list of a single name."""
 
 
 class Draw(Strict):
@@ -72,15 +72,15 @@ class VerbDraw(Draw):
     object: Names = _names(*NOMINAL)
     """Draws of nouns, each of which the verb must accept as its object."""
     subject_within: lexicon.Restriction = ""
-    """Classes that all its possible subjects must fall under."""
+    """Classes to which all possible subjects must belong."""
     subject_accepts: lexicon.Restriction = ""
-    """Classes; nouns of each of them must be possible subjects."""
+    """Classes of nouns that must all be possible subjects."""
     irregular: bool | None = None
     """Whether past and participle differ."""
     distinct_past: bool = False
-    """Past and base differ (unlike those of "put")."""
+    """Whether past and base must differ (unlike those of "put")."""
     distinct_participle: bool = False
-    """Participle and base differ (unlike those of "come")."""
+    """Whether participle and base must differ (unlike those of "come")."""
     particle: bool | None = None
     """Whether it has a particle."""
     unlike: Names = _names("verb")
@@ -98,7 +98,7 @@ class NominalDraw(Draw):
     plural: Literal["regular", "irregular"] | None = None
     """Type of its plural, which must differ from the singular."""
     distinct_plural: bool = False
-    """Its plural, if any, differs from its singular (unlike that of "sheep")."""
+    """Whether a plural must differ from the singular (unlike that of "sheep")."""
     gender: tuple[lexicon.Gender, ...] = get_args(lexicon.Gender)
     classes: lexicon.Restriction = ""
     other_than: tuple[str, ...] = ()
@@ -248,10 +248,10 @@ class Scheme(Strict):
 
 
 class Paradigm(Strict):
-    """A paradigm: fields of the released form, and schemes. Keys of a single one may be on top."""
+    """A paradigm: fields of the released form, and schemes. A single scheme may omit ``one_of``."""
 
     note: str = ""
-    """The subject of the pairs, in a sentence."""
+    """Sentence on what the pairs test."""
     term: str
     """Field ``linguistics_term``."""
     field: Literal["morphology", "syntax", "syntax_semantics", "semantics"]
@@ -357,8 +357,8 @@ class Predicate:
     def realised(self, name: str, swapped: bool) -> Forms:
         """Return the forms called ``name``, in the other number if ``swapped``.
 
-        Of "has looked at", "aux" and "finite" are "has", "verb" and "rest" are "looked at". Of
-        "looks at", "finite" is "looks", "rest" is "at". The name "" is for all of it.
+        In "has looked at", "aux" and "finite" are "has", "verb" and "rest" are "looked at". In
+        "looks at", "finite" is "looks", "rest" is "at". The name "" returns all forms.
         """
         chosen = self.counterpart if swapped and self.counterpart else self.chosen
         verb: Forms = (self.verb.with_particle(chosen.form),) if self.verb else ()

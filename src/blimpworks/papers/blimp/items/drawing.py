@@ -1,9 +1,9 @@
-"""Draw the words of a minimal pair from the lexicon, each one fitting the words drawn before.
+"""Draw the words of a minimal pair from the lexicon, so that each fits the words drawn before.
 
-Input: a scheme, which has named draws such as "act: a verb; who: a noun that can be its subject".
-Output of ``Builder.draw``: the drawn constituents by name, which ``generate`` puts into sentences.
-A pool is the list of entries that a draw can choose from; each has the same probability (Warstadt
-et al. 2020, 3.1). A realisation is a verb's form with its auxiliary. Its counterpart has the other
+A scheme has named draws such as "act: a verb; who: a noun that can be its subject". The method
+``Builder.draw`` returns the drawn constituents by name, which ``generate`` puts into sentences. A
+pool is the list of entries from which a draw chooses, all with the same probability (Warstadt et
+al. 2020, 3.1). A realisation is a verb's form with its auxiliary. Its counterpart has the other
 number: "has seen" for "have seen". ``classes`` are classes of nouns, such as "person".
 """
 
@@ -20,7 +20,7 @@ from blimpworks.papers.blimp.items.declarations import OTHER_NUMBER, Forms, Noun
 from blimpworks.papers.blimp.items.lexicon import SAME, Adjective, Determiner, Lexicon, Number, Verb
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
-"""Nouns by their classes and number, since restrictions accept all or none of a group."""
+"""Nouns by classes and number; a restriction accepts all nouns of such a group, or none."""
 PRESENT: dict[Number, entries.VerbForm] = {"sg": "third", "pl": "base"}
 
 
@@ -150,7 +150,7 @@ class Pools:
         return None
 
     def all_agree(self, draw: declared.PredicateDraw) -> bool:
-        """Tell whether all verb forms that ``draw`` allows have one in the other number."""
+        """Tell whether all verb forms that ``draw`` allows have a form in the other number."""
         numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
         groups = (group for number in numbers for group in self.realisations(draw, number, False))
         return all(self.counterpart(realisation) for group in groups for realisation in group)
@@ -160,7 +160,7 @@ class Pools:
 
 Member = TypeVar("Member")
 TRIES = 25
-"""Number of draws from a pool before the pair is given up and drawn again."""
+"""Number of failed draws from a pool after which the pair is drawn again."""
 INTERROGATIVES = {True: ("who",), False: ("what",)}
 RELATIVES = {True: ("who", "that"), False: ("which", "that")}
 """Interrogative and relative pronouns, by whether they refer to a person."""
@@ -181,7 +181,7 @@ class Builder:
         self.scheme, self.source, self.pools = scheme, source, Pools(lexicon)
         self.accepts = lexicon.classes.accepts
         self._computed: dict[Any, Any] = {}
-        # Constituents of the present pair by name; the scheme says of which category each is.
+        # Constituents of the present pair by name; the scheme has their categories.
         self._drawn: dict[str, Any] = {}
 
     def draw(self) -> dict[str, declared.Constituent]:
@@ -192,7 +192,7 @@ class Builder:
         return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Member]) -> Member:
-        """Return the pool of a ``key``, which has all that it depends on; make it only once."""
+        """Return the pool for ``key``, made once; ``key`` has all that the pool depends on."""
         if key not in self._computed:
             self._computed[key] = make()
         pool: Member = self._computed[key]
@@ -201,7 +201,7 @@ class Builder:
     def _pick(
         self, name: str, pool: Sequence[Member], fits: Callable[[Member], bool] = lambda _: True
     ) -> Member:
-        """Draw a member of a pool that ``fits``. Raises Redraw after ``TRIES`` that do not."""
+        """Draw a member of a pool that ``fits``. Raises Redraw after ``TRIES`` misfits."""
         for _ in range(TRIES if pool else 0):
             candidate = self.source.choice(pool)
             if fits(candidate):
@@ -230,7 +230,7 @@ class Builder:
     def _noun(
         self, name: str, draw: declared.NominalDraw, further: frozenset[str] = frozenset()
     ) -> NounForm:
-        """Draw a noun; ``further`` has restrictions in addition to those of the draw."""
+        """Draw a noun; ``further`` has restrictions that the draw does not name."""
         restrictions = {verb.subject for verb in self._constituents(draw.subject_of)}
         restrictions |= {verb.object for verb in self._constituents(draw.object_of)}
         restrictions |= {adjective.noun for adjective in self._constituents(draw.said_of)}
@@ -304,7 +304,7 @@ class Builder:
             if chosen and stative and chosen.form == "gerund":
                 chosen = None
         elif groups := self.pools.realisations(draw, number, stative):
-            # Finite verbs are drawn as often as all auxiliaries together.
+            # Finite verbs have the same probability as all auxiliaries together.
             chosen = self.source.choice(self.source.choice(groups))
         if chosen is None:
             raise Redraw(f"{name!r} has no form that is allowed")

@@ -6,8 +6,8 @@ A declaration is a YAML file with one or more schemes: named draws of words, and
     draw: {who: {is: noun}, act: {is: verb, subject: [who]}}
     good: The {who} {act.past}.
 
-``checks`` reads and checks declarations. This module puts the words that ``drawing`` draws into
-sentences. Brackets mark the critical word for methods that score only this word:
+``generate_paradigms`` writes the pairs. ``checks`` reads and checks declarations, ``drawing`` draws
+words. Brackets mark the critical word for methods that score only this word:
 "The {who} [{act.past}]."
 """
 
@@ -31,7 +31,7 @@ from blimpworks.papers.blimp.items.lexicon import Lexicon, Sounds, read_lexicon
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 """An article and the word after it, which may be in brackets: "a [apple"."""
 MOST_FRUITLESS_DRAWS = 2000
-"""Draws in a row without a new pair, after which a paradigm counts as exhausted."""
+"""Number of successive draws without a new pair after which a paradigm is exhausted."""
 Draws = Mapping[str, draws.Constituent]
 
 
@@ -58,7 +58,7 @@ class Pair:
 
 
 def _fill(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Forms]:
-    """Return the text with the slots filled, and its lexical entries: words or "ice cream"."""
+    """Return a template's text with filled slots, and the forms of its lexical entries."""
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
@@ -104,12 +104,12 @@ class Generator:
         bad = make_sentence(scheme.bad, drawn, scheme, sounds)
         if good.text == bad.text:
             raise Redraw("both sentences are the same")
-        # Prefix methods need a part that both sentences share: the prefix, or the word after it.
+        # Prefix methods need sentences that share the prefix, or else the word after it.
         fields: dict[str, Any] = {}
         if method:
             shared, varying = ("prefix", "word") if method == "one_prefix" else ("word", "prefix")
             if getattr(good, shared) != getattr(bad, shared):
-                raise Redraw(f"what {method} wants to be the same differs")
+                raise Redraw(f"the {shared} differs, which {method} needs to be the same")
             fields[f"{method}_{shared}"] = getattr(good, shared)
             for side, sentence in (("good", good), ("bad", bad)):
                 fields[f"{method}_{varying}_{side}"] = getattr(sentence, varying)
@@ -142,7 +142,7 @@ class Generator:
             try:
                 pair = self._draw(len(seen))
                 if pair.good.text in seen:
-                    raise Redraw("the acceptable sentences are drawn already")
+                    raise Redraw("the acceptable sentence was drawn before")
             except Redraw as reason:
                 failures[str(reason)] += 1
                 if failures.total() > MOST_FRUITLESS_DRAWS:
@@ -159,7 +159,7 @@ class Generator:
 
 
 def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[str]:
-    """Yield lines with the first pairs of a paradigm, [critical words], and unequal lengths.
+    """Yield lines with the first pairs of a paradigm, their critical words, and unequal lengths.
 
     Raises UserError for a mistake in the declaration or the lexicon.
     """

@@ -1,9 +1,9 @@
 """The lexicon of the generator: its entries, regular English inflection, and classes of nouns.
 
-``read_lexicon`` reads a directory with a table for each part of speech, a row for each entry, such
-as ``noun: child, plural: children, gender: c, classes: person``. Forms that a table leaves empty
-are regular and follow from spelling. Classes of nouns are a hierarchy. A restriction says which of
-them a verb, an adjective or "of" accepts: "person !group" accepts persons that are not groups.
+``read_lexicon``, at the end, reads a directory with a table for each part of speech, a row for each
+entry, such as ``noun: child, plural: children, gender: c, classes: person``. Empty cells have
+regular forms, which follow from spelling. Classes of nouns are a hierarchy. A restriction has the
+classes that a verb, an adjective or "of" accepts: "person !group" are persons that are no groups.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def plural(noun: str) -> str:
 
 
 def regular_plurals(noun: str) -> frozenset[str]:
-    """Return plurals that are irregular in spelling at most: heroes, quizzes, stomachs."""
+    """Return the possible plurals that are regular but for their spelling: heroes, quizzes."""
     return frozenset((plural(noun), f"{noun}s", f"{noun}es", f"{noun}{noun[-1]}es"))
 
 
@@ -91,7 +91,7 @@ class Noun(Strict):
     gender: Gender
     classes: ClassNames
     of: Restriction = ""
-    """Classes that the noun after its "of" must fall under."""
+    """Classes to which the noun after its "of" must belong."""
     tags: Several[Literal["common", "clause", "relational", "name"]] = frozenset()
 
     @property
@@ -231,11 +231,11 @@ class Classes:
 
     def __init__(self, wider: Mapping[str, frozenset[str]]) -> None:
         self.wider = wider
-        """The classes that each class falls under, itself included."""
+        """Wider classes of each class, and the class itself."""
         self.accepts = lru_cache(maxsize=None)(self._accepts)
 
     def _accepts(self, restriction: str, classes: tuple[str, ...]) -> bool:
-        """Tell whether a noun of these classes satisfies a restriction, as all do an empty one."""
+        """Tell whether a noun of these classes satisfies a restriction; "" restricts nothing."""
         names = restriction.split()
         accepted = {name for name in names if not name.startswith(EXCLUDED)}
         excluded = {name.removeprefix(EXCLUDED) for name in names} - accepted
@@ -253,11 +253,11 @@ def read_classes(path: Path) -> Classes:
         for name, narrower in tree.items():
             if not isinstance(name, str) or not isinstance(narrower, Mapping | None):
                 raise UserError(
-                    f"{path}: below {' / '.join((*above, str(name)))} stands {narrower!r:.60}, "
+                    f"{path}: {' / '.join((*above, str(name)))} has {narrower!r:.60} below, "
                     "expected names of classes, each with a colon; correct it."
                 )
             if name in wider:
-                raise UserError(f"{path}: class {name!r} stands twice; name it once.")
+                raise UserError(f"{path}: class {name!r} occurs twice; name it once.")
             wider[name] = frozenset((*above, name))
             add(narrower or {}, (*above, name))
 

@@ -1,9 +1,10 @@
 """Read CLAMS's evaluation sets, count their minimal sets, and make items of their pairs.
 
-Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 4 and 5.2, appendices B
-and D. A line of a file has True (grammatical) or False, a tab and a sentence. Each False line makes
-a pair with the True line before it. The authors' BERT script drops pairs that differ in more than
-one word. They score tokenised sentences with a full stop at the end, and items have these.
+``build_items`` and ``count_sets`` read files. A line has True (grammatical) or False, a tab and a
+sentence. Each False line makes a pair with the True line before it. As in the authors' scoring,
+sentences of items are tokenised, with a full stop. The authors' BERT script drops pairs that differ
+in more than one word. Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections
+4 and 5.2, appendices B and D.
 """
 
 import logging
@@ -28,8 +29,8 @@ Pair = tuple[str, str]
 def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
     """Yield the pairs of a file, each after the line (from 1) of its ungrammatical sentence.
 
-    Raises UserError for a malformed line, a True line without a False one after it, and a file that
-    seems cut short. A complete file may lack the last line end, as the English ones do.
+    Raises UserError for a malformed line, a True line without a False line after it, and a file
+    that seems cut short. A complete file may lack the last line end, as the English files do.
     """
     with reading(path, "an evaluation set of CLAMS", "Retrieve or generate it again."):
         text = text_of(path).replace("\r\n", "\n")
@@ -50,7 +51,7 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
         else:
             raise UserError(
                 f"{path}:{line}: {entry.rstrip()!r:.90} is not part of an evaluation set; expected "
-                "True or False, a tab and a sentence, the first one True, each with False ones."
+                "True or False, a tab and a sentence; first True, and False after each True."
             )
 
 
@@ -61,12 +62,12 @@ def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
     if len(bad) < len(good) or not line_words.issuperset(bad):
         raise UserError(
             f"{path}:{len(lines)}: the file ends in mid-line, with {pair[1]!r:.90}; expected a "
-            "line end. Retrieve or generate it again, or end the line if it is whole."
+            "line end. Retrieve or generate it again, or end the line if it is complete."
         )
 
 
 def focus_of(pair: Pair) -> str | None:
-    """Return the two words in which a pair differs, as ``laugh/laughs``; None if it has more."""
+    """Return the two words in which a pair differs, as ``laugh/laughs``; None for more words."""
     good, bad = (sentence.split() for sentence in pair)
     if len(good) != len(bad):
         return None
@@ -135,8 +136,8 @@ def build_items(
 ) -> dict[str, int]:
     """Write a language's items, one for each ungrammatical sentence; return numbers of pairs.
 
-    Warns of pairs in which the ungrammatical sentence is the grammatical one ("identical"), or that
-    of another pair of its set ("contradictory"): no model can get these right but by a tie.
+    Warns of pairs whose ungrammatical sentence is also their grammatical one ("identical"), or the
+    grammatical one of another pair ("contradictory"): only a tie can make a model right on these.
     """
     counts = Counter(dict.fromkeys(("pairs", "identical", "contradictory"), 0))
     rows: list[dict[str, Any]] = []

@@ -6,7 +6,7 @@
 
 The prompts' arguments differ from the benchmark's: they are drawn with another seed, and varied in
 tasks that allow it. Answers are right by the tasks' definitions (Moroni and others 2025, Table 1).
-Of many right answers a simple rule makes one, such as a prompt's sentence with the word put in.
+If many answers are right, a simple rule makes one, such as a sentence with one word replaced.
 """
 
 import json
@@ -26,7 +26,7 @@ from blimpworks.papers.lmentry.tasks import LETTERS, TASKS
 from blimpworks.tables import PROMPTS, read_table
 
 FRAMES = 12
-"""Number of sentences that a word is put into."""
+"""Most sentences of which one word is replaced by the word of a prompt."""
 MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
 """Characters at the ends of a word that are not part of it."""
 LETTER_COUNTS = (1, 2, 3)
@@ -37,7 +37,7 @@ MANY_ANSWERS = (*LETTERS, *SENTENCES)
 """Tasks with many right answers."""
 FROM_SENTENCES = ("first_word", "last_word", "word_after", "word_before")
 VARIED = (*FROM_SENTENCES, "first_letter", "last_letter", *MANY_ANSWERS, "homophones")
-"""Tasks for which another argument can be put into a prompt."""
+"""Tasks in whose prompts the argument can be replaced by another argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
 
 
 TRIES = 20
-"""Number of successive failures after which no more prompts of a template are made."""
+"""Number of successive failures after which a template gets no more prompts."""
 QUOTED = 3
 """Number of the template with quoted one-word answers, so that forms of answers vary."""
 UNQUOTED = ("any_words_from_category", "all_words_from_category", "bigger_number", "smaller_number")
@@ -178,8 +178,8 @@ def make_dialogues(
 ) -> Iterator[dict[str, str]]:
     """Yield at most ``most`` dialogues of each language, task and template from ``practice``.
 
-    Prompts in ``taken`` are left out, and the new ones are added to it. ``systems``: system prompt
-    by language. The same ``seed`` makes the same dialogues.
+    Prompts in ``taken`` are left out, and new prompts are added to it. ``systems`` has the system
+    prompt of each language. The same ``seed`` makes the same dialogues.
     """
     # Subsets of tasks ask the same as their tasks.
     groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
@@ -191,19 +191,19 @@ def make_dialogues(
     for (lang, task, template), rows in groups.items():
         draw, pool = random.Random(f"{seed} {lang} {task} {template}"), pools[lang]
         draw.shuffle(rows)
-        made = missed = 0
+        made = failures = 0
         for number in count():
-            if made == most or missed == TRIES:
+            if made == most or failures == TRIES:
                 break
-            # First take the prompts themselves, then varied ones.
+            # First take the prompts themselves, then varied prompts.
             item = rows[number] if number < len(rows) else vary(draw.choice(rows), pool, draw)
             if item and item["prompt"] in taken:
                 item = vary(item, pool, draw)
             answer = answer_to(item, pool, draw) if item and item["prompt"] not in taken else None
             if item is None or answer is None:
-                missed += number >= len(rows)
+                failures += number >= len(rows)
                 continue
-            made, missed = made + 1, 0
+            made, failures = made + 1, 0
             taken.add(item["prompt"])
             if template == QUOTED and task not in UNQUOTED and " " not in answer:
                 answer = f'"{answer}"'
@@ -236,8 +236,9 @@ def build_dialogues(
                 row["arguments"] = json.loads(row["arguments"])
             if missing := {row["lang"] for row in rows} - {*systems}:
                 raise UserError(
-                    f"{path}: there are prompts in {', '.join(sorted(missing))}, but of the packs "
-                    f"given none is of that language; give its file of config/lmentry/languages."
+                    f"{path} has prompts in {', '.join(sorted(missing))}, for which no language "
+                    "pack is named; expected one for each language. Name its file of "
+                    "config/lmentry/languages."
                 )
             prompts += len(rows)
             for dialogue in make_dialogues(rows, taken, systems, seed, per_template):

@@ -61,13 +61,9 @@ class Alphabet:
 
 
 Case = Literal[
-    "absolutive_singular",
-    "absolutive_plural",
-    "comitative_singular",
-    "comitative_plural",
-    "ergative",
-    "genitive",
-]
+    "absolutive_singular", "absolutive_plural", "comitative_singular", "comitative_plural",
+    "ergative", "genitive",
+]  # fmt: skip
 ENDINGS: dict[Case, tuple[str, str, str]] = {
     "absolutive_singular": ("a", "a", "a"),
     "absolutive_plural": ("ak", "ak", "ak"),
@@ -77,7 +73,7 @@ ENDINGS: dict[Case, tuple[str, str, str]] = {
     "ergative": ("ak", "k", "ek"),
     "genitive": ("aren", "ren", "en"),
 }
-"""Endings after a stem in -a (replaces the a), in another vowel, in a consonant."""
+"""Endings after a stem in -a (which they replace), in another vowel, and in a consonant."""
 
 
 def decline(noun: str, case: Case) -> str:
@@ -101,8 +97,8 @@ def category_name(
     """Return a Basque category as template ``number`` of a task on categories has it.
 
     Words relate to ``abstract`` categories and belong to other categories. The release replaces
-    "and" by "or" in a name before it looks for the name in ``abstract``, and so does not find one
-    of them. With ``correct`` the name is unchanged when it is looked for.
+    "and" by "or" in a name before it looks for the name in ``abstract``, and so misses a category.
+    With ``correct``, it looks for the unchanged name.
     """
     if task in ("most_associated_word", "least_associated_word"):
         case: Case = "absolutive_singular" if category in abstract else "absolutive_plural"

@@ -1,8 +1,9 @@
 """Read the language packs, and the declarations of how each task's arguments are drawn.
 
-A pack is a YAML file with a language's prompts, alphabet and answer patterns. The declarations are
-one file for all languages. Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2,
-Tables 7 to 33, appendix A.3, and the benchmark's released code at the paper's time.
+``read_pack`` reads a pack, a YAML file with a language's prompts, alphabet and answer patterns.
+``read_declarations`` reads the one file for all languages, ``declaration_of`` returns the settings
+of a task in a language. Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7
+to 33, appendix A.3, and the benchmark's released code at the paper's time.
 """
 
 import string
@@ -26,12 +27,12 @@ SYSTEM = "system"
 
 
 class Lists(Strict):
-    """Joining of words to a list."""
+    """Conjunctions between the last two words of a list."""
 
     last: str
-    """Text before the last word, such as " and "."""
+    """Usual text before the last word, such as " and "."""
     slips: dict[str, str] = Field(default={})
-    """Wrong texts of the release, by task or subset, which the corrected variant does not have."""
+    """Wrong texts of the release, by task or subset; the corrected variant has ``last`` instead."""
 
 
 class Pack(Strict):
@@ -68,8 +69,8 @@ class Pack(Strict):
     corrected: dict[str, str] = Field(default={})
     """Templates of the corrected variant, by task and number (``task.2``), where they differ."""
     slips: dict[str, str] = Field(default={})
-    """Templates of a subset that the release words unlike its task's, by subset and number; the
-    corrected variant does not have them."""
+    """Templates of a subset that differ from its task's in the release, by subset and number; the
+    corrected variant has the task's instead."""
     answers: AnswerPatterns | None = None
     """Patterns of answers; null if they are not written yet."""
 
@@ -187,18 +188,9 @@ class Sampling(Strict):
     """Settings for the arguments of one task or subset, in one language and variant."""
 
     sampler: Literal[
-        "words",
-        "letters",
-        "associated",
-        "category",
-        "order",
-        "lengths",
-        "numbers",
-        "rhymes",
-        "homophones",
-        "neighbours",
-        "ends",
-    ]
+        "words", "letters", "associated", "category", "order", "lengths", "numbers", "rhymes",
+        "homophones", "neighbours", "ends",
+    ]  # fmt: skip
     """Sampler of the arguments."""
     resource: Literal["words", "forms", "categories", "nouns", "unambiguous", ""] = ""
     """Resource with the words or distractors; empty for the sampler's default."""
@@ -208,9 +200,9 @@ class Sampling(Strict):
     """Number of prompts to draw for a template; all if there are fewer."""
     nominal: Positive | Literal["drawn", "made"] = "drawn"
     """Number of a template's prompts by the release's settings: ``drawn`` is ``size``, or all for
-    samplers that take all; ``made`` is the number of prompts that are made."""
+    samplers that take all; ``made`` is the number of prompts that are written."""
     opposite: bool = False
-    """Whether it is the sampler's opposite task: least associated, all, less, smaller, before."""
+    """Whether the task is the sampler's opposite: least associated, all, less, smaller, before."""
     levels: tuple[str, ...] = ()
     """CEFR levels of the words, where words have any."""
     pos: tuple[str, ...] = ()
@@ -226,15 +218,14 @@ class Sampling(Strict):
     relation: Literal["any", "far", "different", "consecutive", "same", "similar"] = "any"
     """Relation between the first letters of two words, or between the spellings of rhymes."""
     initials: Literal["ascii", "all", "found", "alphabet"] = "ascii"
-    """Order of first letters: a to z (``ascii`` without other words, ``all`` with them), order of
-    the words that have them (``found``), or the language's alphabet."""
+    """Order of first letters: a to z (``ascii``, without words of other letters; ``all``, with),
+    order of the words (``found``), or the language's alphabet."""
     order: Literal["codepoint", "alphabet"] = "codepoint"
     """Alphabetical order by code points, or by the language's alphabet."""
     difference: tuple[int, int] | None = None
     """Least and largest difference of two words' lengths."""
     lengths: Literal["release", "all"] = "release"
-    """Lengths of answers and distractors: all possible ones, or without those that the release
-    misses."""
+    """Lengths of answers and distractors: all possible lengths, or those that the release has."""
     letters_only: bool = False
     """Whether words have letters only and repeat none of them, in either case."""
     distractors: tuple[int, ...] = ()
@@ -256,7 +247,7 @@ class Sampling(Strict):
 
 
 class Decision(Strict):
-    """A difference between the variants: a description of both, and the changed settings."""
+    """A decision that differs between the variants: both descriptions, and changed settings."""
 
     published: str
     corrected: str
@@ -302,6 +293,7 @@ def declaration_of(
     declared: Declarations, name: str, lang: str, variant: Variant, path: Path | str = "tasks.yaml"
 ) -> Sampling:
     """Return the declaration of a task or subset in a language. Raises UserError."""
+    # Later settings win: of the task, its subset, the language, and both in the language.
     merged: dict[str, Any] = {}
     levels = [declared.tasks[task_of(name)], declared.subsets.get(name, {})]
     for settings in levels:

@@ -1,8 +1,9 @@
-"""Make the prompts of Multi-LMentry in one language, and count those by the release's settings.
+"""Make the prompts of Multi-LMentry in a language, and count them by the release's settings.
 
 ``build_prompts`` reads a language's annotated words and sentences (resources), its language pack
 and the declarations of all tasks. It writes a row of ``PROMPTS`` for each prompt: a task's
 template, "Which is bigger, {n1} or {n2}?", filled with arguments that ``sampling`` draws.
+``count_prompts`` writes the numbers of prompts.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 to 33 and
 54; the released code for the joining of lists and the names of categories. The release's settings
@@ -73,8 +74,8 @@ def names_of(pack: Pack) -> list[str]:
 def _settings_number(task: Sampling, pack: Pack) -> int | None:
     """Return the number of a template's prompts by the settings; None if the resources decide it.
 
-    ``task.nominal`` is this number; or "made" if all prompts that were made count; or "drawn" if
-    it is the number that the sampler is asked for: ``size``, or with the release's letters one
+    ``task.nominal`` is this number, or "made" for all prompts that the resources allow, or "drawn"
+    for the number that the settings ask of the sampler: ``size``, or with the release's letters one
     prompt for each letter. Samplers in ``EXHAUSTIVE`` take all possible arguments.
     """
     if task.nominal != "drawn":
@@ -85,7 +86,7 @@ def _settings_number(task: Sampling, pack: Pack) -> int | None:
 
 
 def nominal_of(task: Sampling, pack: Pack, available: int, kept: int) -> int:
-    """Return a template's number of prompts by the settings; less if not all are ``kept``."""
+    """Return a template's number of prompts by the settings, times the share that is ``kept``."""
     number = _settings_number(task, pack)
     if number is None:
         return kept
@@ -117,7 +118,7 @@ def prompts_of(
         for template, (number, arguments) in product(templates, kept):
             prompt = prompt_of(pack, name, template, arguments, corrected=corrected)
             answer = arguments.get("answer")
-            # In tasks with two arguments, the position of the right one.
+            # In tasks with two arguments, paradigms differ in the position of the right argument.
             order = f"/answer={arguments['answer_index'] + 1}" if task in ORDERED else ""
             yield {
                 "item_id": item_id("lmentry", pack.lang, name, template, number, prompt),
@@ -144,7 +145,7 @@ def build_prompts(
 
 
 SETTINGS, RESOURCES = "settings", "resources"
-"""Basis of a number of prompts: declarations and pack only, or also the resources."""
+"""Basis of a number of prompts: only declarations and pack, or also the resources."""
 
 
 def count_prompts(
@@ -152,7 +153,7 @@ def count_prompts(
 ) -> dict[str, int]:
     """Write each task's number of prompts by the settings; return how many numbers have each basis.
 
-    ``resources``: (language, file) pairs. Tasks that depend on missing resources are left out.
+    ``resources`` has (language, file) pairs. Tasks that need missing resources are left out.
     """
     task_declarations = read_declarations(declarations)
     rows: list[dict[str, Any]] = []

@@ -1,11 +1,11 @@
 """Draw the arguments of each task's prompts.
 
-``draw`` takes a language's resources (words, sentences) and pack (settings of the language), and
-returns one dictionary for each prompt, such as
+``draw``, at the end, takes a language's resources (words, sentences) and pack (its settings). It
+returns a dictionary for each prompt, such as
 
     {"answer": "cat", "distractor": "house", "answer_index": 0, "word1": "cat", "word2": "house"}
 
-Each task has a sampler. It returns a list of all arguments, or yields draws without end.
+It calls the task's sampler, which returns a list of all arguments, or yields draws without end.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 1 and 8, appendices A.2
 and A.3, and the benchmark's released code: the same order of draws gives the same arguments from
@@ -45,7 +45,7 @@ MOST_FRUITLESS_DRAWS = 20_000
 LIST_LENGTH = 5
 NUMBERS = range(10, 1000)
 FAR = 13
-"""Least distance of two first letters that are far apart: half of the Latin alphabet."""
+"""Smallest distance of first letters that are far apart: half of the Latin alphabet."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Source:
         return [w for w in long_words if levels & {*self.annotated[w].get("levels", ())}]
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
-        """Return the words of each category that has enough; renamed categories come last."""
+        """Return the words of each category with enough words; renamed categories come last."""
         resources = {"nouns": self.resources.nouns, "categories": self.resources.categories}
         groups = resources.get(self.task.resource, usual)
         new_names = self.task.rename
@@ -94,7 +94,7 @@ def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
 
 
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
-    """Sample words, then drop those of other parts of speech; an answer is a letter."""
+    """Sample words, then drop words of other parts of speech; an answer is a letter."""
     task = source.task
     drawn = []
     for word in rng.sample(source.words, min(task.size, len(source.words))):
@@ -109,7 +109,7 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_letters(source: Source, rng: Random) -> list[Arguments]:
-    """Return all letters of the task. Those of the release are by code point, not in its order."""
+    """Return all letters of the task. Letters of the release are sorted by code point."""
     position = source.task.letters
     listed = source.pack.letters.get(position)
     if listed and source.task.letters_of == "release":

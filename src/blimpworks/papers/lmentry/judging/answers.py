@@ -1,8 +1,8 @@
 """Prepare a model's answer for the patterns that judge it: normalise it and mark arguments.
 
-The arguments are what a prompt was made from, each with a role: in "Which is bigger, 3 or 7?" the
-``answer`` 7 and the ``distractor`` 3. Patterns, such as "{answer} is bigger", are compiled once for
-a task. Answers and patterns therefore have characters of Unicode's private use area for roles:
+A prompt is made from arguments, each with a role: "Which is bigger, 3 or 7?" has the ``answer`` 7
+and the ``distractor`` 3. Patterns, such as "{answer} is bigger", are compiled once for a task.
+Answers and patterns therefore have characters of Unicode's private use area for roles:
 
     "7 is bigger than 3"
     corrected rules: mask          A is bigger than D           (A, D: one character for each role)
@@ -44,7 +44,7 @@ PLACEHOLDER = chr(0xE000 + len(ROLE_NAMES))
 EITHER_ROLES = dict.fromkeys(
     ("word1", "word2", "n1", "n2"), f"[{ROLE['answer']}{ROLE['distractor']}]"
 )
-"""Expressions of the roles in patterns that stand for either of two arguments."""
+"""Expressions of roles in patterns that match either of two arguments."""
 Arguments = Mapping[str, Any]
 """A prompt's arguments by name, such as {"answer": 7, "distractor": 3}."""
 Particles = tuple[str, ...]
@@ -67,7 +67,7 @@ _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
 
 
 def read_like_release(text: str, role: str) -> Iterator[Argument]:
-    """Yield the texts to look for, since the release reads an argument as a regular expression.
+    """Yield the texts that match an argument, which the release reads as a regular expression.
 
     Brackets only group. A final ``?`` makes a letter optional: "a word?" gives "a word" and "a
     wor". A text with other syntax is yielded as an expression.
@@ -81,9 +81,9 @@ def read_like_release(text: str, role: str) -> Iterator[Argument]:
 
 
 def find_word_end(text: str, start: int, end: int, particles: Particles) -> int:
-    """Return where the word ends that has ``text[start:end]`` as all its letters, or as its stem.
+    """Return the end of the word that is ``text[start:end]``, perhaps with one of ``particles``.
 
-    After a stem comes one of ``particles``. Returns -1 if the text is part of another word.
+    Returns -1 if ``text[start:end]`` is inside of a longer word.
     """
     if start and text[start].isalnum() and text[start - 1].isalnum():
         return -1
@@ -147,7 +147,7 @@ BRACKETS = f"{CLOSE[ROLE[ROLE_NAMES[0]]]}-{OPEN[ROLE[ROLE_NAMES[-1]]]}"
 ANY_BRACKETS = f"[{BRACKETS}]*"
 """Expression of brackets, which patterns allow after each character."""
 SPACE = rf"(?:[^a-z0-9{BRACKETS}]{ANY_BRACKETS})"
-"""Expression of what the release takes for a space between words: all but ASCII letters, digits."""
+"""Expression of the release's space between words: any character but ASCII letters and digits."""
 _INSIDE_WORDS = {ROLE[name] for name in ("sentence", *LISTED_ROLES)}
 
 
@@ -165,8 +165,8 @@ def find_spans(
 ) -> Iterator[tuple[int, int]]:
     """Yield the (start, end) of each occurrence of an argument.
 
-    Sentences and words of lists are also found inside longer words, and so are all arguments with
-    ``anywhere``; others are whole words, with or without a particle.
+    Sentences and words of lists are also found inside longer words; with ``anywhere``, all
+    arguments are. Other arguments must be whole words, with or without a particle.
     """
     inside_words = anywhere or argument.inside_words or argument.role in _INSIDE_WORDS
     if argument.is_expression:
@@ -190,7 +190,7 @@ def put_brackets(
 ) -> str:
     """Put brackets around each occurrence of each argument; ``particles`` stay outside.
 
-    If two texts of one role begin at the same position, the first in ``to_find`` counts.
+    If two texts of one role begin at the same position, the first in ``to_find`` gets brackets.
     """
     end_of: dict[tuple[int, str], int] = {}
     empty: list[tuple[int, str]] = []

@@ -1,12 +1,12 @@
-"""Judge answers that name a word, letter or number, of which one is right.
+"""Judge answers to questions with one right word, letter or number.
 
 ``judge.Judge`` makes a judge for each task and variant of the rules, which compiles the answer
-patterns of a language pack. Its method ``ask`` takes what a prompt was made from:
+patterns of a language pack. The judge's method ``ask`` takes the arguments of a prompt:
 
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 
 and returns a function that judges answers: "cat has less letters" is a right answer, by a pattern.
-``PublishedChoice`` follows the authors' scorer and its mistakes; ``CorrectedChoice`` judges as the
+``PublishedChoice`` follows the authors' scorer with its mistakes; ``CorrectedChoice`` judges as the
 task asks.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
@@ -55,7 +55,7 @@ _CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
     "absolutive": ("absolutive_singular", "absolutive_plural"),
     "comitative": ("comitative_singular", "comitative_plural"),
 }
-"""Cases for a category that words relate to (art), and for one that words belong to (animals)."""
+"""Cases of categories to which words relate (art), and to which words belong (animals)."""
 
 
 @lru_cache(maxsize=4096)
@@ -108,7 +108,7 @@ def corrected_texts(arguments: Arguments) -> list[Argument]:
 def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
     """Return the arguments of a Basque prompt with the endings that the release's patterns need.
 
-    The prompt's form of a category shows whether words belong to it or relate to it.
+    The form of a category in the prompt shows whether words belong to it or relate to it.
     """
     declined: list[Argument] = []
     for role, (name, case) in answers.DECLINED_ROLES.items():
@@ -128,9 +128,9 @@ def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
 def rewrite_arguments(
     to_find: list[Argument], rewrites: dict[str, str]
 ) -> tuple[Changed, list[Argument]]:
-    """Replace texts in answers and distractors, as the release does for converse sentences.
+    """Replace texts in answers and distractors, as the release does to make converse sentences.
 
-    ``rewrites``: new for old text, such as "less" for "more", which also changes "moreover".
+    ``rewrites`` has new texts by old text, such as "less" by "more", which also changes "moreover".
     Returns the (role, old text) of each replacement, and the changed arguments.
     """
     changed: dict[tuple[str, str], None] = {}
@@ -216,8 +216,8 @@ class PublishedChoice:
     ) -> Verdict:
         """Judge an answer to a question about a ``sentence``, if it is about one.
 
-        ``misses_capitals``: whether the release misses the gold answer, since it puts only answers
-        in lower case.
+        ``misses_capitals``: whether the release never finds the gold answer, because that has
+        capitals and only the model's answer is put in lower case.
         """
         answer, rules = answers.normalise_published(text), self._rules
         if rules.absent:
@@ -232,7 +232,7 @@ class PublishedChoice:
         # scripts, and repetitions of a word with digits.
         tokens = answers.ASCII_TOKEN.findall(answer)
         candidates = answers.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
-        # Here only the digits of a number count, and a gold answer with capitals never does.
+        # Here the gold answer is a number in digits only, and never has capitals.
         gold_forms = question.gold_forms
         if self._asks_number:
             gold_forms = [form for form in gold_forms if form.isdigit()]
@@ -322,11 +322,11 @@ class CorrectedChoice:
         return ordered, tuple(dict.fromkeys((*replaced, *twins)))
 
     def _judge(self, question: Question, article: str, difference: int, answer: str) -> Verdict:
-        """Judge by the patterns: of all of the answer, of a line or clause, or inside it.
+        """Judge by patterns that match the full answer, a line or clause, or a text inside of it.
 
-        ``article``: the gold answer if it may also be an article ("a"), else empty.
+        ``article`` is the gold answer if it may also be an article ("a"), else empty.
         """
-        # Patterns have no quotation marks around an answer; those around its words are optional.
+        # Patterns have no quotation marks around a full answer, and optional ones around its words.
         answer = answer.strip('"')
         if self._asks_number:
             answer = answers.mask_longer_numbers(answer)

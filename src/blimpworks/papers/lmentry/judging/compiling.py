@@ -1,9 +1,9 @@
 """Compile the answer patterns of a language pack to sets of RE2 expressions.
 
-``compile_task`` takes the patterns of a task, such as "{answer} has less letters". Two matchers
-return the verdict on an answer in which ``answers`` has marked the prompt's arguments: by the
-character of the role in place of the argument, or by brackets around it. Each ``{role}`` of a
-pattern becomes the expression of a marked argument:
+``compile_task`` takes the patterns of a task, such as "{answer} has less letters", and returns two
+``Matchers``. These return the verdict on an answer in which ``answers`` has marked the prompt's
+arguments: by a character of the role in place of the argument, or by brackets around the argument.
+Each ``{role}`` of a pattern becomes the expression of a marked argument:
 
     marked answer         expression of the pattern
     A has less letters    A has less letters        (A: the character of the role ``answer``)
@@ -44,7 +44,7 @@ Roles = Mapping[str, str]
 AFTER_EACH = "~"
 """Key of the expression that may follow each character of a pattern."""
 Substitutes = Sequence[tuple[str, str]]
-"""(text, role) pairs: a text of patterns that is spelt like an argument, so that answers have the
+"""Pairs (text, role): a text of patterns that equals an argument, so that marked answers have the
 argument's role in its place. The text is a word, or the character of another role."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 NO_WORD_CHARACTER = r"[^\pL\pN]"
@@ -103,9 +103,9 @@ def counts_of(
     """Return the expressions of four roles: right and wrong differences of two words' lengths.
 
     n: the right ``difference``; w: the same in words; m: any other number; d: another number in
-    digits. ``numerals``: words for the numbers from one; alternatives are separated by ``|``.
-    ``written``: words for the difference instead of those in ``numerals``, which are then all
-    wrong. ``wrong``: further words that are wrong.
+    digits. ``numerals`` are words for the numbers from one, alternatives separated by ``|``. If
+    ``written`` has words for the difference, all ``numerals`` are wrong. ``wrong`` has further
+    wrong words.
     """
     right_words: Sequence[str] = ()
     if written is not None:
@@ -116,8 +116,8 @@ def counts_of(
     wrong_words = [*(word for word in numeral_words if word not in right_words), *wrong]
     right = [re2.escape(word) for word in right_words]
     wrong_forms = [re2.escape(word) for word in wrong_words]
-    # All other numbers in digits: for 12 those that differ in the first or second digit ([^\D1]\d*,
-    # 1[^\D2]\d*), the shorter one (1), and longer ones (12\d+).
+    # All other numbers in digits: for 12, numbers that differ in the first or second digit
+    # ([^\D1]\d*, 1[^\D2]\d*), a shorter number (1), and longer numbers (12\d+).
     digits = str(difference)
     longer = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
     shorter = [digits[:i] for i in range(1, len(digits))]
@@ -131,7 +131,7 @@ def counts_of(
 
 
 def _translate(pattern: str, roles: Roles) -> str:
-    """Return the RE2 expression of a pattern, in which all roles are known."""
+    """Return the RE2 expression of a pattern; ``roles`` must have all its roles."""
     fragments, after_each = [], roles.get(AFTER_EACH, "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
@@ -166,8 +166,8 @@ def expression_of(pattern: str, roles: Roles) -> str:
         )
     if AFTER_EACH not in roles and _TOUCHED.search(pattern):
         raise UserError(
-            f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: marks "
-            "there are taken off answers; leave it out."
+            f"pattern {pattern!r} has a mark (\"'.,) beside a role, which never matches: answers "
+            "lose marks there; leave it out."
         )
     expression = _translate(pattern, roles)
     try:
@@ -216,7 +216,7 @@ class RoleExpressions(NamedTuple):
 
 
 class Matchers(NamedTuple):
-    """Matchers of a task's patterns: ``full`` for full answers, ``inside`` for parts of them."""
+    """Matchers of a task's patterns: for full answers, and for sentences inside answers."""
 
     full: Matcher
     inside: Matcher
@@ -234,9 +234,9 @@ def compile_task(
 ) -> Matchers:
     """Compile the patterns of a task. Raises UserError for a faulty one.
 
-    ``expressions``: those of roles that are no arguments, such as the numbers of ``counts_of``.
-    ``brackets``: whether brackets mark the arguments in answers. ``substitutes`` are for answers
-    without brackets, ``changed`` is for published patterns.
+    ``expressions`` has the roles that are no arguments, such as the numbers of ``counts_of``.
+    ``brackets`` tells whether brackets mark the arguments in answers. ``substitutes`` are for
+    answers without brackets, ``changed`` is for published patterns.
     """
     patterns = task_patterns(declared, task, variant, changed)
     if brackets:
@@ -262,7 +262,7 @@ def compile_task(
 
 
 def _compile_wrong(pattern: str, roles: RoleExpressions) -> Pattern:
-    """Compile the pattern of a wrong answer. One with a wrong difference may go on in any way."""
+    """Compile the pattern of a wrong answer. Any text may follow a wrong difference."""
     if "{m}" not in pattern and "{d}" not in pattern:
         return compile_pattern(pattern, roles.sentences, "reject")
     compiled = compile_pattern(pattern, roles.wrong_differences, "reject")
@@ -287,7 +287,7 @@ def compile_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Patter
 def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes) -> Roles:
     """Return the expression of each role, for answers with roles in place of arguments.
 
-    A role may then replace a word of a pattern ("the first word is *the*"), or an equal argument.
+    A role may replace a word of a pattern ("the first word is *the*"), or an equal argument.
     """
     either = {text: f"(?:{re2.escape(text)}|{role})" for text, role in substitutes}
     roles = (ROLE | answers.EITHER_ROLES).items()
@@ -350,8 +350,8 @@ def _roles_in_brackets(
     if task in declared.published_unbounded:
         articles = {}
         around = f"{ANY_BRACKETS}[{marks}]?{ANY_BRACKETS}" if marks else ANY_BRACKETS
-    # The release looks for wrong differences in the lower-case answer, which never has its articles
-    # with a capital. So only articles in scripts without case count.
+    # The release looks for articles with a capital in wrong differences, but in lower-case answers.
+    # So it only finds articles in scripts without case.
     uncased = {name: article for name, article in articles.items() if article.upper() == article}
     sentences, wrong_differences = with_marks(around, articles), with_marks(around, uncased)
     return RoleExpressions(sentences, exact_answers, wrong_differences)

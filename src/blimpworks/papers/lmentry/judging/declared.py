@@ -1,15 +1,16 @@
 """Define verdicts, the rules of tasks, and the answer patterns of a language pack.
 
-A pattern is a right or wrong answer in lower case, with the prompt's arguments as roles in braces:
+The judges (choice.py, yes_no.py, writing.py) call ``task_patterns`` for the patterns of a task. A
+pattern is a right or wrong answer in lower case, with the prompt's arguments as roles in braces:
 
     tasks: [more_letters, less_letters]
     slots: {more: [more, less]}                   # the word for <more> in either task
     swap: [answer, distractor]
     accept: ["{answer} has <more> letters( than {distractor})?"]
 
-It may have groups ``(a|b)``, and ``?`` after what is optional, but no repetition. Marks around a
-role ("'., and others) are always optional and not written. With ``swap`` its converse is accepted
-too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
+It may have groups ``(a|b)``, and ``?`` after optional text, but no repetition. Marks around a role
+("'., and others) are always optional, and not written in patterns. With ``swap``, the converse is
+accepted too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
 """
@@ -58,11 +59,11 @@ class TaskRules(Strict):
     task: str
     judge: Literal["choice", "yes_no", "sentence", "edge", "spelling"]
     absent: Literal["", "cased", "any"]
-    """Whether an answer without the gold answer is certainly wrong. The release compares the gold
-    answer to an answer in lower case, after lowering both (any) or one (cased)."""
+    """Whether an answer without the gold answer is certainly wrong. The release puts the answer in
+    lower case before it looks for the gold answer, and the gold answer too (any) or not (cased)."""
     lone: Literal["", "words", "tokens"]
-    """Whether an answer of one other word is certainly wrong: a word of letters (words), or one of
-    letters and digits that may be repeated (tokens)."""
+    """Whether an answer of one wrong word is certainly wrong: a word of letters (words), or a word
+    of letters and digits that may be repeated (tokens)."""
     echo: bool
     """Whether a repetition of the prompt's sentence is certainly wrong."""
     inside: bool
@@ -105,13 +106,13 @@ class Family(Strict):
     """Two roles. A pattern means the same if they are exchanged and it has the opposite task's
     words (its converse)."""
     never: tuple[str, ...] = ()
-    """Slots of patterns that the release intends to exchange in this way, but does not."""
+    """Slots of patterns that the release means to exchange for ``swap``, but does not."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
     """The release's replacements for each task, in order, which make the converse of a pattern.
 
     They also change arguments ("además" becomes "ademenos"), unless they are in brackets."""
     converse: bool = False
-    """Whether these patterns are converses of another family's."""
+    """Whether these patterns are converses of the patterns of another family."""
     same: Roles | None = None
     """Two roles that may be exchanged without any other change ("X rhymes with Y")."""
     reject: Patterns = ()
@@ -301,8 +302,8 @@ def task_patterns(
 ) -> TaskPatterns:
     """Return the patterns of ``task`` from all families, in a variant (published or corrected).
 
-    ``changed``: for published patterns. Corrected patterns also reject the opposite of every
-    accepted sentence with ``swap``.
+    ``changed`` is for published patterns. Corrected patterns also reject the opposite of each
+    accepted sentence of a family with ``swap``.
     """
     published = variant == "published"
     exact: list[str] = []
@@ -316,7 +317,7 @@ def task_patterns(
             exact.append(filled)
             if family.same:
                 twin = exchange(filled, family.same)
-                # The release replaces texts, so that a distractor equal to the query is replaced.
+                # The release exchanges texts, and so also a distractor that equals the query.
                 exact.append(twin.replace("{distractor}", "{answer}") if TWINS in changed else twin)
 
         before = tuple(fill(pattern, family, task_index) for pattern in family.before)

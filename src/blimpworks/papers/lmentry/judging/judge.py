@@ -67,7 +67,7 @@ class Judge:
         ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
-        # Corrected rules do not count what an answer only repeats of its prompt.
+        # Corrected rules ignore text of an answer that only repeats the prompt.
         if len(prompt) < repetitions.SHORTEST_ECHO:
             return lambda text: ask(answers.normalise_corrected(text))
         writing = RULES_OF[task].judge in ("sentence", "edge", "spelling")
@@ -88,12 +88,12 @@ class Judge:
 log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
-"""End of reasoning (``</think>``) that precedes the answer by each method, if there are several."""
+"""End of reasoning (``</think>``), of several, after which the answer begins; by method."""
 MORE = {"nominal": tables.INT, "certain": tables.BOOL, "rule": tables.LABEL}
 MORE |= {"pattern": tables.STRING, "cut": tables.BOOL, "echo": tables.BOOL}
-"""Columns that these judgements have in addition. nominal: number of prompts of the template by the
-settings; certain, rule, pattern: as in ``Verdict``; cut: whether the limit of tokens ended the
-answer, null if unknown; echo: whether the answer only repeats its prompt."""
+"""Further columns of these judgements. nominal: the template's number of prompts by the settings;
+certain, rule, pattern: as in ``Verdict``; cut: whether the limit of tokens ended the answer, null
+if unknown; echo: whether the answer only repeats its prompt."""
 _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
 _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
 _ANSWER_COLUMNS = ["text", "opened", "finish"]
@@ -116,7 +116,7 @@ def _judge_batch(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) ->
             ask = judge.ask(prompt["phenomenon"], prompt["template"], arguments, prompt["prompt"])
             verdicts[method] = ask(answer)
             if method == CORRECTED and finish == "length" and not _ENDED.search(answer):
-                # The model would have written more.
+                # The model may have gone on to another answer.
                 verdicts[method] = verdicts[method]._replace(certain=False)
         copied = {name: prompt[name] for name in _COPIED}
         copied["cut"] = None if finish is None else finish == "length"

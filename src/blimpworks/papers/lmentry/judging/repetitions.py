@@ -1,6 +1,7 @@
-"""Remove from an answer what it only repeats of its prompt, such as the question before an answer.
+"""Remove repetitions of the prompt from an answer, such as the question before the answer proper.
 
-Of "question: which is bigger, 3 or 7? 7 is bigger." there remains "7 is bigger.".
+``judge.Judge`` calls ``read_prompt`` once for a prompt, then ``without_prompt`` for each answer:
+"question: which is bigger, 3 or 7? 7 is bigger." becomes "7 is bigger.".
 """
 
 import re
@@ -11,9 +12,9 @@ from typing import NamedTuple
 from blimpworks.papers.lmentry.judging import answers
 
 SHORTEST_ECHO = 12
-"""Characters of the shortest text that counts as a repetition of the prompt."""
+"""Number of characters of the shortest text that is taken for a repetition of the prompt."""
 FEWEST_CUT_WORDS = 3
-"""Fewest words of a second occurrence that the answer's end cuts off."""
+"""Smallest number of words of a repetition that the answer's end cuts off."""
 LONGEST_LABEL = 40
 """Characters of the longest label before a repetition ("Question: "), with marks."""
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")  # between sentences
@@ -74,9 +75,9 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
 def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str] | None) -> str:
     """Remove repetitions of the prompt from an answer.
 
-    ``sentences`` and ``opening``: those of ``read_prompt``. Removes labels of repetitions
-    ("Question: ") and the instruction ("Write a word that ...") too. A question's words stay if a
-    full stop follows: in some languages they are then a statement.
+    ``read_prompt`` returns ``sentences`` and ``opening``. Labels of repetitions ("Question: ") and
+    the instruction ("Write a word that ...") are removed too. A question's words stay if a full
+    stop follows: in some languages they are then a statement.
     """
     hinted = [sentence for sentence in sentences if sentence.hint in answer]
     spans = [match.span() for match in answers.WORD.finditer(answer)] if hinted else []

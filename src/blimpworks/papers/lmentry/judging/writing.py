@@ -1,6 +1,6 @@
-"""Judge answers for which the model writes a sentence with a word, or a word with a letter.
+"""Judge answers to prompts that ask for a sentence with a word, or for a word with a letter.
 
-``judge.Judge`` makes one judge for each task. Its method ``ask`` takes what a prompt was made from
+``judge.Judge`` makes a judge for each task. The judge's method ``ask`` takes a prompt's arguments
 ({"word": "cat"} or {"letter": "t"}) and returns the function that judges answers: by the authors'
 rules, mistakes included (``_published``), or by the definition of the task (``_corrected``).
 
@@ -61,7 +61,7 @@ class SentenceJudge:
         self._containing, self._variant = task == "sentence_containing", variant
         self._particles = declared.particles
         # The release also accepts an introduction ("the sentence is") without a sentence. It looks
-        # for one with a capital in lower-case answers, so in scripts with case it never finds one.
+        # for it with a capital in lower-case answers, and so never finds it in scripts with case.
         article = declared.article.get("sentence", "{}")
         has_case = article.upper() != article
         introduction = compiling.add_article(article, compiling.NEVER)
@@ -121,8 +121,8 @@ class EdgeJudge:
         self._at_start, self._variant = task == "starts_with_word", variant
         self._anywhere = declared.published_anywhere
         self._particles = declared.particles
-        # Compile the expression of a sentence: the word in question and another word, which has
-        # two or more letters or is one of the language's words of one letter.
+        # The expression of a sentence has the word in question and another word: of two or more
+        # letters, or one of the language's words of one letter.
         one_letter_words = declared.published_single.get(task, declared.single)
         valid_words = [f"[{one_letter_words}]"] if one_letter_words else []
         expressions: dict[str, str] = {}
@@ -244,7 +244,7 @@ def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) ->
 
 
 def _add_boundaries(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
-    """Require word boundaries at those ends of a pattern that are ``roles``, by default any."""
+    """Require a word boundary at each end of a pattern that is one of ``roles`` (default: any)."""
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
     ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
     end = r"(?:$|[^\pL\pN_])" if ends else ""
@@ -287,7 +287,7 @@ class SpellingJudge:
         spell = pattern_in_letters if corrected and is_jamo(letter) else str
 
         def with_article(name: str, text: str, repeat: str = "*") -> str:
-            # Marks may surround the word or letter; ``repeat`` says how many follow it.
+            # Marks may surround the word or letter; ``repeat`` quantifies those that follow it.
             article = spell(declared.article.get(name, "{}"))
             return compiling.add_article(article, f"{_MARK}*{text}{_MARK}{repeat}")
 

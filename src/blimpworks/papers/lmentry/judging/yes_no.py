@@ -1,6 +1,7 @@
 """Judge answers to "Are all (or any) of these words animals?", which say yes or no.
 
-The module ``choice`` says what a judge does. Here a prompt is made from, for example,
+``YesNoJudge.ask`` takes a prompt's arguments and returns the function that judges its answers
+(choice.py explains judges). Arguments are for example
 
     {"category": "animals", "words": ["cat", "house", ...], "num_distractors": 1, ...}
 
@@ -22,14 +23,14 @@ ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 _CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
 """Yes or no as the last clause of a line: "in this case, no"."""
 _CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
-"""Roles for the names of one category. Each has another, since two may begin at one position."""
+"""Roles for the names of one category: a role for each, since two may begin at one position."""
 
 
 def category_forms(category: str, prompt: str) -> tuple[str, ...]:
     """Return the forms of a Basque category that the release looks for in answers.
 
-    If words relate to the category ("art") the prompt has the first of five forms of "words related
-    to". If words belong to it there is one form.
+    If words relate to the category ("art"), there are five forms of "words related to", the first
+    as in the prompt. If words belong to the category, there is one form.
     """
     either = category.replace(" eta ", " edo ").lower()
     stem = decline(either, "comitative_singular")
@@ -64,7 +65,7 @@ class YesNoJudge:
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
         either = "|".join(re.escape(forms[0].lower()) for forms in (yes, no))
         self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
-        # Sentences with yes or no, then, for corrected verdicts, statements without either.
+        # Compile sentences with yes or no; for corrected verdicts, then statements without either.
         self._patterns = {}
         for gold, forms in self._forms.items():
             expressions = {}

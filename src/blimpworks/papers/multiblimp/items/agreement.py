@@ -1,7 +1,7 @@
-"""Count how often a language's verbs agree with their subjects, and test whether they must.
+"""Count how often a language's verbs agree with their subjects, and test whether it is a rule.
 
-Inputs are the language's candidates (a subject and a verb each) and its lexicon. Outputs are two
-tables: counts of the combinations of values, and a test of each condition. For example:
+``measure_agreement`` reads the language's candidates (a subject and a verb each) and its lexicon,
+and writes two tables: counts of combinations of values, and a test of each condition. For example:
 
     sv#, both, SV: subject SG, verb SG 950 times, verb PL 3 times -> p = 1e-30, label "+"
 
@@ -40,9 +40,9 @@ EDGE_COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats"
 
 
 def _clear_values(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
-    """Return the one value of a subject and of its verb; None if they are unclear.
+    """Return the value of a subject and the value of its verb; None if they are unclear.
 
-    If one of the two has a single value and the other has that value among others, they agree.
+    If one word has one value, and the other word has this and further values, they agree.
     """
     if len(subject) == 1 and len(verb) == 1:
         (value,), (verb_value,) = subject, verb
@@ -115,7 +115,7 @@ def count_agreement(
     phenomenon: words.Phenomenon,
     options: MultiblimpOptions,
 ) -> Counter[Combination]:
-    """Count the combinations of values of a phenomenon; ``evidence`` is of ``load_evidence``."""
+    """Count the combinations of a phenomenon's values; ``load_evidence`` returns ``evidence``."""
     (values_of_subject, values_of_verb), feature = evidence, phenomenon.feature
     counts: Counter[Combination] = Counter()
     columns = [candidates[name].cast(pa.string()).to_pylist() for name in EDGE_COLUMNS[1:]]
@@ -135,11 +135,11 @@ def run_binomial_tests(
 ) -> tuple[float, float, str]:
     """Test whether ``agreeing`` of ``n`` cases are more or fewer than the null hypothesis allows.
 
-    Returns p of the two one-sided exact binomial tests (more, less agreement) and the label.
-    ``tests`` is the number of tests that a language has of the phenomenon: it divides the corrected
-    threshold (Bonferroni). Labels: "+" significant agreement; "?" undecided; "-" significant
-    absence, which drops the condition. Published only: "~" is near-universal agreement without
-    significance, in more than five cases, and no agreement at all is undecided.
+    Returns the p values of the two one-sided exact binomial tests (more, less agreement), and the
+    label. ``tests`` is the language's number of tests of the phenomenon, by which the corrected
+    variant divides the threshold (Bonferroni). Labels: "+" significant agreement; "?" undecided;
+    "-" significant absence, which drops the condition. Published only: "~" near-universal agreement
+    without significance, in more than five cases; no agreement at all is undecided.
     """
     null = options.agreement.null_probability
     divisor = tests if corrected(options, "bonferroni") else 2
@@ -165,7 +165,7 @@ def measure_agreement(
     counted: Path,
     options: MultiblimpOptions,
 ) -> Mapping[str, int]:
-    """Write the tests (``output``) and the counts; return the counted cases keyed by phenomenon."""
+    """Write the tests (``output``) and the counts (``counted``); return cases by phenomenon."""
     edges = read_table(CANDIDATES, candidates, EDGE_COLUMNS)
     entries = read_table(LEXICON, lexicon)
     counts: dict[str, Counter[Combination]] = {}

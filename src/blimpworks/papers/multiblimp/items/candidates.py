@@ -1,8 +1,8 @@
 """Find the subjects and verbs of a treebank that could agree (MultiBLiMP 1.0, section 4.1).
 
-The input is a language's table of tokens. Outputs are the candidates, and the funnel: a count of
-the subjects that were left out for each reason. A candidate is a subject with the word that agrees
-with it, in one of two constructions:
+``find_candidates`` reads a language's table of tokens. It writes the candidates, and the funnel:
+counts of left out subjects by reason. A candidate is a subject with the word that agrees with it,
+in one of two constructions:
 
     sv  subject and finite verb, or its auxiliary     She *has* sung.
     sp  subject and participle                        Elle est *partie*.
@@ -30,7 +30,7 @@ from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table
 
 RowNumbers = npt.NDArray[np.int64]
-"""Numbers of rows; -1 stands for none."""
+"""Numbers of rows; -1 for none."""
 Strings = npt.NDArray[np.object_]
 SUBJECT_CLASSES = {"NOUN", "PRON"}
 VERB_CLASSES = {"VERB", "AUX"}
@@ -109,15 +109,14 @@ def _table(
 ) -> pa.Table:
     """Make the table of candidates of one ``construction``, with a row for each subject.
 
-    ``inflected`` is the word that agrees, ``word_type`` tells whether it is a verb, auxiliary or
-    participle. ``replaced`` is the word that gets another form. As published, the two differ after
-    an auxiliary that begins the sentence.
+    ``inflected`` is the word that agrees; ``word_type`` is verb, aux or ptcp. ``replaced`` is the
+    word that gets another form. As published, the two differ if the auxiliary begins the sentence.
     """
     verbs = nodes.head[subjects]
     distance = replaced - subjects
     without_feats = check_each(nodes.feats, lambda feats: feats is None)[inflected]
 
-    # Attractors: words between subject and verb that have features like these.
+    # Attractors: words between subject and verb with agreement features, or verbs with any.
     verbal = np.isin(nodes.upos, [*VERB_CLASSES]) & check_each(nodes.feats, lambda f: f is not None)
     attracting = verbal | check_each(
         nodes.feats,

@@ -1,6 +1,6 @@
 """Find the other forms of a verb, and judge which of them make a minimal pair with it.
 
-``Inflector.trace`` takes a verb as it stands in a sentence, with its features and its subject. It
+``Inflector.trace`` takes a verb's form in a sentence, its lemma, its features and its subject. It
 returns each form with another value of the agreement feature, and the reason against it if any:
 
     sings (Number=SG), subject "she"  ->  sing (PL): makes a pair
@@ -33,11 +33,12 @@ Agreement = tuple[tuple[str, frozenset[str]], ...]
 """Accepted values of agreement features, such as ``(("Person", {"3"}), ("Number", {"SG"}))``."""
 Verdict = Literal["right", "undecided", "wrong"]
 RULE, EXCEPTION = 0.5, 0.1
-"""Shares of verbs that have one form in two places: a rule from RULE on, chance below EXCEPTION."""
+"""Shares of verbs with one form for two cells of the paradigm: RULE or more is a rule, below
+EXCEPTION is chance."""
 ENDINGS = (3, 2, 0)
-"""Numbers of last letters by which verbs that inflect alike are found, the longest first."""
+"""Numbers of last letters that similar verbs share, tried in this order."""
 ENOUGH = 5
-"""Fewest verbs with forms in both places from which other verbs' forms are inferred."""
+"""Smallest number of similar verbs with forms in both cells from which a form is inferred."""
 
 
 def _slot(row: LexiconRow) -> Slot:
@@ -50,7 +51,7 @@ def agreement_of(query: Query) -> Agreement:
 
 
 def _is_finite(row: LexiconRow) -> bool:
-    """Tell whether a reading is finite and no imperative, so that it has a subject."""
+    """Tell whether a reading is finite and not imperative, so that it has a subject."""
     features = row.features
     form = features.get("VerbForm", "FIN")
     return form == "FIN" and "Finiteness" not in features and features.get("Mood") != "IMP"
@@ -64,11 +65,11 @@ def _suits(row: LexiconRow, agreement: Agreement) -> bool:
 
 
 class Paradigms:
-    """Finite readings of verbs by mood and tense, where a form may be right in another of these.
+    """Finite readings of verbs by mood and tense, to find forms that are right in another mood.
 
     German *er gehe* is no error: *gehe* is of the first person as an indicative, but of the third
-    as a subjunctive. ``feature`` is the agreement feature. A form in a ``bound`` mood, which only
-    occurs in subordinate clauses, is right nowhere.
+    as a subjunctive. ``feature`` is the agreement feature. ``bound`` moods only occur in
+    subordinate clauses; a form is never right by a reading in one.
     """
 
     def __init__(self, feature: str, lexicons: Sequence[Lexicon], bound: Collection[str]) -> None:
@@ -86,7 +87,7 @@ class Paradigms:
                         lemmas.setdefault(lemma, []).append(row)
                         if self._states_feature(row):
                             self._shown.add(_slot(row))
-        # Slots without a tense, of moods that have one elsewhere: verbs without annotation.
+        # Slots without a tense, in moods with a tense in other slots: verbs that lack annotation.
         slots = self._lemmas_by_slot.keys()
         tensed = {slot.mood for slot in slots if slot.tense is not None}
         self._vague = {slot for slot in slots if slot.tense is None and slot.mood in tensed}
@@ -98,8 +99,8 @@ class Paradigms:
     def verdict(self, lemma: str, disagreeing: Iterable[LexiconRow], subject: Agreement) -> Verdict:
         """Judge whether a form is right for the subject, beside its disagreeing readings.
 
-        It is right by a reading in some mood and tense, or by a rule among similar verbs. It is
-        undecided by exceptions among them, or without evidence from any other mood.
+        A reading in some mood and tense, or a rule among similar verbs, makes it right. Exceptions
+        among similar verbs, or no evidence from any other mood, make it undecided.
         """
         readings = [row for row in disagreeing if _is_finite(row)]
         forms = {row.form for row in readings}
@@ -128,14 +129,14 @@ class Paradigms:
         return "undecided" if other_moods and not evidence else "wrong"
 
     def _fitting(self, rows: Iterable[LexiconRow], agreement: Agreement) -> list[LexiconRow]:
-        """Return the readings that agree with a subject: those that state a value, or else all."""
+        """Return the readings that agree with a subject, preferably those with a stated value."""
         suiting = [row for row in rows if _suits(row, agreement)]
         return [row for row in suiting if self._states_feature(row)] or suiting
 
     def _share(self, lemma: str, slot: Slot, subject: Agreement, row: LexiconRow) -> float | None:
-        """Return the share of similar verbs with one form for two places; None if they are few.
+        """Return the share of similar verbs with one form for two cells; None if they are few.
 
-        The places are the subject's values in ``slot``, and the values and slot of ``row``.
+        The cells are the subject's values in ``slot``, and the values and slot of ``row``.
         """
         values = agreement_of(lookup.defined_query(row))
         for length in ENDINGS:
@@ -150,7 +151,7 @@ class Paradigms:
     def _compare_forms(
         self, ending: str, slot: Slot, subject: Agreement, other_slot: Slot, other_values: Agreement
     ) -> Iterator[bool]:
-        """Yield for each verb of an ending with forms in both places whether it has one form."""
+        """Yield, for each verb of an ending with forms in both cells, whether it has one form."""
         if slot == other_slot:
             return
         other_lemmas = self._lemmas_by_slot.get(other_slot, {})
@@ -182,7 +183,7 @@ class Lookup(NamedTuple):
 
 
 class OtherForm(NamedTuple):
-    """Values of another form of a word, and why it makes no minimal pair."""
+    """Values of another form of a word, and the reason why it makes no minimal pair."""
 
     values: list[str]
     objection: str | None
@@ -200,7 +201,7 @@ class Trace(NamedTuple):
     """Values of the word itself; empty if no source has it."""
     forms: Mapping[str, OtherForm]
     rejected: Mapping[str, int]
-    """Number of forms that make no pair, keyed by reason; of a word without other forms, 1."""
+    """Number of forms that make no pair, keyed by reason; 1 for a word without other forms."""
 
 
 class Inflector:
@@ -240,18 +241,19 @@ class Inflector:
                 return self._trace(*lower, features, subject)
             return Trace(lookups, [], {}, {NO_ENTRY: 1})
 
-        # Agreement features of the subject: the word's rows say what the treebank leaves open.
         matches = [row for entry in successful for row in entry.matches]
         contrasts = [row for entry in successful for row in entry.contrasts]
         columns = {entry.column for entry in successful}
         own_values = {v for entry in successful for v in _defined(entry.matches, entry.column)}
+        # The word's lexicon rows fill agreement features that the treebank leaves open.
         agreeing_query = dict(query)
         for name in lookup.AGREEING:
-            stated = _defined(matches, name) if name not in query or name in columns else set()
-            if stated:
-                agreeing_query[name] = frozenset(stated)
+            if name not in query or name in columns:
+                stated = frozenset(_defined(matches, name))
+                if stated:
+                    agreeing_query[name] = stated
 
-        besides = {name: values for name, values in query.items() if name != self._reported}
+        other_features = {name: values for name, values in query.items() if name != self._reported}
         forms: dict[str, OtherForm] = {}
         for other_form in sorted({row.form for row in contrasts}):
             # All values that the form can have in either source.
@@ -259,7 +261,9 @@ class Inflector:
             for verbs in self.verbs:
                 rows = [row for row in verbs.rows.get(lemma, ()) if row.form == other_form]
                 inflecting = verbs.columns[self.feature]
-                values |= lookup.collect_values(verbs, rows, besides, self._reported, inflecting)
+                values |= lookup.collect_values(
+                    verbs, rows, other_features, self._reported, inflecting
+                )
             objection = self._objection(form, other_form, own_values, values, subject)
             verdict: Verdict = "wrong"
             if objection is None:

@@ -1,15 +1,15 @@
 """Make the lexicon of a language from UniMorph's tables and from its treebanks.
 
-The lexicon is a table with a row for each reading of a word form, its "entry". For example:
+``build_lexicon`` writes a table with an entry (a row) for each reading of a word form:
 
     lemma  form   pos  features                      source    frequency
     sing   sings  V    Mood=IND|Number=SG|Person=3   ud        12
 
 Source: MultiBLiMP 1.0, section 3, and the method notes that it cites.
 
-``unimorph_patches.tsv`` corrects UniMorph's tables first, in order, as the authors did (method
-notes, 2.5; the paper does not mention it). Its column ``table`` names the file that a patch is for;
-an empty one is for all files of the language. Its column ``kind``:
+Patches, the rows of ``unimorph_patches.tsv``, correct UniMorph's tables first, in order, as the
+authors did (method notes, 2.5; the paper does not mention it). ``table`` names the file to correct;
+if it is empty, all files of the language are corrected. ``kind`` is one of:
 
 - ``tags``, ``tags_everywhere``: replace the first, or every, match of ``pattern`` in the tags;
 - ``drop``: leave out lines that match ``pattern``;
@@ -60,7 +60,7 @@ UnimorphRow = tuple[str, str, str]
 
 TABLE = Path(__file__).with_name("unimorph_patches.tsv")
 DROPPED = "\t\t"
-"""Line in place of one to leave out; it has neither lemma nor form."""
+"""Line that replaces a line to leave out; it has neither lemma nor form."""
 PLAIN_WORD = re.compile(r"[a-z]+")
 
 
@@ -98,7 +98,7 @@ def patch_line(line: str, lang: str, table: str) -> str:
 
 
 def patch_rows(rows: Iterable[UnimorphRow], lang: str) -> Iterator[UnimorphRow]:
-    """Add the patches' rows to those of a language's tables, unless these have no row."""
+    """Yield the rows of a language's tables, and rows that patches add if the tables have any."""
     patches = patches_of(lang)
     repeated = [patch for patch in patches if patch.kind == "lemma_as_form"]
     has_rows = False
@@ -127,10 +127,10 @@ def read_unimorph(
 ) -> Iterator[UnimorphRow]:
     """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
-    Skips lines with a blank form or lemma. Skips forms with a space after the ``special``
-    treatments, because pairs replace single words. A table of segmentations separates its tags by
-    "|" too. ``odd`` counts skipped and odd lines by fault. Raises UserError for a line with fewer
-    than three columns, and for a file that is not UTF-8.
+    Skips lines with a blank form or lemma, and forms with a space after the ``special`` treatments,
+    because pairs replace single words. A table of segmentations separates its tags by "|" too. The
+    numbers of skipped and odd lines are added to ``odd``, by fault. Raises UserError for a line
+    with fewer than three columns, and for a file that is not UTF-8.
     """
     has_segments = path.suffix == ".segmentations"
     respell = corrected(options, "scripts")
@@ -187,7 +187,7 @@ def unimorph_entries(
 
 
 def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[LexiconEntry, int]:
-    """Return the frequency of each lower-case entry of a treebank, without rare ones."""
+    """Return the frequency of each entry of a treebank, in lower case, without rare entries."""
     is_clean = pa.array(~np.logical_or.reduce([*words.unwanted_rows(tokens, options).values()]))
     has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
     columns = ["lemma", "form", "upos", "feats"]
@@ -203,13 +203,13 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
     by_language = corrected(options, "letter_case")
     small = partial(words.lower_case, lang=lang) if by_language else str.lower
     counts: Counter[LexiconEntry] = Counter()
-    written: dict[LexiconEntry, str] = {}  # in the order of the authors' file
+    written: dict[LexiconEntry, str] = {}  # entries as in the authors' file, which sorts them so
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
     for lemma, form, upos, feats, count in zip(*cells, strict=True):
         pos = POS_OF_UPOS.get(upos or "")
         if pos is None or "_" in lemma:
             continue
-        # A finite verb is indicative and active, and a word with a mood is finite, if unmarked.
+        # Unmarked finite verbs are indicative and active; unmarked words with a mood are finite.
         ud_features = dict(words.parse_feats(feats))
         if ud_features.get("VerbForm") == "Fin":
             ud_features.setdefault("Mood", "Ind")
@@ -246,10 +246,10 @@ def _rare_forms(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry
 
 
 def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEntry]:
-    """Find entries that occur once and are nearly like the commonest entry of their form.
+    """Find entries that occur once and are similar to the commonest entry of their form.
 
-    They differ from it by at most two tags and have the same class of words. The commonest entry
-    must be more than ``ratio`` times as frequent.
+    Similar entries have the same class of words, and differ by at most two tags. The commonest
+    entry must be more than ``ratio`` times as frequent.
     """
     entries_by_form: dict[tuple[str, str], list[LexiconEntry]] = defaultdict(list)
     for entry in counts:
@@ -257,10 +257,10 @@ def _rare_bundles(counts: Counter[LexiconEntry], ratio: float) -> set[LexiconEnt
     dropped: set[LexiconEntry] = set()
     for entries in entries_by_form.values():
         commonest = max(entries, key=counts.__getitem__)
-        its_tags = {commonest.pos, *commonest.features.split("|")}
+        common_tags = {commonest.pos, *commonest.features.split("|")}
         for entry in entries:
             is_rare = counts[entry] == 1 and counts[commonest] > ratio
-            differing = its_tags ^ {entry.pos, *entry.features.split("|")}
+            differing = common_tags ^ {entry.pos, *entry.features.split("|")}
             if is_rare and entry.pos[0] == commonest.pos[0] and len(differing) <= 2:
                 dropped.add(entry)
     return dropped
@@ -274,10 +274,10 @@ def build_lexicon(
     output: Path,
     options: MultiblimpOptions,
 ) -> dict[str, int]:
-    """Write the ``lexicon`` of a language.
+    """Write the lexicon of a language; return the numbers of entries by source, and of odd lines.
 
-    ``special`` names the treatments of the language's spelling (``words.TREATMENTS``). Returns the
-    numbers of entries of each source ("unimorph", "ud"), and of odd lines ("lines_blank" …).
+    ``special`` names the treatments of the language's spelling (``words.TREATMENTS``). The keys are
+    "unimorph", "ud", "lines_blank" and so on.
     """
     token_words = words.read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(token_words, lang, options)

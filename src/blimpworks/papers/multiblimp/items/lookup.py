@@ -1,8 +1,8 @@
-"""Load the lexicon of a language, and find the readings of a word and those that contrast with it.
+"""Load the lexicon of a language, and find a word's readings, and readings that contrast with it.
 
-A word of a sentence is looked up by a query: the values that its features may have. Source:
-MultiBLiMP 1.0, section 4.3; the rules of matching follow the authors' code. A lexicon is a table of
-readings of word forms, from UniMorph and from treebanks:
+``load_lexicon`` loads, ``find_matches`` and ``find_contrasts`` look up. A query has the accepted
+values of features. Source: MultiBLiMP 1.0, section 4.3; the rules of matching follow the authors'
+code. A lexicon is a table of readings of word forms, from UniMorph and from treebanks:
 
     lemma  form   pos  features                           source    frequency
     sing   sings  V    Mood=IND|Number=SG|Person=3        unimorph
@@ -24,17 +24,16 @@ SOURCES = ("unimorph", "ud")
 SUBJECT_PARTS = ("N", "PRO", "PRON")
 """Parts of speech of possible subjects."""
 RARE = 10
-"""A reading is rare if another one of its form is more than this many times as frequent.
-
-It is also rare if another lemma has the same form and features more often.
-"""
+"""A reading is rare if another reading of its form is more than this many times as frequent. It
+is also rare if another lemma has the same form and features more often."""
 AGREEING = (
     *("Number", "Number[subj]", "Person", "Person[subj]", "Gender", "Gender[subj]"),
     *("Animacy", "SubGender"),
 )
 """Features that verbs may share with their subjects."""
 MAY_DIFFER = frozenset((*AGREEING, "Agglutination", "ExtPos"))
-"""Features of agreement, those that change with them (Polish *mógł-*) or don't concern the form."""
+"""Features that may differ within a pair: those of agreement, those that change with them (Polish
+*mógł-*), and those that don't concern the form."""
 Query = Mapping[str, frozenset[str]]
 """Accepted values keyed by feature, such as ``{"Number": {"SG"}, "Person": {"1", "2"}}``."""
 
@@ -93,8 +92,8 @@ def load_lexicon(
 ) -> Lexicon:
     """Load the ``needed`` lemmas or forms (``key``) of one ``source`` of a ``lexicon`` table.
 
-    With ``participles`` other verb forms are left out. A feature that one row states has its
-    assumed value in the others. UniMorph has no frequencies, so none of its readings is rare.
+    With ``participles`` other verb forms are left out. If a row states a feature, rows that do not
+    have its assumed value. UniMorph has no frequencies, so none of its readings is rare.
     """
     rows = table.filter((pc.field("source") == source) & pc.field("pos").isin([*parts_of_speech]))
     bundle_counts = Counter(rows["features"].cast(pa.string()).to_pylist())
@@ -147,9 +146,9 @@ def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArr
 def _inflecting_column(
     bundle_counts: Mapping[str, int], readings: Readings, names: Sequence[str]
 ) -> str | None:
-    """Choose the feature that inflects among ``names``: that with most rows of its rarest value.
+    """Choose, among ``names``, the feature by which rows inflect; None without any.
 
-    It must have two values or more, unless it is the only one.
+    It is the feature whose rarest value has most rows. Of several names, it has two values or more.
     """
     if len(names) == 1:
         return names[0] if names[0] in _stated_features(readings) else None
@@ -178,7 +177,7 @@ INDICATIVE = query_of({"Mood": "Ind"})
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
-    """Tell whether a row has the queried values, or leaves them open except in ``column``."""
+    """Tell whether a row has the queried values; it may leave them open, but not in ``column``."""
     for name, accepted in query.items():
         value = row.features.get(name)
         if value in accepted:
@@ -210,9 +209,9 @@ def find_contrasts(
     """Find the tightest rows of the row's lemma with another value in ``column``.
 
     All other features that the row defines must be the same. A row that leaves the column open has
-    no contrast. One that lacks the column (Number[subj] is not assumed) has another value, as in
-    the authors' code, where it can be the tightest match. With ``strict``, rare readings are left
-    out, and rows that state more or fewer features beside agreement than the row.
+    no contrast. A row without the column (Number[subj] is not assumed) has another value, as in the
+    authors' code, where it can be the tightest match. With ``strict``, rare readings are left out,
+    and rows that differ from the row in features beside agreement.
     """
     value = row.features.get(column, words.UNDEFINED)
     if value == words.UNDEFINED:
@@ -243,7 +242,7 @@ def _fixed_features(row: LexiconRow) -> dict[str, str]:
 def collect_values(
     lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, column: str, inflecting: str | None
 ) -> set[str]:
-    """Collect values of ``column`` in rows that fit a query; none may leave ``inflecting`` open."""
+    """Collect the values of ``column`` in rows that fit a query and define ``inflecting``."""
     query = lexicon.relevant(query)
     fitting = (row for row in rows if _fits(row, query, inflecting))
     return {row.features[column] for row in fitting if column in row.features}

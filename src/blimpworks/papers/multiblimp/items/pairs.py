@@ -1,8 +1,8 @@
-"""Make minimal pairs: put another form in the place of the word that agrees.
+"""Make minimal pairs: replace the word that agrees by another form of it.
 
-Inputs are a language's candidates (a subject and a verb that should agree), its lexicon, and the
-labels of its agreement tests. Outputs are a row for each pair, and the funnel: a count of
-candidates lost for each reason. A pair:
+``build_pairs`` reads a language's candidates (a subject and a verb that should agree), its lexicon,
+and the labels of its agreement tests. It writes a row for each pair, and the funnel: counts of
+rejected candidates and forms, by reason. A pair:
 
     good  She often sings.    good_form  sings    grammatical    SG
     bad   She often sing.     bad_form   sing     ungrammatical  PL
@@ -51,8 +51,8 @@ class Surface(NamedTuple):
 def load_surfaces(rows: pa.Table, sentences: Path, whole_contractions: bool) -> dict[int, Surface]:
     """Load sentences as written, keyed by their number, from rows of ``tokens``.
 
-    With ``whole_contractions`` a contraction is one unit, unless it only joins its words. Without,
-    its words stand apart ("de le").
+    With ``whole_contractions`` a contraction is one unit, unless it only joins its words. Otherwise
+    its words are separate units ("de le").
     """
     columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
     units_by_sentence: dict[int, list[Unit]] = {}
@@ -89,13 +89,13 @@ CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *inflection.REJECTION_REASONS)
 UNDECIDED = "of these, possibly right in another mood"
-"""Label of pairs with a form that might be right in a mood that the lexicons lack."""
+"""Line of the funnel that counts pairs whose bad form may be right in a mood that lexicons lack."""
 
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
     """Return a subject's features, which its ``verb`` should share.
 
-    With ``third``, nouns and most pronouns get the third person if they have none.
+    With ``third``, nouns and most pronouns without a person get the third person.
     """
     features = words.parse_feats(row["subject_feats"])
     pronoun = features.get("PronType", "Prs")
@@ -106,9 +106,9 @@ def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str
 
 
 def capitalised_like(form: str, original: str, lang: str, published: bool) -> str:
-    """Capitalise a form if the original is, and all of it if all of the original is.
+    """Return a form in the case of the original: capitalised, all capitals, or unchanged.
 
-    With ``published``, all letters but the first are lower-cased.
+    With ``published``, all letters after a capital are lower-cased.
     """
     if not original[:1].isupper():
         return form
@@ -123,7 +123,7 @@ class Candidate(NamedTuple):
 
     row: Row
     verb_features: dict[str, str]
-    """The verb's features, and those that it takes over from its subject."""
+    """The verb's features; the subject's agreement features fill those that it lacks."""
     attractors: list[str]
     """Values of the agreement feature of words between subject and verb, in UniMorph's names."""
 
@@ -135,10 +135,10 @@ def _candidates(
     options: MultiblimpOptions,
     counts: Counter[str],
 ) -> Iterator[Candidate]:
-    """Yield the candidates that agree; count the rejected in ``counts``.
+    """Yield the candidates that agree; add the rejected to ``counts``.
 
-    In the authors' code a verb keeps the features that it takes over from one subject. They are
-    compared with its next subject, and seen when the verb is an attractor.
+    In the authors' code a verb keeps the features that one subject has filled. They are compared
+    with the verb's next subject, and are its features where the verb is an attractor.
     """
     lingers = not corrected(options, "copied_features")
     third = corrected(options, "subject_person")
@@ -150,19 +150,18 @@ def _candidates(
         agrees = True
         for name, value in controller_of(row, verb, third).items():
             if name in words.AGREEMENT_FEATURES:
-                # The verb takes over what it lacks.
+                # The subject's value fills one that the verb lacks, and then they agree.
                 agrees &= verb.setdefault(name, value) == value
         if not agrees:
             counts[MISMATCH] += 1
         elif not phenomenon.meets_conditions(lang, verb):
             counts[CONDITION] += 1
         else:
-            features = (
-                completed.get((row["sentence"], word), words.parse_feats(feats))
-                for word, feats in zip(row["between"], row["between_feats"], strict=True)
-            )
-            values = (between.get(phenomenon.feature) for between in features)
-            attractors = [words.to_unimorph(value) for value in values if value is not None]
+            attractors = []
+            for word, feats in zip(row["between"], row["between_feats"], strict=True):
+                features = completed.get((row["sentence"], word), words.parse_feats(feats))
+                if features.get(phenomenon.feature) is not None:
+                    attractors.append(words.to_unimorph(features[phenomenon.feature]))
             yield Candidate(row, verb, attractors)
 
 
@@ -177,35 +176,34 @@ def pairs_of(
 ) -> tuple[list[Row], Counter[str]]:
     """Make the pairs of a phenomenon's candidates.
 
-    ``labels`` are those of the agreement tests, keyed by verb type, order and value. Returns the
-    pairs, and counts of rejected candidates and forms keyed by reason, and of UNDECIDED pairs.
+    ``labels`` are the labels of agreement tests, keyed by verb type, order and value. Returns the
+    pairs, and counts of rejected candidates and forms by reason, and of UNDECIDED pairs.
     """
     pairs: list[Row] = []
     counts: Counter[str] = Counter()
     # The list completes all verbs before the first pair is made.
     for row, verb, attractors in [*_candidates(rows, lang, phenomenon, options, counts)]:
         origin, units = surfaces[row["sentence"]]
-        at = next(i for i, unit in enumerate(units) if row["replaced"] in unit.word_ids)
-        unit = units[at]
+        position = next(i for i, unit in enumerate(units) if row["replaced"] in unit.word_ids)
+        unit = units[position]
         if len(unit.word_ids) > 1:
             counts[CONTRACTION] += 1
             continue
 
         # The sentence is ``before``, the word that is replaced, and ``after``.
         spaced = [text_unit.text + (" " if text_unit.space_after else "") for text_unit in units]
-        before = "".join(spaced[:at]).lstrip()
-        after = (" " if unit.space_after else "") + "".join(spaced[at + 1 :])
+        before = "".join(spaced[:position]).lstrip()
+        after = (" " if unit.space_after else "") + "".join(spaced[position + 1 :])
         good, start = (before + unit.text + after).rstrip(), len(before)
 
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         trace = inflector.trace(row["form"], lemma, features, row["subject_form"])
         counts.update(trace.rejected)
-        # Tests are of this type of verb, or of verbs and auxiliaries together.
-        tested_types = [(t, row["order"]) for t in (row["kind"], tables.BOTH_TYPES)]
+        # A test is of this type of verb, or of verbs and auxiliaries together.
         good_labels = []
         for value in trace.own_values:
-            by_type = (labels.get((*tested, value)) for tested in tested_types)
-            good_labels.append(next(filter(None, by_type), "?"))
+            label = labels.get((row["kind"], row["order"], value))
+            good_labels.append(label or labels.get((tables.BOTH_TYPES, row["order"], value), "?"))
         of_candidate = {
             "lang": lang,
             "phenomenon": phenomenon.name,
@@ -246,8 +244,8 @@ def pairs_of(
             bad = (before + bad_form + after).rstrip()
             key = (lang, phenomenon.name, *origin.values(), row["subject"], start)
             identifier = item_id(*key, good, bad)
-            # Two forms that differ only in case can make the same sentence, or the good one. Two
-            # sources can write one form by different code points.
+            # Forms that differ only in case or in code points may make one sentence, which may also
+            # be the good sentence.
             same = normalize("NFC", bad) == normalize("NFC", good)
             if same or identifier in pairs_by_id:
                 counts[inflection.SAME_FORM] += 1
@@ -270,9 +268,9 @@ def pairs_of(
 def load_resources(
     rows: Sequence[Row], lexicon: pa.Table, construction: str, lang: str, any_case: bool
 ) -> tuple[list[lookup.Lexicon], list[lookup.Lexicon]]:
-    """Load the verbs, and the possible subjects, of a construction's candidates.
+    """Load the lexicons of verbs, and of subjects, that a construction's candidates need.
 
-    Both are lists of lexicons in the order of ``lookup.SOURCES``.
+    Each list has a lexicon for each of ``lookup.SOURCES``, in order.
     """
     lemmas = lookup.spellings((row["lemma"].replace("_", "") for row in rows), any_case, lang)
     subjects = lookup.spellings((row["subject_form"] for row in rows), any_case, lang)
@@ -323,10 +321,10 @@ def build_pairs(
             items += pairs
             reasons = (*ALL_REASONS, inflection.RIGHT) if judged_right else ALL_REASONS
             dropped = {f"- {reason}": rejected[reason] for reason in reasons}
-            outcomes = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
+            stage = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
             if judged_right:
-                outcomes[UNDECIDED] = rejected[UNDECIDED]
-            counts[f"pairs {phenomenon.name}"] = outcomes
+                stage[UNDECIDED] = rejected[UNDECIDED]
+            counts[f"pairs {phenomenon.name}"] = stage
     write_rows(items, tables.ITEM_SCHEMA, output)
     tables.write_funnel(funnel, lang, counts)
     return counts

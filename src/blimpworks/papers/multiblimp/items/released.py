@@ -1,17 +1,18 @@
-"""Read MultiBLiMP's released pairs and make items of them; write items as a release.
+"""Read MultiBLiMP's released pairs as items, and write items in the layout of the release.
 
-The release is the data set jumelet/multiblimp on the Hugging Face hub. Each language has a
-``<lang>/data.tsv`` of 36 columns with headings, quoted like CSV; some of them:
+``build_released_items`` reads, ``export_items`` writes; a command calls each. The release is the
+data set jumelet/multiblimp on the Hugging Face hub. Each language has a ``<lang>/data.tsv`` of 36
+columns with headings, quoted like CSV; some of them:
 
     sen               wrong_sen        verb_idx  feature_vals  phenomenon
     She often sings.  She often sing.  2         SG -> PL      SV-#
 
-Positions of words count from 0; that of an auxiliary is a decimal number ("11.0"). Features, lists
-of words and the sentence's comments are Python literals. The authors read their tables by pandas
-with its defaults, which takes a word such as "None" for a missing cell.
+Positions of words are from 0; an auxiliary's is a decimal number ("11.0"). Features, lists of words
+and the sentence's comments are Python literals. The authors read their tables by pandas with its
+defaults, which takes a word such as "None" for a missing cell.
 
-Items have the ids of regenerated ones. An export lacks some facts of the release: most features of
-attractors, and most of the sentence's comments in ``metadata``.
+A released pair has the id of the same pair made from the treebank. An export lacks some facts of
+the release: most features of attractors, and most of the sentence's comments in ``metadata``.
 """
 
 import csv
@@ -108,18 +109,18 @@ class ReleasedPair(BaseModel, frozen=True):
     def _fits_together(self) -> Self:
         before, _, after = self.feature_vals.partition(" -> ")
         participle = self.inflect_item == words.PARTICIPLE
-        # The authors compare values as texts, so that "3IMP" is of the condition "3" too.
+        lacks_auxiliary = self.inflect_item == "aux" and self.cop_idx is None
+        more_congruent = self.num_congruent_attractors > self.num_attractors
+        # "in" a text and not equal: the authors' "3IMP" is of the condition "3" too.
         faults = {
             "both sentences are the same": self.sen == self.wrong_sen,
             "wo is not the order that distance has": (self.distance > 0) != (self.wo == "SV"),
             "feature_vals lacks grammatical_feature": self.grammatical_feature not in before,
             "feature_vals lacks ungrammatical_feature": self.ungrammatical_feature not in after,
             "inflect_item is not of phenomenon": participle != self.phenomenon.startswith("SP"),
-            "an auxiliary agrees, but cop_idx is empty": self.inflect_item == "aux"
-            and self.cop_idx is None,
+            "an auxiliary agrees, but cop_idx is empty": lacks_auxiliary,
             "num_attractors is not how many there are": len(self.attractors) != self.num_attractors,
-            "there are more congruent attractors than attractors": self.num_congruent_attractors
-            > self.num_attractors,
+            "there are more congruent attractors than attractors": more_congruent,
         }
         for fault, is_faulty in faults.items():
             if is_faulty:
@@ -128,22 +129,20 @@ class ReleasedPair(BaseModel, frozen=True):
         return self
 
     def regions(self) -> Regions:
-        """Find where the sentences differ: in a word after the prefix. Raises ValueError if not."""
-        capitalised = (
-            capitalised_like(self.swap_head, "A", self.lang, published)
-            for published in (True, False)
-        )
-        forms = dict.fromkeys((self.swap_head, *capitalised))
-        # The release has an empty prefix where pandas reads it as a missing cell.
+        """Return the spans of the only differing word. Raises ValueError for other differences."""
+        forms = [self.swap_head]
+        for published in (True, False):
+            forms.append(capitalised_like(self.swap_head, "A", self.lang, published))
+        # The release has an empty prefix where pandas took it for a missing cell.
         prefixes = [self.prefix] if self.prefix else ["", *words.READ_AS_MISSING]
-        for prefix, form in product(prefixes, forms):
+        for prefix, form in product(prefixes, dict.fromkeys(forms)):
             remainder = self.sen[len(prefix) :]
             start = len(self.sen) - len(remainder.lstrip())
             after = self.wrong_sen[start + len(form) :]
             end = len(self.sen) - len(after)
-            swapped = prefix + self.sen[len(prefix) : start] + form + after
+            wrong = prefix + self.sen[len(prefix) : start] + form + after
             fits = self.sen.startswith(prefix) and self.sen.endswith(after)
-            if fits and end > start and self.wrong_sen == swapped:
+            if fits and end > start and self.wrong_sen == wrong:
                 return Regions(start, end, start, start + len(form))
         raise ValueError("wrong_sen is not sen with swap_head in place of the word after prefix")
 
@@ -164,7 +163,7 @@ def read_rows(path: Path, lang: str) -> Iterator[tuple[int, ReleasedPair]]:
                 if row.lang != lang:
                     raise UserError(
                         f"{path}:{line}: lang is {row.lang!r}; expected {lang!r}, as the directory "
-                        "is called. Put the file where it belongs."
+                        "is called. Move the file to the directory of its language."
                     )
                 yield line, row
                 line = last + 1
@@ -240,9 +239,8 @@ def build_released_items(
 ) -> int:
     """Write a language's released items of the chosen phenomena, in file order; return how many.
 
-    ``pairs`` is the number that the file must have, None if unknown. A pair drawn in two conditions
-    occurs twice, with the same id. Raises UserError, with the line, for a missing or malformed
-    file.
+    ``pairs`` is the expected number of the file's pairs; None: no check. A pair drawn in two
+    conditions occurs twice, with the same id. Raises UserError for a missing or malformed file.
     """
     name = f"{file.parent.name}/{file.name}"
     rows = [released_item(line, row, name, revision or None) for line, row in read_rows(file, lang)]
@@ -264,7 +262,7 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
     """
     construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
     auxiliary = item["inflected"] == "aux"
-    # Attractors have one feature, the one that agrees, in UD's spelling.
+    # Attractors have only the feature that agrees, in UD's spelling.
     agreeing, values = words.PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
     word_features = {value: {"feats": {agreeing: words.from_unimorph(value)}} for value in values}
     congruent = [word_features[value] for value in values if value == item["grammatical"]]
@@ -297,9 +295,9 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def export_items(items: Path, output: Path) -> int:
-    """Write sampled items in the release's layout; return how many.
+    """Write sampled items in the release's layout; return how many. An empty table gives no file.
 
-    Raises UserError for a table of other pairs. Writes no file for an empty table.
+    Raises UserError for a table of pairs that were not drawn, or of another version.
     """
     table = read_table(ITEMS, items)
     missing = [name for name in ITEM_SCHEMA.names if name not in table.column_names]

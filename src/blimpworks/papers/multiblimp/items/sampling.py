@@ -1,14 +1,14 @@
 """Draw a balanced sample of a language's minimal pairs, at most 100 for each condition.
 
-The input is the table of all pairs of a language. Outputs are the drawn pairs (the benchmark's
-items), and the funnel: a count of the other pairs for each reason. A condition is a contrast:
+``sample_items`` reads the table of all pairs of a language. It writes the drawn pairs (the items of
+the benchmark), and the funnel: counts of the other pairs by reason. A condition is a contrast:
 
     phenomenon  grammatical  ungrammatical  order  inflected
     sv#         SG           PL             SV     verb       She often sings. / She often sing.
 
 Pairs with common traits, such as a frequent verb, get a low weight and are drawn less often.
 Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so their sample cannot be
-repeated. This one depends only on the seed, the condition and the pairs.
+repeated. Our sample depends only on the seed, the condition and the pairs.
 """
 
 import heapq
@@ -72,7 +72,7 @@ def select_pairs(
 
 
 def _traits(pair: PairRow, published: bool) -> list[tuple[str, Any]]:
-    """List the (name, value) of traits to balance; the authors' code has two beside the paper's."""
+    """List the (name, value) of traits to balance; the authors' code adds two to the paper's."""
     attractors, congruent = pair["attractors"], pair["congruent_attractors"]
     traits = [
         ("subject", pair["subject"]),
@@ -99,14 +99,14 @@ def draw_pairs(
     """Draw at most ``per_condition`` of a condition's pairs by weight, without replacement.
 
     Each pair gets the key log(u) / weight, where u is random; the pairs with the largest keys are
-    drawn. This equals drawing one after another (Efraimidis and Spirakis 2006), whatever the order
-    of the input. Returns the pairs by item_id; ``weight`` is the share of the condition's weight.
+    drawn. This equals drawing one after another (Efraimidis and Spirakis 2006), in any order of the
+    input. Returns the pairs, sorted by item_id; ``weight`` is a share of the condition's weight.
     """
     weights = compute_weights(pairs, published=not corrected(options, "balance"))
     total = math.fsum(weights)
     keys = []
     for pair, weight in zip(pairs, weights, strict=True):
-        # A hash stands for the random u, so that the draw does not depend on other pairs.
+        # A hash is used as the random u, so that the draw does not depend on other pairs.
         text = f"{options.sampling.seed}\x1f{tuple(condition)}\x1f{pair['item_id']}".encode()
         digest = int.from_bytes(blake2b(text, digest_size=8).digest())
         keys.append(math.log((digest + 0.5) / 2**64) / weight)
@@ -117,7 +117,7 @@ def draw_pairs(
 
 
 def _label_of(condition: Condition, pairs: Iterable[PairRow]) -> str:
-    """Return the label that pairs have for the condition's grammatical value; "?" if none has."""
+    """Return the label of the condition's grammatical value in its pairs; "?" without one."""
     for pair in pairs:
         values, labels = pair["grammatical"].split("|"), pair["label"].split("|")
         label_by_value: dict[str, str] = dict(zip(values, labels, strict=True))
@@ -126,6 +126,7 @@ def _label_of(condition: Condition, pairs: Iterable[PairRow]) -> str:
     return "?"
 
 
+# Lines of the funnel.
 TOO_FEW = "- too few pairs of the phenomenon"
 NO_AGREEMENT = "- no agreement"
 AGAIN, NOWHERE = "+ in a further condition", "- in no condition"
@@ -163,7 +164,7 @@ def sample_pairs(
         if only_once:
             used_ids.update(pair["item_id"] for pair in members)
 
-        # Of a pair with several values, only those of the condition count from here on.
+        # From here on, a pair with several values has only the condition's values.
         of_condition = {
             "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
             "grammatical": grammatical,

@@ -1,15 +1,15 @@
 """Read words of treebanks and UniMorph tables: their features, their spelling, unwanted words.
 
-Source: MultiBLiMP 1.0, sections 3.2, 4.1 and 5, appendix A.1, and the authors' code. The stages
-that make items call these functions.
+All stages that make items call these functions. Source: MultiBLiMP 1.0, sections 3.2, 4.1 and 5,
+appendix A.1, and the authors' code.
 
-Features: UniMorph has tags ("V;PRS;3;SG"), treebanks have names and values ("Number=Sing"). Both
-become Universal Dependencies' names with UniMorph's values, such as "Number=SG". The tag inventory
-is the UniMorph schema's, with additions of its tables. The grouping of tags, the map of values
-between the two resources and the assumed values are the authors'.
+Features: UniMorph has tags ("V;PRS;3;SG"), treebanks have names and values ("Number=Sing").
+``parse_tags`` and ``to_unimorph`` turn both into Universal Dependencies' names with UniMorph's
+values, such as "Number=SG". The tag inventory is the UniMorph schema's, with additions of its
+tables. The authors chose the grouping of tags, the map of values and the assumed values.
 
-Spelling: the column ``special`` of ``config/languages.tsv`` names the treatments of a language.
-"published:" before a name restricts it to the authors' way, "corrected:" to ours.
+Spelling: ``special`` in ``config/languages.tsv`` names a language's treatments (``TREATMENTS``).
+"published:" or "corrected:" before a name restricts it to that variant.
 """
 
 import re
@@ -62,7 +62,7 @@ _FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
 
 @cache
 def tag_features() -> dict[str, str]:
-    """Return the feature of each UniMorph tag; "pos" for parts of speech."""
+    """Return the feature of each UniMorph tag, such as Number of SG; "pos" for parts of speech."""
     features: dict[str, str] = {}
     for row in read_cells(Path(__file__).with_name("unimorph_tags.tsv")):
         for tag in row["tags"].split():
@@ -98,7 +98,7 @@ def render(features: Iterable[tuple[str, str]]) -> str:
 
 
 def _split_tags(tags: str) -> list[str]:
-    """Split UniMorph's ``;``-separated tags, whichever variant of its notation they have."""
+    """Split UniMorph's ``;``-separated tags, in any variant of its notation."""
     # "NOM(3,SG)" becomes "3;SG", and "{1/3}" becomes "1+3".
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
@@ -131,8 +131,8 @@ def has_unknown_tags(tags: str) -> bool:
 def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
     """Parse a UniMorph tag string: part of speech and features, one pair for each reading.
 
-    "V;PRS;1+2;SG" has two readings, and so has a feature that is tagged twice. Unknown tags are
-    left out. The part of speech is "" where none is tagged.
+    "V;PRS;1+2;SG" has two readings, as has a feature with two tags. Unknown tags are left out. The
+    part of speech is "" if no tag has it.
     """
     feature_of_tag = tag_features()
     values_by_feature: dict[str, list[str]] = {}
@@ -149,7 +149,7 @@ def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
 
 
 PARTICIPLE = "ptcp"
-"""Kind of a participle item; subject-verb items are "verb" or "aux"."""
+"""Type of the word that agrees in items of participles; others have "verb" or "aux"."""
 
 COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gender": ("Gender",)}
 """Features of lexicon rows that may show an agreement feature; ``load_lexicon`` chooses one."""
@@ -214,12 +214,12 @@ class Treatment:
     unimorph: tuple[str, ...] = ()
     """Columns of a UniMorph table, of ``WORD_COLUMNS``."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """MISC attribute that has a better spelling, keyed by column; used where a word has it."""
+    """MISC attribute with a better spelling, keyed by column; words without it are converted."""
 
 
 TREATMENTS = {
     "unidecode": Treatment(unidecode, unimorph=WORD_COLUMNS),
-    # The first of several forms in one cell.
+    # Takes the first of several forms in one cell.
     "first_comma": Treatment(lambda text: text.split(", ")[0], tokens=(), unimorph=("form",)),
     "uyghur_translit": Treatment(
         lambda text: text.translate(UYGHUR_LATIN),
@@ -305,13 +305,13 @@ DOTLESS_I = frozenset({"aze", "azj", "crh", "gag", "ota", "tur"})
 
 
 def lower_case(word: str, lang: str) -> str:
-    """Write a word in small letters; "İ" becomes "i" in any language, without a second dot."""
+    """Write a word in lower case; "İ" becomes "i" in any language, without a second dot."""
     word = word.replace("I\u0307", "İ")
     return (word.replace("I", "ı") if lang in DOTLESS_I else word).replace("İ", "i").lower()
 
 
 def upper_case(word: str, lang: str) -> str:
-    """Write a word in capitals, by the language's rules."""
+    """Write a word in upper case, by the language's rules."""
     return (word.replace("i", "İ") if lang in DOTLESS_I else word).upper()
 
 
@@ -327,8 +327,8 @@ UNWANTED_MISC = r"(^|\|)([^=|]*Correct[^=|]*|(Lang|OrigLang)=[^|]*)"
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, RowMask]:
     """Mark rows of ``tokens`` to leave out: slips, typos, words of other languages and styles.
 
-    Returns a mask of the rows for each reason. Reads the columns deprel, feats and misc, also of
-    multiword ranges.
+    Returns a mask [rows] for each reason, from the columns deprel, feats and misc, which multiword
+    ranges have too.
     """
     deprel, feats, misc = (tokens[name].cast(pa.string()) for name in ("deprel", "feats", "misc"))
     reasons = {

@@ -1,9 +1,9 @@
-"""Build UrBLiMP's minimal pairs: apply rules to treebanks' sentences, and say why a match fails.
+"""Build UrBLiMP's minimal pairs: apply rules to treebanks' sentences, and record failed matches.
 
-``build_items`` reads a folder of rules and the tables of a treebank. It writes items (pairs),
-counts of matches, and rejected matches. A match is a place in a sentence ("tree") that fits a
-rule's pattern. It becomes a draft, which the rule's operations change into the other sentence of a
-pair. Forms must be attested, and the change must make the sentence ungrammatical.
+``build_items`` (at the end) reads a folder of rules and the tables of a treebank. It writes items
+(pairs), counts of matches, and rejected matches. A match has words of a sentence ("tree") that fit
+a rule's pattern. The rule's operations change a copy of the sentence ("draft") into the other
+sentence of a pair. Forms must be attested, and the change must make the sentence ungrammatical.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, but with open data, because neither the
 paper's treebank nor its corpus is public.
 """
@@ -31,7 +31,7 @@ from blimpworks.papers.urblimp.tables import DROPPED, ITEM_SCHEMA, KEPT, REJECTE
 from blimpworks.tables import LEXICON, read_table, write_rows
 
 BEGINNING, END = "^", "$"
-"""Marks in place of neighbours of the first and last word."""
+"""Marks before the first word of a sentence, and after the last."""
 LIST = "small"
 """Word list that wordfreq has for all its languages."""
 
@@ -82,7 +82,7 @@ class Absent(LookupError):
 
 
 class Rejected(Exception):
-    """A match gives no pair; the message says why."""
+    """A match gives no pair; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Slot:
 
 @dataclass
 class Draft:
-    """A sentence that operations change: its words in their present order and forms."""
+    """A sentence to change: its words in their present order and forms."""
 
     tree: Tree
     slots: list[Slot]
@@ -115,7 +115,7 @@ class Draft:
         raise Absent
 
     def size(self) -> int:
-        """Count the words between spaces; a form such as a fused pronoun may have more than one."""
+        """Count the words between spaces; a form such as a fused pronoun may have several."""
         return sum(len(form.split()) for form in self.forms)
 
     def word(self, index: int) -> TreeWord:
@@ -158,8 +158,8 @@ def revise(
 ) -> None:
     """Carry out an operation on a draft. Raises Rejected if the sentence does not allow it.
 
-    ``nodes`` has the indices of words in the tree by their names in the rule. The name of an added
-    word is entered.
+    ``nodes`` has the indices of words in the tree by their names in the rule; an added word's name
+    is added.
     """
     match operation:
         case declared.Delete():
@@ -209,7 +209,7 @@ def _inflect(
 ) -> None:
     """Inflect a complex, such as a verb and its auxiliaries. Raises Rejected if nothing changes."""
     tree_words, inflection = draft.tree.words, language.inflection
-    # New values by feature; ``=NODE`` stands for the value of that word, if it has one.
+    # New values by feature; ``=NODE`` is the value of that word, if it has one.
     to: dict[str, str] = {}
     for name, value in operation.to.items():
         node = value.removeprefix(declared.OF)
@@ -259,7 +259,7 @@ class Outcome(NamedTuple):
     change: str
     """deletion (fewer words than in ``good``), move or replacement; empty without ``bad``."""
     constructed: bool
-    """Whether the grammatical sentence is not the treebank's own."""
+    """Whether the rule has changed the treebank's sentence to make the grammatical one."""
     reason: str
     """Why there is no pair; empty where there is one."""
 
@@ -267,7 +267,7 @@ class Outcome(NamedTuple):
 def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -> Iterator[Outcome]:
     """Yield the outcome of each match of a rule in a tree, in the order of its words.
 
-    Raises UserError for a rule that changes a word which it has left out.
+    Raises UserError for a rule that changes a word which it has deleted.
     """
     for match in patterns.matches(rule.pattern, tree):
         slots = [Slot(i, word.form, word.space) for i, word in enumerate(tree.words)]
@@ -288,9 +288,9 @@ def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -
             reason = str(error)
         except Absent:
             raise UserError(
-                f"rule {rule.name!r} changes a word, or puts another after it, that it leaves "
-                f"out or moves itself, in sentence {tree.sent_id!r} ({tree.file}:{tree.line}); "
-                "expected a word that stays: see what its operations have under along."
+                f"rule {rule.name!r} changes a word, or puts another after it, that it deletes or "
+                f"moves itself, in sentence {tree.sent_id!r} ({tree.file}:{tree.line}); expected "
+                "a word that stays. Correct 'along' of its operations."
             ) from None
         change = ""
         if bad:
@@ -309,7 +309,7 @@ def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -
 
 
 def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None:
-    """Raise Rejected unless the drafts differ in one place, by words the treebank doesn't have."""
+    """Raise Rejected unless the drafts differ in one region, by words that the treebank lacks."""
     if bad.forms == good.forms:
         raise Rejected("the same sentence")
     # Only auxiliaries may be between changed words.
@@ -320,13 +320,13 @@ def _check_pair(good: Draft, bad: Draft, rule: Rule, attested: Attested) -> None
             raise Rejected("differs in several places")
     if tuple(bad.forms) in attested.sentences:
         raise Rejected("a sentence of the treebank")
-    # The change is licensed if the treebank has all new words beside the same neighbours.
-    attested_beside = []
+    # The change may be grammatical if the treebank has all new words beside the same neighbours.
+    bigrams: list[tuple[str, str]] = []
     for position in bad.changed_positions(good, absent=True) if rule.context else ():
         previous, form, following = [BEGINNING, *bad.forms, END][position : position + 3]
         neighbours = {"previous": (previous, form), "next": (form, following)}
-        attested_beside += [neighbours[side] in attested.neighbours for side in rule.context]
-    if attested_beside and all(attested_beside):
+        bigrams += [neighbours[side] for side in rule.context]
+    if bigrams and attested.neighbours.issuperset(bigrams):
         raise Rejected("the treebank has it beside the same words")
 
 
@@ -344,7 +344,7 @@ def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
             if absent:
                 raise UserError(
                     f"the language pack's faults name {absent[0]!r}, which {file} does not have; "
-                    "expected its sentences alone. Read the new release and name them anew."
+                    "expected only its sentences. Correct the names by the new release."
                 )
 
 
@@ -356,8 +356,8 @@ def _check_files(rules: Path) -> None:
         name = min(visible - expected)
         near = difflib.get_close_matches(name, expected, n=1, cutoff=0)
         raise UserError(
-            f"{rules / name} is neither a language pack nor called after a paradigm, as "
-            f"{near[0]} is; expected nothing else among rules. Rename it, or move it away."
+            f"{rules / name} is neither {LANGUAGE}.yaml nor called like a paradigm, as "
+            f"{near[0]} is; expected no other files among rules. Rename it, or move it away."
         )
 
 
@@ -370,7 +370,7 @@ def _outcomes_of_paradigm(
 ) -> list[Outcome]:
     """Apply a paradigm's rules; also reject pairs that are faulty, repeated or beyond the limit.
 
-    ``trees`` has the sentences by the ``source`` of the rules that apply to them.
+    ``trees`` has the sentences for each ``source`` of rules.
     """
     faults = language.faults if options.variant == "corrected" else ()
     outcomes: list[Outcome] = []
@@ -380,9 +380,9 @@ def _outcomes_of_paradigm(
             for outcome in apply_rule(rule, tree, language, attested):
                 pair, reason = (outcome.good, outcome.bad), outcome.reason
                 if not reason:
-                    fault = next((fault for fault in faults if fault.is_in(tree)), None)
-                    if fault:
-                        reason = f"faulty in the treebank: {fault.about}"
+                    found_faults = [fault for fault in faults if fault.is_in(tree)]
+                    if found_faults:
+                        reason = f"faulty in the treebank: {found_faults[0].about}"
                     elif pair in pairs_so_far:
                         reason = "made before"
                     else:
@@ -416,7 +416,7 @@ def build_items(
     language = declared.read_language(rules / f"{LANGUAGE}.yaml")
     trees = list(patterns.read_trees(tokens, sentences, language.orthography))
     attested = Attested(trees, language.orthography, lexicon, language.attestation.wordfreq)
-    # A language with none of the named files uses all of its files.
+    # If the settings name none of the language's files, all are used.
     chosen = {*(options.files or ())} & {tree.file for tree in trees}
     selected = [tree for tree in trees if not chosen or tree.file in chosen]
     if options.variant == "corrected":

@@ -4,10 +4,11 @@ A paradigm has cells with the endings that follow a stem, which is cut from the 
 
     cells: {Gender=Masc|Number=Sing: [ā], Gender=Fem|Number=Sing: [ī]}
 
-A reading is a cell that a form fills. A complex is a verb with its auxiliaries; one word can
-require a cell of the word before ("government"). In closed classes the endings are complete words.
-A form is changed only if the rules derive it from its lemma, so that errors of a treebank change
-nothing.
+``Inflection.readings`` returns the readings of a word, the cells that its form fills;
+``Inflection.changed`` returns its forms in another cell. A complex is a verb with its auxiliaries;
+one word can require a cell of the word before ("government"). In closed classes the endings are
+complete words. Only forms that the rules derive from their lemma are changed, so that errors of a
+treebank change nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,7 +66,7 @@ class Paradigm(Strict):
     cells: dict[CellName, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
     inside: dict[str, str] = Field(default={})
-    """Cells that have the forms of another cell if a word of the same complex follows."""
+    """Cells that take the forms of another cell if a word of the same complex follows."""
     joints: tuple[regular.Replacement, ...] = ()
     """Regular expressions and replacements for the spelling at the ``+`` after the stem."""
     irregular: dict[str, dict[CellName, tuple[str, ...]]] = Field(default={})
@@ -182,9 +183,9 @@ class Inflection(Strict):
     ) -> tuple[str, ...]:
         """Return a word's forms in the cell that results from ``change`` to its present cell.
 
-        The value ``other`` means the opposite gender or number. A form may fill more than one cell.
-        Then the cell counts that contradicts the ``certain`` features of the complex and those of
-        the treebank least. The result is empty if no cell has a feature of ``change``.
+        The value ``other`` means the opposite gender or number. If a form fills several cells, its
+        cell is the one that least contradicts the ``certain`` features of the complex, and then the
+        treebank's. The result is empty if no cell has a feature of ``change``.
         """
 
         def wrong_mood(reading: Reading) -> bool:
@@ -219,7 +220,7 @@ class Inflection(Strict):
 
 
 def certain_features(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
-    """Return gender and number, as far as all ``readings`` of a word of the complex agree."""
+    """Return gender and number of a complex, if all readings of one of its words agree on them."""
     features = {}
     for name in ("Gender", "Number"):
         for word_readings in readings:

@@ -1,7 +1,7 @@
 """Sentences as dependency trees, a language of patterns over them, and the patterns' matches.
 
 ``parse_pattern`` reads a pattern, ``matches`` finds it in a tree: for ``V -[nsubj]-> S``, it yields
-{"V": 4, "S": 0}, the indices of the words with these names ("nodes"). The language is part of
+{"V": 4, "S": 0}, the indices of the words with these names ("nodes"). The language is a subset of
 Grew-match's. A pattern has clauses, separated by semicolons, which must all hold::
 
     V [upos=VERB, Person=3]       a word's features; values are "A|B", "<>", "!Aspect", re"...";
@@ -71,7 +71,8 @@ class Tree:
     sent_id: str = ""
     line: int = 0
     contracted: bool = False
-    """Whether a token has several words (French *du*: *de* and *le*), which lack its spelling."""
+    """Whether a token has several words, whose forms do not make its spelling (French *du*: *de*,
+    *le*)."""
 
     @cached_property
     def children(self) -> Mapping[int, Sequence[int]]:
@@ -98,7 +99,7 @@ class Tree:
 def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[TreeWord]:
     """Yield the words of a sentence from its rows of the tokens table.
 
-    The last part of a token may be written apart, as the auxiliary of the future is. It becomes a
+    A space may separate the end of a token, such as the auxiliary of the future. That becomes a
     word without features, an auxiliary of the token.
     """
     token_parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
@@ -120,11 +121,11 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
         if apart:
             auxiliary = {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}
             token_parts.append((row, auxiliary, True))
-    for (row, features, cut), following in zip_longest(token_parts, token_parts[1:]):
-        # The part of an auxiliary is an auxiliary of the same verb, not of the auxiliary.
-        beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
-        head = indices[row["word"]] if beside else indices.get(row["head"], -1)
-        relation = AUX if cut else str(row["deprel"] or "")
+    for (row, features, is_cut), following in zip_longest(token_parts, token_parts[1:]):
+        # The end of an auxiliary is an auxiliary of the same verb, not of the auxiliary.
+        of_token = is_cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
+        head = indices[row["word"]] if of_token else indices.get(row["head"], -1)
+        relation = AUX if is_cut else str(row["deprel"] or "")
         space = bool(row["space_after"]) or (following is not None and following[0] is row)
         yield TreeWord(features["form"], head, relation, features, space)
 
@@ -331,9 +332,9 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
 
 
 def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterator[Match]:
-    """Yield each way in which distinct words of a tree fulfil a pattern, in the order of the words.
+    """Yield each match of a pattern with distinct words of a tree, in the order of the words.
 
-    ``fixed`` has words that are already chosen, by name; the pattern must hold of them too.
+    ``fixed`` has words that are already chosen, by name; they must fit the pattern too.
     """
 
     def fits(match: Match, node: str) -> bool:
@@ -350,7 +351,7 @@ def matches(pattern: Pattern, tree: Tree, fixed: Match | None = None) -> Iterato
         return True
 
     def candidates(match: Match, node: str) -> Sequence[int]:
-        # Words at the other end of an edge to a matched word, or else all.
+        # Words that an edge connects to a matched word, or else all.
         for edge in pattern.relations:
             if edge.sign == "->" and edge.second == node and edge.first in match:
                 return tree.children.get(match[edge.first], ())

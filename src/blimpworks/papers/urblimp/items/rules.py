@@ -49,9 +49,9 @@ class Inflect(Strict):
     along: tuple[str, ...] = ()
     """Relations of later children, such as a verb's auxiliaries, that are inflected too."""
     agreeing: Node | None = None
-    """A word that it must agree with in these features before the change."""
+    """A word with which it must agree in these features before the change."""
     unless: dict[str, str] = Field(default={})
-    """Features that the context allows too; a new form with them would be grammatical."""
+    """Features that the context allows too; a new form with these is rejected as grammatical."""
 
 
 class Replace(Strict):
@@ -130,7 +130,7 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
     """Raise ValueError for an operation that names a word which does not exist at that point."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
-        # The key that has a word's name, the name, and "=" if it stands before the name.
+        # The key that has a word's name, the name, and "=" if that precedes the name.
         uses = [(key, node, "") for key, node in operation if key in NODES and node is not None]
         for value in operation.to.values() if isinstance(operation, Inflect) else ():
             if value.startswith(OF):
@@ -139,11 +139,11 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
             if node in added and key not in ("replace", "delete"):
                 raise ValueError(
                     f"{key} has {mark + node!r}, which an operation before adds; expected a word "
-                    "of the sentence (added words can be replaced and deleted)"
+                    "of the sentence (added words can only be replaced and deleted)"
                 )
             if node in deleted:
                 raise ValueError(
-                    f"{key} has {mark + node!r}, which an operation before leaves out; expected a "
+                    f"{key} has {mark + node!r}, which an operation before deletes; expected a "
                     "word that stays"
                 )
             if node not in nodes:
@@ -159,7 +159,7 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
                 raise ValueError(f"move and after are both {node!r}, expected different words")
             case Add(name=node) if node in nodes:
                 raise ValueError(
-                    f"name has {node!r}, expected another than those of the words that there are: "
+                    f"name has {node!r}, expected a name that no other word has; there are "
                     f"{', '.join(nodes)}"
                 )
             case Add(name=node):
@@ -181,7 +181,7 @@ class Rule(Strict, arbitrary_types_allowed=True):
     corrected: tuple[Request, ...] = ()
     """Further patterns that must not hold, for the variant corrected only."""
     prepare: tuple[Step, ...] = ()
-    """Changes of both sentences, so that the grammatical one is not the treebank's."""
+    """Changes of both sentences, if the treebank's sentence cannot be the grammatical one."""
     change: Annotated[tuple[Step, ...], Field(min_length=1)]
     """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()

@@ -1,10 +1,10 @@
 """Generate minimal sets from a grammar, one after another, and preview a grammar for its author.
 
 The template ``the N[s] V[3,s]`` with ``vary: V[]`` gives sets such as ("the dog barks", "the dog
-bark"). The released form of a set is a line for each sentence: True or False, a tab, the sentence.
+bark"). ``generate_sets`` writes a line for each sentence: True or False, a tab, the sentence.
 
 A template is expanded from left to right. For a slot that does not vary, the outer loop is over its
-alternatives and the inner one over the sentences so far. So the first slot varies fastest. For a
+alternatives and the inner loop over the sentences so far; the first slot changes fastest. For a
 slot that varies, the outer loop is over the sentences so far. Each round of the outer loop
 generates the sentences so far again, because a list of them would not fit into memory.
 """
@@ -23,11 +23,11 @@ from blimpworks.papers.clams.items import sets as clams
 from blimpworks.papers.clams.items.grammar import model
 
 MinimalSet = tuple[str, ...]
-"""A grammatical sentence, then its ungrammatical ones."""
+"""A grammatical sentence, then its ungrammatical variants."""
 Stream = Callable[[], Iterator[MinimalSet]]
 """Function that generates the sets of a template's beginning, as often as it is called."""
 Column = tuple[str, ...]
-"""The k-th alternative of a preterminal, then those of the preterminals that replace it."""
+"""The k-th alternative of a preterminal, then the k-th of each preterminal that replaces it."""
 MOST_LINES = 20_000_000
 """Most lines of a file of sets; released files have fewer than 100,000."""
 
@@ -35,9 +35,9 @@ MOST_LINES = 20_000_000
 def generate(grammar: model.Grammar) -> Iterator[MinimalSet]:
     """Generate all minimal sets of a checked grammar, template by template (paper, section 3).
 
-    With ``published`` only the last of several varied slots decides whether a sentence is
-    grammatical, as in the authors' program. With ``corrected`` all of them do, and a grammatical
-    sentence is followed by all its ungrammatical variants.
+    With ``published``, only the last of several varied slots decides whether a sentence is
+    grammatical, as in the authors' program. With ``corrected``, all varied slots decide, and a
+    grammatical sentence is followed by all its ungrammatical variants.
     """
     for template in grammar.templates:
         yield from generate_template(grammar, template)
@@ -62,13 +62,13 @@ def generate_template(grammar: model.Grammar, template: model.Template) -> Itera
 
 
 def _columns(grammar: model.Grammar, segment: str | model.Reference, space: str) -> list[Column]:
-    """Return the alternatives of a slot, each followed by those that replace it."""
+    """Return the alternatives of a slot, each followed by the alternatives that replace it."""
     if isinstance(segment, str):
         return [(space + segment,)]
     columns: list[Column] = []
     for rules in grammar.series(segment.target):
         texts = ([f"{space}{e.text}" if e.text else "" for e in r.alternatives] for r in rules)
-        # Alternatives of a rule beyond those of the first replace nothing.
+        # Further alternatives than the first rule has replace nothing.
         columns += islice(zip(*texts, strict=False), len(rules[0].alternatives))
     return columns
 
@@ -131,14 +131,14 @@ def generate_sets(
 ) -> list[int]:
     """Write the sets of each grammar to the output of the same position; return numbers of lines.
 
-    ``common`` is read before each grammar; if it is None, the ``common.avg`` beside the grammar is.
-    All grammars are read before the first file is written. Raises UserError for a mistake in a
-    grammar, too many sentences, unequal numbers of files, and an output that is another file too.
+    ``common`` is read before each grammar; None: the ``common.avg`` beside the grammar. All
+    grammars are read before the first file is written. Raises UserError for a mistake in a grammar,
+    too many sentences, unequal numbers of files, and an output that is another file too.
     """
     if len(grammars) != len(outputs):
         raise UserError(
-            f"{len(outputs)} outputs for {len(grammars)} grammars; expected as many, in the same "
-            "order; repeat --output."
+            f"{len(outputs)} outputs for {len(grammars)} grammars; expected as many outputs as "
+            "grammars, in the same order; repeat --output."
         )
     touched = [*files_read(grammars, common), *outputs]
     for path in outputs:
@@ -219,7 +219,7 @@ def _remark(location: model.Location | Path, remark: str, **facts: object) -> st
 
 
 def remarks(grammar: model.Grammar) -> Iterator[str]:
-    """Yield remarks on usage that is allowed but seldom meant, with its location."""
+    """Yield remarks, with locations, on text that is allowed but probably a mistake."""
     name = grammar.file.stem
     if not clams.is_paradigm(name):
         close = get_close_matches(name, {**clams.CONSTRUCTIONS, **clams.ENGLISH})
@@ -250,7 +250,7 @@ def remarks(grammar: model.Grammar) -> Iterator[str]:
         for uncovered in filter(grammar.uncovered, references):
             yield _remark(uncovered.location, "uncovered", slot=uncovered.target)
     for reference in _distinct(grammar):
-        # Alternatives that replace nothing, and those that replace the same word.
+        # Alternatives that replace nothing, or that replace the same word.
         right, *other_rules = grammar.slot_rules(reference.target).values()
         for rule in other_rules:
             facts = {"rule": rule.defined, "right": right.defined}

@@ -1,13 +1,18 @@
 """Read and check attribute-varying grammars, from which CLAMS's evaluation sets are generated.
 
-Source: Mueller et al. (2020), section 3. A *template* is an expansion of ``S[]``: words and
-references to *preterminals*. A preterminal is a name with a set of attributes, ``V[3,s]``, and has
-*alternatives* of one or more words. The *vary statement* names preterminals. A sentence becomes
-ungrammatical if one of these is replaced by its name with other attributes.
+``read_grammar`` reads a file such as ::
 
-A line is empty, a comment (``#``), the vary statement, or a rule: a left-hand side with brackets,
-then alternatives separated by ``|``. Rules of ``S[]`` are templates. A repeated left-hand side adds
-alternatives. The paper leaves some points open; the authors' released grammars decide them.
+    vary: V[]
+    S[] the N[s] V[3,s]
+    N[s] dog
+    V[3,s] barks
+    V[3,p] bark
+
+A *template*, a rule of ``S[]``, has words and references to *preterminals*. A preterminal is a name
+with attributes, ``V[3,s]``, and has *alternatives* of one or more words, separated by ``|``. If a
+preterminal of the *vary statement* is replaced by its name with other attributes, the sentence is
+ungrammatical. A repeated left-hand side adds alternatives. ``#`` begins a comment.
+Source: Mueller et al. (2020), section 3, and the authors' released grammars.
 """
 
 from collections.abc import Collection, Iterable
@@ -30,7 +35,7 @@ MISTAKES = {
     row.pop("mistake"): tuple(row.values())
     for row in read_cells(Path(__file__).with_name("mistakes.tsv"))
 }
-"""Descriptions of what was found and expected, and advice, by mistake."""
+"""Texts of messages by mistake: the finding, what is expected, and advice."""
 COMMON = "common.avg"
 """File that the authors' program reads before each other grammar of its directory."""
 
@@ -130,7 +135,7 @@ class Grammar:
         return [item for item in items if _falls_under(target, item)]
 
     def uncovered(self, reference: Reference) -> bool:
-        """Tell whether the vary statement has a reference's name, but no item that covers it."""
+        """Tell whether the vary statement has a reference's name, but no item covers it."""
         named = any(item.target.name == reference.target.name for item in self.vary)
         return named and not self.items_for(reference.target)
 
@@ -149,8 +154,8 @@ class Grammar:
     def series(self, target: Preterminal) -> list[list[Rule]]:
         """List the series of rules for a slot; each has the right rule, then the wrong ones.
 
-        There is one series. But if all items of the vary statement have attributes, ``published``
-        has a series for each item. There the right rule is also among the wrong ones, as in the
+        There is one series, unless all items of the vary statement have attributes. ``published``
+        then has a series for each item, with the right rule also among the wrong rules, as in the
         authors' program.
         """
         rule, named = self.by_preterminal[target], self.named(target.name)
@@ -195,14 +200,14 @@ def check_grammar(grammar: Grammar) -> None:
 
 
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
-    """Raise the UserError for an undefined preterminal; it suggests attributes or similar names."""
+    """Raise UserError for an undefined preterminal, with a suggestion of defined ones."""
     name = reference.target.name
     same = [rule.defined for rule in grammar.named(name)]
     if same:
         expected = f"one of the attribute sets that {name} is defined with: {listed(same)}"
     else:
         names = list(dict.fromkeys(rule.defined.name for rule in grammar.rules))
-        # Names that resemble a misspelt one, or else a few as examples.
+        # Names similar to a misspelt one, or else a few examples.
         close = get_close_matches(name, names) or names[:5]
         suggestion = f", such as {' or '.join(close)}" if close else "; there is none yet"
         expected = f"a name that a rule defines{suggestion}"
@@ -291,7 +296,7 @@ def _parser() -> Lark:
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, None]):
-    """Reader that collects the statements of files, read one after another."""
+    """Collector of the statements of files, which are read one after another."""
 
     def __init__(self) -> None:
         super().__init__()
