@@ -165,7 +165,7 @@ def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
         "  GB: size of the weights. GPUs: GPUs of each job, over which the model is spread "
         "(tensor parallel). host: GB of the host's memory. Mtok: million tokens to "
         "score. tok/s: m measured, s stated (peak × utilisation). h: hours of the longest job; "
-        "asks: hours that it requests from SLURM. GPU-h: GPU-hours of all jobs."
+        "asks: hours that it requests from SLURM. GPU-h: of all jobs together."
     )
 
 
