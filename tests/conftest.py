@@ -124,8 +124,8 @@ def package_at(monkeypatch):
 
     def read(folder):
         monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": folder})
-        monkeypatch.setattr(digest, "_kept", dict)
-        monkeypatch.setattr(digest, "_new", {})
+        monkeypatch.setattr(digest, "_read_cache", dict)
+        monkeypatch.setattr(digest, "_computed", {})
         forget()
 
     yield read

@@ -35,7 +35,7 @@ def cells(path):
     ("name", "content", "read", "fault"),
     [
         ("", None, text, " is a directory;"),
-        ("file/b", None, text, "/file/b lies below what is no directory;"),
+        ("file/b", None, text, "/file/b is below a file, not a directory;"),
         ("a", None, text, "/a does not exist;"),
         ("loop", None, text, "/loop is a link to itself;"),
         ("a\0b", None, text, r"/a\0b: embedded null byte;"),

@@ -135,7 +135,7 @@ def test_a_checkpoint_that_names_files_elsewhere_is_refused(tmp_path):
 def test_a_table_of_a_crate_is_not_written_outside_of_it(tmp_path):
     outside = Path("results/judgements/../../../pairs/gpt2.parquet")
     behind = pd.DataFrame({"source": ["judgements"], "original": [outside]})
-    with pytest.raises(UserError, match="the place of results/judgements"):
+    with pytest.raises(UserError, match="the path in the crate of results/judgements"):
         copy_tables(behind, tmp_path, packed=False)
 
 

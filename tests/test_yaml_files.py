@@ -23,10 +23,10 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 CHAIN = "".join(f"k{n}: &k{n} [{f'*k{n - 1}' if n else 1}]\n" for n in range(1000))
 REFUSED = {
-    "a: 1\nb: 2\na: 3\n": "line 3, column 1: key 'a' stands twice, first in line 1; keep one",
-    "x:\n  a: 1\n  'a': 2\n": "line 3, column 3: key 'a' stands twice",
-    "{1: a, 1.0: b}": "key 1.0 stands twice",
-    "? a\n? a": "key 'a' stands twice",
+    "a: 1\nb: 2\na: 3\n": "line 3, column 1: key 'a' is there twice, first in line 1; keep one",
+    "x:\n  a: 1\n  'a': 2\n": "line 3, column 3: key 'a' is there twice",
+    "{1: a, 1.0: b}": "key 1.0 is there twice",
+    "? a\n? a": "key 'a' is there twice",
     LAUGHS: "more than 10,000 values",
     CHAIN: "more than 50 levels",
     "a: &a [*a]": "an alias inside what it repeats",

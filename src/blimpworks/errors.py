@@ -1,4 +1,8 @@
-"""Define exceptions with messages for users, and turn readers' errors into them."""
+"""Define exceptions with messages for users, and turn errors of file readers into them.
+
+Code that finds bad input raises ``UserError`` with one sentence, which the command line prints.
+Code that reads a file does so within ``reading``, which adds path, line and remedy.
+"""
 
 import csv
 import errno
@@ -25,14 +29,15 @@ QUOTATION = re.compile(r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).)+\1(?!\w)")
 """A quoted value of more than 80 characters."""
 BROKEN = (csv.Error, EOFError, lzma.LZMAError, zlib.error, NotImplementedError, OverflowError)
 """Errors that readers of files raise, besides ValueError and OSError."""
-NO_FILE = {
+UNREADABLE = {
     errno.EISDIR: "is a directory",
-    errno.ENOTDIR: "lies below what is no directory",
+    errno.ENOTDIR: "is below a file, not a directory",
     errno.EACCES: "may not be read",
     errno.EPERM: "may not be read",
     errno.ENAMETOOLONG: "has too long a name",
     errno.ELOOP: "is a link to itself",
 }
+"""Description of a path that cannot be read, by number of the OSError."""
 
 
 def shortened(sentence: str) -> str:
@@ -43,7 +48,7 @@ def shortened(sentence: str) -> str:
     """
     if len(sentence) > LONGEST_UNSHORTENED:
         sentence = WORD.sub(r"\1…", QUOTATION.sub(r"\1\2…\1", sentence))
-        # Of a list, the first six words, the number of the next ones, and the last word.
+        # A list keeps its first six words, the number of left out words, and its last word.
         sentence = LIST.sub(lambda m: f"{m[1]}… ({m[2].count(', ')} more), ", sentence)
     if len(PATH.sub("", sentence)) > LONGEST_SENTENCE:
         kept_length = LONGEST_SENTENCE // 3
@@ -52,7 +57,7 @@ def shortened(sentence: str) -> str:
 
 
 def few(names: Sequence[str], most: int) -> str:
-    """Return at most so many names, and the number of others, as "a, b and 3 more"."""
+    """Join at most ``most`` names, and add the number of further ones: "a, b and 3 more"."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
@@ -61,7 +66,8 @@ class UserError(Exception):
     """Bad input, described in one sentence.
 
     The message says what was found, where (``file:line``, key or row), what was expected and what
-    to do. The command line prints it without a stack trace; each of several faults has a line.
+    to do. If there are several faults, each has a line of the message. The command line prints it
+    without a stack trace.
     """
 
     def __init__(self, message: str) -> None:
@@ -71,23 +77,23 @@ class UserError(Exception):
 
 
 class TransientError(UserError):
-    """A fault that may be gone at the next attempt, such as a slow server.
+    """A fault that may not occur again at the next attempt, such as a slow server.
 
     The command line prints the message and exits with 1.
     """
 
 
 class OutOfTime(Exception):
-    """The job stopped, without losing results, because its allocation is nearly over.
+    """The job stopped, without losing results, because its time on the cluster is nearly over.
 
-    The message says how far it came. The command line prints it and exits with 75 (try again).
+    The message says how many sentences have scores. The command line exits with 75 (try again).
     """
 
 
 def find(values: Mapping[str, Value], name: str, noun: str, remedy: str = "") -> Value:
-    """Return the value of a name, such as that of an engine (``noun``).
+    """Return ``values[name]``. Raises UserError, which lists all names, if there is no such name.
 
-    Raises UserError, with all names and the sentence ``remedy``, for an unknown name.
+    ``noun``: class of the names in the message, such as "engine"; ``remedy``: its last sentence.
     """
     if name not in values:
         names = ", ".join(values) or "none"
@@ -97,7 +103,7 @@ def find(values: Mapping[str, Value], name: str, noun: str, remedy: str = "") ->
 
 
 def fault_of(error: Exception) -> str:
-    """Return a description of a file's fault: the first wrong field, or the error's message."""
+    """Describe an error in one line: the first wrong field of pydantic's, or else its message."""
     if isinstance(error, RecursionError):
         return "values are nested too deeply"
     fields: Any = getattr(error, "errors", None)
@@ -110,11 +116,11 @@ def fault_of(error: Exception) -> str:
 
 @contextmanager
 def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
-    """Raise UserError for any error of a block that reads a file.
+    """Turn errors of a block that reads the file ``path`` into UserError.
 
-    The file is missing, unreadable, or not what was ``expected``: readers of text, JSON, Parquet
-    and settings then raise a ValueError or one of ``BROKEN``, perhaps with the line (``lineno``).
-    ``remedy`` is a sentence on what the user should do.
+    The file is missing, unreadable, or not what was ``expected``. In the last case, readers of
+    text, JSON, Parquet and settings raise a ValueError or one of ``BROKEN``. The message has the
+    error's line, if it has one (``lineno``), and ends with ``remedy``, what the user should do.
     """
     try:
         yield
@@ -126,10 +132,10 @@ def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
             f"{path} is not in UTF-8 ({where}); expected {expected}. {remedy}"
         ) from error
     except OSError as error:
-        # Arrow's errors have no number; other numbers, as of a full disk, are no fault of the file.
-        if error.errno is not None and error.errno not in NO_FILE:
+        # Arrow's errors have no number. Other numbers, as of a full disk, are not about the file.
+        if error.errno is not None and error.errno not in UNREADABLE:
             raise
-        fault = f" {NO_FILE[error.errno]}" if error.errno else f": {fault_of(error)}"
+        fault = f" {UNREADABLE[error.errno]}" if error.errno else f": {fault_of(error)}"
         raise UserError(f"{path}{fault}; expected {expected}. {remedy}") from error
     except (ValueError, RecursionError, *BROKEN) as error:
         line = getattr(error, "lineno", None)

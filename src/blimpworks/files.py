@@ -1,7 +1,9 @@
 """Write files atomically, read text and JSON with checks, compute checksums, and check names.
 
-A file is first written under a temporary name beside it, such as ``.a.tsv.0f3a9c21-4711.tmp`` (with
-the machine and process that write), and then renamed. So readers see the old or the complete file.
+``write_text`` and ``atomic`` first write ``a.tsv`` under a temporary name in the same directory,
+then rename it: ``.a.tsv.0f3a9c21-4711.tmp``, with hash of the machine and number of the process. So
+readers see the old or the complete file. ``table_rows`` and ``load_json`` read files from outside,
+and ``below`` checks names from outside.
 """
 
 import csv
@@ -26,16 +28,17 @@ from blimpworks.errors import UserError
 
 RECORD_SUFFIX = ".prov.json"
 """End of the names of provenance records, which lie beside the products of jobs."""
-_elsewhere: ContextVar[Path | None] = ContextVar("elsewhere", default=None)
+_redirection: ContextVar[Path | None] = ContextVar("redirection", default=None)
+"""Folder below which all files are written instead, set by ``writing_below``."""
 KEPT = ".kept"
-"""Name of a file in temporary directories that are not to be removed."""
+"""Name of a file that protects the temporary directory around it from removal."""
 SILENCE = 7 * 24 * 3600.0
-"""Age in seconds at which temporary files of other machines count as abandoned."""
+"""Age in seconds from which temporary files of other machines are taken for abandoned."""
 _RUST = re.compile(r"\(os error (\d+)\)")
 """End of a Rust library's message, such as "No space left on device (os error 28)"."""
 _TEMPORARY = re.compile(r"\.([0-9a-f]{8})-(\d+)(\.\w+)?\.tmp$")
 """End of a temporary name: machine, process, and random letters of a directory."""
-# Backslashes are separators elsewhere, and braces are the workflow's wildcards.
+# Backslashes are separators on Windows, and braces are wildcards of Snakemake.
 _NO_NAME = re.compile(r"[\x00-\x1f\x7f\\{}]")
 NAME_MAX = 255
 """Bytes of the longest file name."""
@@ -44,22 +47,22 @@ NAME_MAX = 255
 @contextmanager
 def writing_below(folder: Path) -> Iterator[None]:
     """Make a block write ``/a/b.tsv`` as ``folder/a/b.tsv``, to compare it with the original."""
-    token = _elsewhere.set(folder)
+    token = _redirection.set(folder)
     try:
         yield
     finally:
-        _elsewhere.reset(token)
+        _redirection.reset(token)
 
 
 def target_of(path: Path) -> Path:
-    """Return the path that a file is written to: ``path``, or below the folder of a redirection."""
-    folder = _elsewhere.get()
+    """Return ``path``, or the path that replaces it while ``writing_below`` is active."""
+    folder = _redirection.get()
     return path if folder is None else folder / path.absolute().relative_to("/")
 
 
 def is_written_elsewhere() -> bool:
     """Tell whether ``writing_below`` is active."""
-    return _elsewhere.get() is not None
+    return _redirection.get() is not None
 
 
 def sidecar_path(product: Path) -> Path:
@@ -70,7 +73,7 @@ def sidecar_path(product: Path) -> Path:
 def relative(name: str) -> str:
     """Check that ``name`` can be a path below any directory, and return it.
 
-    Raises ValueError for a path that leads elsewhere, or a name that no file should have.
+    Raises ValueError for an absolute path, "..", a too long name, and forbidden characters.
     """
     path = PurePosixPath(name)
     inside = path.parts and not path.is_absolute() and ".." not in path.parts
@@ -86,7 +89,7 @@ def relative(name: str) -> str:
 def below(root: Path, name: str, description: str) -> Path:
     """Check that ``name`` stays below ``root``, and return its path, which need not exist.
 
-    ``root`` may contain symbolic links; a link in ``name`` must not lead out of it. Raises
+    ``root`` may itself be a symbolic link, but no link in ``name`` may lead out of ``root``. Raises
     UserError for a name that leaves ``root``; its message starts with ``description``.
     """
     path = root / name
@@ -128,13 +131,13 @@ def _machine() -> str:
     return hashlib.sha256(f"{platform.node()} {processes}".encode()).hexdigest()[:8]
 
 
-def _mark() -> str:
+def _process_mark() -> str:
     return f"{_machine()}-{os.getpid()}"
 
 
 def temporary_path(path: Path) -> Path:
     """Return the hidden path at which this process writes the future ``path``."""
-    return path.with_name(f".{path.name}.{_mark()}.tmp")
+    return path.with_name(f".{path.name}.{_process_mark()}.tmp")
 
 
 def _is_dead(number: int) -> bool:
@@ -146,9 +149,9 @@ def _is_dead(number: int) -> bool:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Tell whether a killed process left a temporary file or directory.
+    """Tell whether the process that made a temporary file or directory has ended.
 
-    Its name contains machine and process. For another machine's process, the age decides.
+    The file's name contains machine and process. For other machines, its age decides.
     """
     match = _TEMPORARY.search(path.name)
     if match is None or (path / KEPT).exists():
@@ -162,7 +165,7 @@ def is_abandoned(path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, link or directory, if that is possible."""
+    """Remove a file, link or directory; do nothing if it is missing or cannot be removed."""
     try:
         path.unlink(missing_ok=True)
     except OSError:
@@ -172,7 +175,7 @@ def remove(path: Path) -> None:
 def clear_abandoned(directory: Path, start: str) -> None:
     """Remove this user's abandoned files in a directory with names that begin with ``start``.
 
-    Files that cannot be examined or removed stay.
+    Files that cannot be examined or removed are left as they are.
     """
     try:
         entries = [entry for entry in os.scandir(directory) if entry.name.startswith(start)]
@@ -200,10 +203,11 @@ def rust_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Set the file's name in OSErrors of a block that writes ``path``, and act as ``rust_errors``.
+    """Set the name of ``path`` in OSErrors of a block that writes it, and act as ``rust_errors``.
 
-    The error of a failed write has no name. That of a failed copy has the source (``filename``) and
-    the target (``filename2``), which is used. ``temporary``: path that the block writes to.
+    ``temporary``: path that the block writes to; errors then name ``path`` in its place. The error
+    of a failed write has no name. The error of a failed copy has two, of which the target
+    (``filename2``) is used.
     """
     writing = temporary or path
     try:
@@ -270,7 +274,7 @@ def new_scratch(name: str, parent: Path | None = None) -> Path:
     """
     directory = parent or Path(tempfile.gettempdir())
     clear_abandoned(directory, f"{name}.")
-    return Path(tempfile.mkdtemp(prefix=f"{name}.{_mark()}.", suffix=".tmp", dir=directory))
+    return Path(tempfile.mkdtemp(prefix=f"{name}.{_process_mark()}.", suffix=".tmp", dir=directory))
 
 
 @contextmanager
@@ -300,7 +304,7 @@ def cells_of_any_size() -> Iterator[None]:
 
 
 def read_cells(path: Path) -> list[dict[str, str]]:
-    """Read a tab-separated table of the package, as {heading: cell} for each row."""
+    """Return {heading: cell} for each row of a tab-separated table that the package contains."""
     with path.open(encoding="utf-8", newline="") as file:
         return [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
 
@@ -328,7 +332,7 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
 
 
 def whole(text: str) -> str:
-    """Check that ``text`` ends with a line end, and return it. Raises BadLine if it does not."""
+    """Return ``text``. Raises BadLine if it has no line end at its end: it may be cut short."""
     if text and not text.endswith("\n"):
         raise BadLine(text.count("\n") + 1, "the line has no end, so the file may be cut short")
     return text
@@ -337,17 +341,17 @@ def whole(text: str) -> str:
 def table_rows(
     path: Path, columns: Sequence[str], **dialect: Any
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (number of its last line, {heading: cell}) for each row of a UTF-8 table.
+    """Yield (number of the row's last line, {heading: cell}) for each row of a UTF-8 table.
 
-    Raises BadLine as ``text_of`` and ``whole`` do, for missing ``columns``, and for a repeated
-    heading. It is also raised for rows with more or fewer cells than headings, and a table without
-    rows. Raises csv.Error for open quotes.
+    ``dialect``: arguments of ``csv.reader``, such as ``delimiter``. Raises BadLine as ``text_of``
+    and ``whole`` do. So it does for missing ``columns``, a repeated heading, a row with more or
+    fewer cells than headings, and a table without rows. Raises csv.Error for open quotes.
     """
     cells: list[str] | None = None
     reader = csv.reader(io.StringIO(whole(text_of(path)), newline=""), strict=True, **dialect)
     headings = next(reader, [])
     if len({*headings}) < len(headings):
-        raise BadLine(1, "a heading stands twice")
+        raise BadLine(1, "two columns have the same heading")
     missing = ", ".join(name for name in columns if name not in headings)
     if missing:
         raise BadLine(1, f"there is no column {missing}")
@@ -361,9 +365,9 @@ def table_rows(
 
 
 class Listing:
-    """Set of existing files, which reads each directory once.
+    """Set of existing files, for ``path in listing``; it reads each directory once.
 
-    On a network disk, a query for each file would take long. Later changes are not noticed.
+    On a network disk, a query for each file would take long. Files made later are not noticed.
     """
 
     def __init__(self) -> None:
@@ -380,23 +384,23 @@ class Listing:
 
 
 def expand(paths: list[Path]) -> list[Path]:
-    """Return the files in ``paths``, with the sorted files below directories in place of these.
+    """Return ``paths``, each directory replaced by the sorted files below it.
 
-    Hidden files (temporary ones, Snakemake's time stamps) and records of jobs are left out.
+    Hidden files (temporary files, Snakemake's time stamps) and provenance records are left out.
     """
     files: list[Path] = []
     for path in paths:
-        if path.is_dir():
-            inside = (p for p in path.rglob("*") if p.is_file())
-            files += sorted(
-                p for p in inside if p.name[0] != "." and not p.match(f"*{RECORD_SUFFIX}")
-            )
-        else:
+        if not path.is_dir():
             files.append(path)
+            continue
+        for file in sorted(path.rglob("*")):
+            is_hidden, is_record = file.name.startswith("."), file.name.endswith(RECORD_SUFFIX)
+            if file.is_file() and not is_hidden and not is_record:
+                files.append(file)
     return files
 
 
-def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -406,9 +410,9 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def load_json(text: str | bytes) -> Any:
-    """Read a JSON text in which each key of an object is unique.
+    """Parse a JSON text in which each key of an object is unique.
 
-    Raises ValueError for malformed JSON and for a repeated key, of which Python would take the last
-    value. Raises RecursionError for too deep nesting.
+    Raises ValueError for malformed JSON and for a repeated key, for which Python would take the
+    last value. Raises RecursionError for too deep nesting.
     """
-    return json.loads(text, object_pairs_hook=_fields)
+    return json.loads(text, object_pairs_hook=_object_of)

@@ -1,7 +1,8 @@
-"""Compute ids, critical regions and samples of items, for all benchmarks.
+"""Compute ids, critical regions and evenly spaced samples of items, for all benchmarks.
 
-An item is a row of a benchmark's table, such as a minimal pair: a good and a bad sentence. Its
-critical regions are the words in which they differ, as character offsets::
+An item is a row of a benchmark's table, such as a minimal pair: a good and a bad sentence. The
+critical regions are the words in which the two sentences differ. ``regions_of`` returns them as
+character offsets::
 
     The dog barks .     good_start 8, good_end 13
     The dog bark .      bad_start  8, bad_end  12
@@ -15,7 +16,7 @@ Element = TypeVar("Element")
 SIDES = ("good", "bad")
 """Names of a pair's sentences in columns."""
 ALL = "all"
-"""Language, phenomenon or paradigm of an accuracy over all of them."""
+"""Value of the column language, phenomenon or paradigm in rows with accuracies over all of them."""
 APART = "\x1f"
 """Character between a context and a word if the two are encoded separately, without a space."""
 SAMPLED = "sampled"
@@ -27,11 +28,11 @@ def item_id(*fields: object) -> str:
     return blake2b("\x1f".join(map(str, fields)).encode(), digest_size=8).hexdigest()
 
 
-def evenly(pairs: Sequence[Element], most: int | None) -> Sequence[Element]:
-    """Return at most ``most`` of the elements ``pairs``, evenly spaced; for None, all."""
-    if most is None or len(pairs) <= most:
-        return pairs
-    return [pairs[i * len(pairs) // most] for i in range(most)]
+def evenly(elements: Sequence[Element], most: int | None) -> Sequence[Element]:
+    """Return at most ``most`` elements, evenly spaced in the sequence; all if ``most`` is None."""
+    if most is None or len(elements) <= most:
+        return elements
+    return [elements[i * len(elements) // most] for i in range(most)]
 
 
 class Regions(NamedTuple):
@@ -44,28 +45,30 @@ class Regions(NamedTuple):
 
 
 def regions_of(good: str, bad: str) -> Regions:
-    """Return the spans between the longest common beginning and end of two sentences, in words.
+    """Return the spans of words after the common beginning and before the common end of a pair.
 
-    In equal sentences, the spans have all words. Each span has at least one word: if one sentence
-    only has additional words, both spans also take the word after these (at the end of a sentence,
-    the word before).
+    Each span has at least one word. If one sentence only has additional words, both spans also
+    have the next word (at the end of a sentence, the previous word). The spans of two equal
+    sentences have all words.
     """
-    sides = good.split(" "), bad.split(" ")
+    good_words, bad_words = good.split(" "), bad.split(" ")
     words_before = words_after = 0
     if good != bad:
-        words_before = min(common_prefix_length(*sides), min(map(len, sides)) - 1)
-        reversed_ends = (side[words_before + 1 :][::-1] for side in sides)
-        words_after = common_prefix_length(*reversed_ends)
-    start = _width(sides[0][:words_before])
-    good_end, bad_end = (_width(side[: len(side) - words_after]) - 1 for side in sides)
+        shorter = min(len(good_words), len(bad_words))
+        words_before = min(common_prefix_length(good_words, bad_words), shorter - 1)
+        good_tail, bad_tail = good_words[words_before + 1 :], bad_words[words_before + 1 :]
+        words_after = common_prefix_length(good_tail[::-1], bad_tail[::-1])
+    start = _spaced_length(good_words[:words_before])
+    good_end = _spaced_length(good_words[: len(good_words) - words_after]) - 1
+    bad_end = _spaced_length(bad_words[: len(bad_words) - words_after]) - 1
     return Regions(start, good_end, start, bad_end)
 
 
 def common_prefix_length(first: Sequence[object], second: Sequence[object]) -> int:
-    """Count the elements at the beginning that two sequences have in common."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
+    """Return the number of equal elements at the beginning of two sequences."""
+    shorter = min(len(first), len(second))
+    return next((i for i in range(shorter) if first[i] != second[i]), shorter)
 
 
-def _width(segment: Sequence[str]) -> int:
+def _spaced_length(segment: Sequence[str]) -> int:
     return sum(map(len, segment)) + len(segment)

@@ -1,6 +1,7 @@
-"""Define the pydantic base class of settings, rows and records, and types of names and labels.
+"""Define ``Strict``, the pydantic base class of settings, rows and records, and types of texts.
 
-The types check texts from outside: labels that are shown, and paths that must not lead elsewhere.
+The types check texts from outside: labels, which figures and pages show, and names of files, which
+must stay below a directory.
 """
 
 import unicodedata
@@ -31,11 +32,11 @@ def _check_legend(label: str) -> str:
 
 
 Label = Annotated[str, AfterValidator(_one_line)]
-"""Text for people on one line."""
+"""Text for people, put on one line."""
 DrawnLabel = Annotated[Label, AfterValidator(_check_legend)]
 """Label that figures can show in a legend."""
 Within = Annotated[str, AfterValidator(relative)]
-"""Relative path of a file below a directory that is not known yet (see ``files.below``)."""
+"""Relative path of a file below a directory that the reader chooses later (``files.below``)."""
 PathComponent = Annotated[str, AfterValidator(_check_component)]
 """Name of a file or directory without a path."""
 PerhapsWithin = Annotated[str, AfterValidator(lambda name: name and relative(name))]

@@ -1,12 +1,13 @@
-"""Write and read the tables between the workflow's rules: their schemas, and checksums in Parquet.
+"""Write and read the tables between the workflow's rules, as Parquet files with checksums.
 
-A schema lists the columns of a table and their types. It is a file in ``schemas``, or in a paper's
-package, so that a change makes only products of that table stale. Only open schemas allow further
-columns, such as the covariates of a benchmark's items.
+``write_table`` and ``read_table`` check a table against its schema: the names and types of its
+columns, such as ``SCORES``. A schema is a file in ``schemas``, or in a paper's package, so that a
+change makes only products of that table stale. Only open schemas allow further columns, such as
+the covariates of a benchmark's items.
 
-A Parquet file has pages of data, then a footer. Pages have checksums, which other readers verify
-too, but these cover neither page headers nor the footer. Therefore a SHA-256 of all other bytes is
-written between pages and footer, where no reader looks:
+A Parquet file has pages of data, then a footer. Its own checksums cover neither the headers of
+pages nor the footer. Therefore ``write_parquet`` adds a SHA-256 of all other bytes between pages
+and footer, which other readers skip:
 
     pages | b"blimpworks:sha256" + SHA-256 | footer, its size, b"PAR1"
 """
@@ -40,13 +41,13 @@ TAIL = 8
 
 
 def _footer_start(content: mmap.mmap | bytes) -> int:
-    """Return the offset of the footer; 0 if its stated size exceeds the file."""
+    """Return the offset of the footer in bytes; 0 if its stated size exceeds the file."""
     footer_size = int.from_bytes(content[-TAIL : -TAIL // 2], "little") + TAIL
     return max(len(content) - footer_size, 0)
 
 
 def _digest(content: mmap.mmap | bytes, pages_end: int, footer_start: int) -> bytes:
-    """Return the SHA-256 of all but the bytes between the two offsets."""
+    """Return the SHA-256 of all bytes except those between the two offsets."""
     with memoryview(content) as view:
         digest = hashlib.sha256(view[:pages_end])
         digest.update(view[footer_start:])
@@ -72,7 +73,7 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 @lru_cache(maxsize=1024)
 def _is_intact(path: Path, _size: int, _changed: int) -> bool | None:
-    # Returns None for a file without a SHA-256. Size and time of change are keys of the cache.
+    # Returns None for a file without a SHA-256. A changed file has another key in the cache.
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         footer_start = _footer_start(content)
         pages_end = max(footer_start - SIZE, 0)
@@ -86,8 +87,8 @@ def _is_intact(path: Path, _size: int, _changed: int) -> bool | None:
 def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file after verifying its checksums, if it has any.
 
-    Raises UserError when the file is missing, damaged or not in Parquet; the message says what was
-    ``expected`` and the ``remedy``.
+    Raises UserError when the file is missing, damaged or not in Parquet, with ``expected`` and
+    ``remedy`` as in ``errors.reading``.
     """
     # pyarrow.parquet.read_table would import pyarrow.dataset, which takes long.
     with (
@@ -98,7 +99,7 @@ def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetF
         intact = _is_intact(path.absolute(), state.st_size, state.st_mtime_ns)
         # MARK in the metadata shows that a missing digest was destroyed.
         if intact is False or (intact is None and MARK in (file.metadata.metadata or {})):
-            raise ValueError("its bytes have not the checksum that they were written with")
+            raise ValueError("its bytes have another checksum than when they were written")
         yield file
 
 
@@ -124,7 +125,7 @@ LONG = pa.int64()
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """Columns of a table; an ``open`` schema allows further columns after these."""
+    """Columns of a table, as (name, type); an ``open`` schema allows further columns after them."""
 
     name: str
     columns: tuple[tuple[str, pa.DataType], ...]
@@ -156,10 +157,10 @@ KINDS: Mapping[str, pa.DataType] = {
 def read_schema(
     module: str, path: str, base: TableSchema | None = None, *, open: bool = False
 ) -> TableSchema:
-    """Read a schema from a file beside a module (``module``: its file).
+    """Read the schema in the file ``path``, which is relative to the Python file ``module``.
 
-    Each row has name and type of a column, such as "margin" and "float". The columns of ``base``
-    come first, and its name is the table's; without it, the table is named as the file.
+    Each row of the file has name and type of a column, such as "margin" and "float". The columns
+    are added to those of ``base``; without it, the table has the file's name.
     """
     file = Path(module).parent / path
     columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(file))
@@ -175,7 +176,7 @@ LEXICON = read_schema(__file__, "schemas/lexicon.tsv")
 # Character spans of the critical region are half-open, in code points.
 ITEMS = read_schema(__file__, "schemas/items.tsv", open=True)
 FUNNEL = read_schema(__file__, "schemas/funnel.tsv")
-# *_ends: for each scored token the character offset at which it ends.
+# good_ends, bad_ends: for each scored token the character offset at which it ends.
 SCORES = read_schema(__file__, "schemas/scores.tsv")
 JUDGEMENTS = read_schema(__file__, "schemas/judgements.tsv", open=True)
 ACCURACIES = read_schema(__file__, "schemas/accuracies.tsv")
@@ -186,7 +187,7 @@ EVALUATION_SETS = read_schema(__file__, "schemas/evaluation_sets.tsv")
 COMPARISONS = read_schema(__file__, "schemas/comparisons.tsv")
 REGRESSIONS = read_schema(__file__, "schemas/regressions.tsv")
 RESIDUALS = read_schema(__file__, "schemas/residuals.tsv")
-# Numbers of exhibits (tables and figures), each with the filter of its rows in tables ``source``.
+# Numbers of exhibits (tables and figures), with kind of table (``source``) and filter of its rows.
 CELLS = read_schema(__file__, "schemas/cells.tsv")
 # Items that are prompts, and models' answers to them.
 PROMPTS = read_schema(__file__, "schemas/prompts.tsv")
@@ -210,8 +211,8 @@ def _check(actual: pa.Schema, schema: TableSchema, where: str) -> None:
 def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
     """Check a table against its schema, and write it atomically, with the schema's columns first.
 
-    The file's metadata contain the fields of the current job's provenance record that are the same
-    each time the job runs. Raises UserError when the columns do not fit.
+    The file's metadata contain those fields of the current job's provenance record that do not
+    change when the job is repeated. Raises UserError when columns are missing or of other types.
     """
     missing = [c for c in schema.names if c not in table.column_names]
     if missing:
@@ -257,9 +258,9 @@ class Evaluation(NamedTuple):
 
 
 def made_by(path: Path) -> dict[str, Any] | None:
-    """Return the provenance record in a table's metadata: command, inputs, …; None without one.
+    """Return the part of a provenance record that a table's metadata contain (``Job.made_by``).
 
-    Raises UserError when the file is missing or broken.
+    None for a table that no job made. Raises UserError when the file is missing or broken.
     """
     with open_parquet(path, "a table in Parquet", "Build it.") as file:
         record = (file.schema_arrow.metadata or {}).get(METADATA_KEY)

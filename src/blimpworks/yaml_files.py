@@ -1,4 +1,4 @@
-"""Read YAML files safely: with plain values, unique keys, and limits on size and nesting."""
+"""Read YAML safely (``read_yaml``): plain values, unique keys, limits on size and nesting."""
 
 from pathlib import Path
 from typing import Any
@@ -41,23 +41,24 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         """Number of values and of levels of each composed node."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose the next node, and check limits; an alias counts like the node it repeats."""
+        """Compose the next node, and check limits; an alias has the size of the node it repeats."""
         event: Any = self.peek_event()
         is_alias, mark = isinstance(event, yaml.AliasEvent), event.start_mark
         if getattr(event, "tag", None):
             problem = f"the tag {event.tag!r}, expected a plain value without one"
             raise ComposerError(None, None, problem, mark)
         self._level += 1
-        self._bound(self._level, DEEPEST, "levels", mark)
+        self._limit(self._level, DEEPEST, "levels", mark)
         node = super().compose_node(parent, index)
         self._level -= 1
         if is_alias and node not in self._extents:
             raise ComposerError(None, None, "an alias inside what it repeats", mark)
         if not is_alias:
-            self._measure(node, mark)
+            self._check_node(node, mark)
         return node
 
-    def _measure(self, node: Any, mark: Mark) -> None:
+    def _check_node(self, node: Any, mark: Mark) -> None:
+        """Check that keys are unique and limits are kept; store the node's extent."""
         children: list[Any] = []
         if isinstance(node, yaml.MappingNode):
             children = [child for pair in node.value for child in pair]
@@ -67,28 +68,28 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
                 value = self.construct_object(key) if isinstance(key, yaml.ScalarNode) else key
                 if value in lines:
                     problem = (
-                        f"key {value!r:.60} stands twice, first in line {lines[value]}; keep one"
+                        f"key {value!r:.60} is there twice, first in line {lines[value]}; keep one"
                     )
                     raise ComposerError(None, None, problem, key.start_mark)
                 lines[value] = key.start_mark.line + 1
         elif isinstance(node, yaml.SequenceNode):
             children = node.value
         if node.tag in NUMBERS:
-            self._bound(len(node.value), DIGITS, "characters of a number", mark)
+            self._limit(len(node.value), DIGITS, "characters of a number", mark)
         extents = [self._extents[child] for child in children]
         size = 1 + sum(values for values, _ in extents)
         depth = 1 + max((levels for _, levels in extents), default=0)
         self._extents[node] = size, depth
-        self._bound(max(size, len(self._extents)), MOST_VALUES, "values", mark)
-        self._bound(depth, DEEPEST, "levels", mark)
+        self._limit(max(size, len(self._extents)), MOST_VALUES, "values", mark)
+        self._limit(depth, DEEPEST, "levels", mark)
 
-    def _bound(self, number: int, most: int, noun: str, mark: Mark) -> None:
+    def _limit(self, number: int, most: int, noun: str, mark: Mark) -> None:
         if number > most:
             raise ComposerError(None, None, f"more than {most:,} {noun}", mark)
 
 
 def load_yaml(text: str, source: str) -> Any:
-    """Read a YAML text; ``source`` is its name in messages.
+    """Parse a YAML text; ``source`` is its name in messages.
 
     Raises UserError for a malformed text, an exceeded limit, or a repeated key.
     """
@@ -109,7 +110,7 @@ def load_yaml(text: str, source: str) -> Any:
 
 
 def read_yaml(path: Path, description: str) -> Any:
-    """Read a YAML file. Raises UserError with the expected ``description``."""
+    """Parse a YAML file, whose content messages call ``description``. Raises as ``load_yaml``."""
     with reading(path, description, "Write it, in UTF-8."):
         text = path.read_text(encoding="utf-8")
     return load_yaml(text, str(path))

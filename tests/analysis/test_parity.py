@@ -52,7 +52,7 @@ def test_a_sample_is_drawn_from_several_tables_and_holds_an_item_once(tmp_path):
     parity.sample_items([first, second], 10, tmp_path / "s.parquet")
     assert sorted(ids(tmp_path / "s.parquet")) == ["i0", "x"]
     other = tiny.write_items(tmp_path / "c.parquet", [("d e", "d g")])
-    with pytest.raises(UserError, match="item i0 is another pair elsewhere"):
+    with pytest.raises(UserError, match="item i0 is another pair in another table"):
         parity.sample_items([second, other], 10, tmp_path / "s.parquet")
 
 

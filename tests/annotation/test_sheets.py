@@ -207,7 +207,7 @@ def test_rows_without_a_choice_are_counted_and_a_second_persons_enter_no_kappa(
     result = read_validation(filled, [key], "urblimp", outputs, OPTIONS)
     assert (result["participants"], result["unfilled"]) == (6, 3)
     assert "3 rows of the lists that were filled have no choice" in caplog.text
-    assert f"{result['incomplete']} of {result['pairs']} pairs have not just 3" in caplog.text
+    assert f"{result['incomplete']} of {result['pairs']} pairs do not have 3" in caplog.text
     known = key_of(key)
     own = {r["item_id"] for r in known.values() if r["part"] == PAIR and r["list"] == "p01"}
     lost = {known[row["id"]]["item_id"] for row in rows_of(sheets[1])[-3:]}

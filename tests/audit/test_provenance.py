@@ -207,7 +207,7 @@ def test_lineage_of_a_product_that_is_absent_or_has_no_record_is_refused():
     with pytest.raises(UserError, match=r"absent.parquet does not exist; build it first"):
         lineage(Path("absent.parquet"))
     write_table(funnel(), FUNNEL, Path("orphan.parquet"))
-    with pytest.raises(UserError, match="carries no record"):
+    with pytest.raises(UserError, match="has no provenance record"):
         lineage(Path("orphan.parquet"))
 
 

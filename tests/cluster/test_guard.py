@@ -211,7 +211,7 @@ GROUP = LOCAL.replace("rule", "group").replace("    ", "            ")
         (DIED, "blimpworks: wrong\n", "blimpworks: wrong"),
         (DIED, "", "SLURM-job '7' failed, SLURM status is: 'NODE_FAIL'."),
         (LOCAL, "one\nblimpworks: wrong\n", "blimpworks: wrong"),
-        (LOCAL, None, "said nothing"),
+        (LOCAL, None, "the log is empty"),
         (GROUP, "blimpworks: wrong\n", "blimpworks: wrong"),
         (REFUSED + LOCAL, "blimpworks: wrong\n", "blimpworks: wrong"),
     ],

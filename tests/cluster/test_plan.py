@@ -122,7 +122,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
     plan = RunPlan.model_validate_json(done.stdout)
     assert [(model.model, model.jobs) for model in plan.models] == [("transformer-small", 1)]
     assert plan.models[0].tokens > 0
-    assert "tokens a sentence: as in what is scored already." in plan.notes
+    assert "tokens per sentence: as in similar sentences that have scores." in plan.notes
 
 
 @pytest.mark.xdist_group("workflow")
@@ -195,7 +195,7 @@ def test_what_the_site_lacks_or_the_campaign_is_noted(planned_at):
         nodes["max_hours"] = 0.5
     plan = planned_at(**site | {"models": {"qwen3-8B": {"gpus": 1}}})
     assert all(each.minutes_asked <= 30 for each in plan.models)
-    note = next(note for note in plan.notes if "take longer than one may" in note)
+    note = next(note for note in plan.notes if "take longer than a job may" in note)
     assert "llama-3.1-70b," in note
     assert "qwen3-0.6b" not in note
     assert any("lacks: qwen3-8B" in note for note in plan.notes)

@@ -111,7 +111,7 @@ THREE = (gpu(24), gpu(40), gpu(80))
             8,
             [gpu(80)],
             {"models": {NAME: ModelNeeds(gpus=8)}},
-            r"in the number it must have.*has 4 × 80 GB",
+            r"no node has enough GPUs of a kind.*has 4 × 80 GB",
         ),
     ],
 )

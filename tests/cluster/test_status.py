@@ -89,7 +89,7 @@ def test_a_part_waits_for_what_it_is_made_of(tree):
         make()
     assert (tree.part_status().state, tree.part_status().reason) == ("waiting", "")
     assert [model.seconds_left for model in tree.status().models] == [None, None]
-    assert "How long the rest takes is known once" in as_text(tree.status(), "x.yaml")
+    assert "The remaining time is unknown until" in as_text(tree.status(), "x.yaml")
 
 
 def test_a_manifest_that_says_why_there_are_no_scores_is_a_failure(tree):
@@ -200,9 +200,9 @@ def test_languages_and_sentences_are_counted_by_model(tree):
     write_progress(tree.log(), scored(120, 270), begun, languages=languages)
     small, large = tree.status().models
     assert (small.model, small.languages, small.done) == (MODEL, (1, 3), 120)
-    assert (small.sentences, small.exact) == (270, True)
+    assert (small.sentences, small.is_counted) == (270, True)
     assert (large.languages, large.done, large.sentences) == ((0, 3), 0, 270)
-    assert not large.exact
+    assert not large.is_counted
 
 
 def test_what_remains_is_told_by_the_models_own_pace_or_that_of_others_by_their_size(tree):
@@ -210,13 +210,13 @@ def test_what_remains_is_told_by_the_models_own_pace_or_that_of_others_by_their_
     write_progress(tree.log(), scored(100, 300))
     small, large = tree.status().models
     assert (small.rate("new"), small.rate("tokens")) == (50, 450)
-    assert (small.seconds_left, small.borrowed) == (pytest.approx(200 / 50), False)
+    assert (small.seconds_left, small.speed_is_borrowed) == (pytest.approx(200 / 50), False)
     tree.manifest(300)
     small, large = tree.status().models
     assert small.seconds_left == 0
     ratio = large.parameters / small.parameters
     assert large.seconds_left == pytest.approx(300 / 50 * ratio + 30)
-    assert large.borrowed
+    assert large.speed_is_borrowed
 
 
 def test_sentences_of_items_that_are_not_built_are_as_expected(tree):
@@ -225,7 +225,7 @@ def test_sentences_of_items_that_are_not_built_are_as_expected(tree):
     [model] = [model for model in tree.status().models if model.model == MODEL]
     pairs = [tree.selection.catalogue.languages[lang].paper_n for lang in LANGUAGES]
     assert model.sentences == 2 * sum(pairs) > 0
-    assert not model.exact
+    assert not model.is_counted
 
 
 def test_text_fits_a_terminal_and_says_where_to_look(tree):

@@ -375,7 +375,7 @@ REFUSED = {
     ],
     "is that of this pair in": [[WITHOUT_ID, WITHOUT_ID]],
     "leave one out": [[document(1), document(1)]],
-    "'all' stands for all of them together": [
+    "'all' is the name for averages over all": [
         [document(1, phenomenon="all")],
         [document(1, paradigm="all")],
     ],

@@ -289,11 +289,11 @@ def test_the_link_with_which_an_editor_locks_a_file_counts_for_nothing(tmp_path,
 def test_processes_that_end_one_after_the_other_keep_what_each_has_learnt(tmp_path, monkeypatch):
     file = tmp_path / "digests.json"
     monkeypatch.setattr(kept, "FILE", file)
-    kept._kept.cache_clear()
-    assert "first" not in kept._kept()
+    kept._read_cache.cache_clear()
+    assert "first" not in kept._read_cache()
     package = kept.package_digest()
     file.write_text(json.dumps({"package": package, "digests": {"first": ["1", []]}}))
-    monkeypatch.setattr(kept, "_new", {"second": ["2", []]})
-    kept._write()
-    kept._kept.cache_clear()
+    monkeypatch.setattr(kept, "_computed", {"second": ["2", []]})
+    kept._write_cache()
+    kept._read_cache.cache_clear()
     assert {*json.loads(file.read_text())["digests"]} == {"first", "second"}

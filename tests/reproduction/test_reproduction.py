@@ -256,7 +256,7 @@ def test_a_cell_that_shows_a_printed_accuracy_does_not_recompute_it(paper):
 
 def test_two_cells_that_differ_are_refused(paper):
     cells = [cell(("sum", "x"), 3.08, where=SUM), cell(("sum", "x"), 3.09, where=SUM)]
-    with pytest.raises(UserError, match=r"two cells stand for row 'sum', column 'x'.*keep one"):
+    with pytest.raises(UserError, match=r"two cells recompute row 'sum', column 'x'.*keep one"):
         recomputations(paper(PARTS, cells))
 
 
@@ -276,7 +276,7 @@ def test_a_selection_finds_what_select_rows_finds(words, rows):
 
 def test_a_number_without_recomputation_needs_a_reason(paper):
     tested_paper = paper([number("a", "x", "1.0")], reasons=["t1 b * no", "t2 * * no"])
-    message = r"nothing says why t1, row 'a', column 'x' \(1\.0\) is not"
+    message = r"no row says why t1, row 'a', column 'x' \(1\.0\) is not"
     with pytest.raises(UserError, match=message):
         list(recomputed_rows(tested_paper))
 

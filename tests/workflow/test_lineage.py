@@ -217,7 +217,7 @@ def test_check_names_the_files_with_one_altered_byte(scratch):
     altered = re.findall(r"^altered: (\S+): SHA-256 is ", done.stdout, re.MULTILINE)
     assert {*altered} == {f"{RESULTS}/{name}" for name in names}
     assert re.search(
-        r"^Made from these, and sound themselves: \d+ products", done.stdout, re.MULTILINE
+        r"^Intact products that were made from these files: \d+", done.stdout, re.MULTILINE
     )
 
 

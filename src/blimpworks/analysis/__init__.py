@@ -1,1 +1,1 @@
-"""Accuracies, baselines and tests from judgements; parity of scoring variants."""
+"""Compute accuracies, baselines and tests from judgements, and compare scoring variants."""

@@ -1,8 +1,8 @@
 """Compute accuracies and their 95 % intervals from judgements.
 
-Inputs are tables of judgements, one for each model and language. A judgement is a model's verdict
-on an item (a minimal pair or a prompt) by a method of judging. The output is one table of
-accuracies, with a row for each group of items:
+``compute_accuracies`` reads tables of judgements, one for each model and language. A judgement is a
+model's verdict on an item (a minimal pair or a prompt) by a method of judging. It writes one table
+of accuracies, with a row for each group of items:
 
     judgements  item_id phenomenon paradigm method  correct (1, 0, or a half for a tie)
     accuracies  model lang phenomenon paradigm method  accuracy low high n
@@ -30,23 +30,23 @@ from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_frame
 log = logging.getLogger(__name__)
 
 Z95 = NormalDist().inv_cdf(0.975)
-"""Half the width of the interval with 95 % of a normal distribution, in standard deviations."""
+"""Half the width of the central 95 % of a normal distribution, in standard deviations."""
 GROUP_COLUMNS = ["phenomenon", "paradigm", "method"]
 JUDGEMENT_COLUMNS = [*GROUP_COLUMNS, "correct", "tie", "near_tie"]
 Judged = tuple[str, str, Path]
 """Model, language, and table of judgements."""
 TABLE = "table"
-"""Column with the number of a row's table, where several tables are summarised together."""
+"""Column with the number of a row's table, if several tables are summarised together."""
 BLOCK_ROWS = 200_000
-"""Rows of tables that are summarised together, which is faster than one table at a time."""
+"""Number of rows that are summarised together, which is faster than one table at a time."""
 NOMINAL = "nominal"
-"""Column of judgements of answers: number of prompts that the template should have."""
+"""Column of judgements of answers: stated number of prompts of the template."""
 
 
 def wilson(correct: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of the proportion of ``correct`` in ``n`` > 0 (Wilson 1927).
 
-    ``correct`` is rounded to an integer, halves to an even one; ties can count half.
+    ``correct``, in which ties may count half, is rounded to an integer, halves to an even one.
     """
     # Written out, because importing SciPy or statsmodels is most of the time of many jobs.
     right = round(correct)
@@ -73,9 +73,9 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
 
 
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """Return for each row of ``accuracies`` its n divided by the nominal number of prompts.
+    """Return n divided by the nominal number of prompts for each row of ``accuracies``.
 
-    It is 1 for methods other than ``published``, and where no nominal number is known.
+    It is 1 for methods other than ``published``, and for rows without a nominal number.
     """
     # A paradigm's name has its template: "template=2/answer=1".
     template = judgements["paradigm"].astype(str).str.extract(r"(template=\d+)", expand=False)
@@ -92,16 +92,16 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
     """Compute a model's accuracies in a language by phenomenon, paradigm and method.
 
-    If there is a column ``table``, each table is summarised. Paradigm ``all`` and phenomenon
-    ``all`` are micro averages: a pair in two paradigms counts in both (Jumelet et al. 2025, section
-    6). Rows without a judgement count as skipped. With ``one_more`` the accuracy of a paradigm is
-    (correct + 1) / (n + 1), and its interval stays.
+    If there is a column ``table``, tables are summarised separately. Paradigm ``all`` and
+    phenomenon ``all`` are micro averages: a pair in two paradigms counts in both (Jumelet et al.
+    2025, section 6). Rows without a judgement count as skipped. With ``one_more`` the accuracy of a
+    paradigm is (correct + 1) / (n + 1); its interval does not change.
 
     If there is a column ``nominal``, accuracies and intervals by the method ``published`` are
     shares of nominal numbers of prompts (Moroni et al. 2025): of a template correct ÷ nominal, of a
     task correct ÷ the sum over its templates. n stays the number of judgements.
     """
-    # Each judgement counts in its paradigm, in its phenomenon, and in the whole benchmark.
+    # Each judgement counts in its paradigm, in its phenomenon, and in the benchmark.
     rows = judgements.assign(skipped=judgements["correct"].isna())
     keys = [TABLE, *GROUP_COLUMNS] if TABLE in judgements else GROUP_COLUMNS
     totals = [rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)]
@@ -135,7 +135,7 @@ def _read(path: Path) -> pa.Table:
                 f"{ALL!r}, which names the accuracy over all of them. Correct the items, and judge "
                 "them again."
             )
-    # Repeated judgements of a pair must agree, and each counts.
+    # Repeated judgements of a pair must agree; each of them counts.
     keys = ["item_id", "phenomenon", "paradigm", "method"]
     repeated = count_repeats(table, keys, JUDGEMENT_COLUMNS[3:], path, "verdicts")
     if repeated:
@@ -147,7 +147,7 @@ def _read(path: Path) -> pa.Table:
 
 
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
-    """Yield accuracies of the tables in order; neighbouring tables are summarised together."""
+    """Yield the accuracies of tables in order; neighbouring tables are summarised together."""
 
     def tables() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
         """Yield each table with a key; neighbours with equal keys are summarised together."""

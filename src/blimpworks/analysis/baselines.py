@@ -21,10 +21,10 @@ BASELINES = {
     "majority": "commoner label",
     "chance": "chance",
 }
-"""Names of the baselines in print."""
+"""Names of the baselines in tables and figures."""
 BASELINE_COLUMNS = (*GROUP, "baseline", "correct", "n")
 SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
-"""wordfreq's code of languages for which langcodes knows no macrolanguage."""
+"""wordfreq's code for languages whose macrolanguage langcodes does not know."""
 
 
 @cache
@@ -57,7 +57,7 @@ def ahead(first: pd.Series, second: pd.Series) -> float:
 
 
 def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
-    """Yield name, number of right items and number of items of each baseline in a paradigm."""
+    """Yield (name, number of right items, number of items) of each baseline in a paradigm."""
     labelled = rows["acceptable"].notna()
     chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
     pairs = rows[~labelled & ~rows.index.isin(chance.index)]
@@ -80,13 +80,13 @@ def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float
 def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
     """Keep one row of each item, for tables with a row for each condition of an item.
 
-    Items whose conditions are no options to choose from have no baseline and are dropped.
+    Items are dropped if their conditions are not options to choose from: they have no baseline.
     """
     if "item" not in items:
         return items
     if "alternatives" not in items:
         return items[:0]
-    # The rows of a language are apart, because the id of an item can be that of its translation.
+    # Languages are separate, because an item and its translation may have the same id.
     return items[items["item"].isna() | ~items.duplicated(["lang", "item"])]
 
 

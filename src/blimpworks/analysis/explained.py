@@ -43,14 +43,14 @@ def explained_variance(
     inputs, results = np.split(terms, [terms.shape[1] - outcomes.shape[1]], axis=1)
     inputs = np.column_stack([np.ones(len(inputs)), inputs])
 
-    # How often each sample has each group; the first row is the data themselves, once each.
+    # How often each sample has each group; in the first row, the data, each group is there once.
     group, names = pd.factorize(groups)
     draws = np.random.default_rng(0).multinomial(
         len(names), np.full(len(names), 1 / len(names)), size=DRAWS
     )
     weights = np.vstack([np.ones(len(names)), draws])
 
-    # A sample's sums of products are those of its groups, so that rows are read only once.
+    # The products of a sample are the weighted sum of its groups' products: rows are read once.
     shares = []
     for column in results.T:
         table = np.column_stack([inputs, column])

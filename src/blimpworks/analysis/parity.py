@@ -1,9 +1,9 @@
 """Compare the scores of one model by several engines, number formats or first tokens.
 
-Inputs are a model (a checkpoint), minimal pairs, and names of variants: an engine with settings,
-such as ``vllm:bfloat16``. Each variant scores the same sample. It is compared with the reference by
-tokens, by sentences, and by decisions: which sentence of a pair is more likely. Outputs are tables
-and a page in Markdown.
+``measure_parity`` takes a model (a checkpoint), minimal pairs, and names of variants: engines with
+settings, such as ``vllm:bfloat16``. Each variant scores the same sample. It is compared with the
+reference by tokens, by sentences, and by decisions: which sentence of a pair is more likely. It
+writes tables, and a page in Markdown.
 """
 
 import hashlib
@@ -65,8 +65,8 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
         for row in table.select(["item_id", *SIDES]).to_pylist():
             if row != pairs.setdefault(row["item_id"], row):
                 raise UserError(
-                    f"{path}: item {row['item_id']} is another pair elsewhere among the items; "
-                    "compare benchmarks apart."
+                    f"{path}: item {row['item_id']} is another pair in another table; compare "
+                    "the benchmarks separately."
                 )
     digests = [hashlib.blake2b(i.encode()).digest() for i in distinct["item_id"].to_pylist()]
     order = sorted(range(len(digests)), key=digests.__getitem__)[:count]
@@ -88,7 +88,7 @@ class Compared:
     engine: str
     seconds: float | None
     start: str = ""
-    """Description of how the first token is conditioned; empty if the engine has no choice."""
+    """Description of what the first token is conditioned on; empty if the engine has no choice."""
 
 
 def _largest_and_mean(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
@@ -107,7 +107,7 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
     by_token, by_sentence, unmatched, tokens = [np.empty(0)], [], 0, 0
     for side in SIDES:
         ours, theirs = (side_of(v.items, v.scores, side) for v in (variant, reference))
-        # Tokens are matched by position in sentences that both split into as many tokens.
+        # Match tokens by position in sentences that both variants split into equally many tokens.
         comparable = np.equal(pc.list_value_length(ours.ids), pc.list_value_length(theirs.ids))
         inside, their_inside = comparable[ours.row], comparable[theirs.row]
         values, their_values = ours.value[inside], theirs.value[their_inside]
@@ -131,10 +131,10 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
 def decision_differences(
     method: Method, variant: Compared, reference: Compared, near: NearTies
 ) -> dict[str, Any]:
-    """Count decisions that differ between two variants, and compute accuracies.
+    """Count decisions that differ between two variants (flips), and compute accuracies.
 
-    A tie counts as wrong. A near tie of either variant has a margin below the threshold of its
-    engine and number format. ``flips_beyond`` counts flipped decisions without a near tie.
+    A tie counts as wrong. A near tie has a margin below the threshold ``near`` for the variant's
+    engine and number format. ``flips_beyond``: flips that are a near tie in neither variant.
     """
     (ours, divisor), (theirs, their_divisor) = (
         margins(method, *(side_of(v.items, v.scores, side) for side in SIDES))
@@ -189,7 +189,7 @@ def _score(
     described, options = read_checkpoint(checkpoint), variant.options(settings)
     scores = align_scores(items, read_table(SCORES, table), table)
     settled = choose_engine(variant.engine, described.architecture, described, options).settings
-    # After "likeliest", the engine's key names the start that was chosen.
+    # With the policy "likeliest", the engine's key has the start that was chosen.
     policy = settled["first_token"]
     if policy == "likeliest":
         policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]

@@ -1,8 +1,8 @@
 """Score items with a model by a variant: an engine, which runs the model, and its settings.
 
-``parse_variant`` reads a name such as ``transformers:bfloat16:skip``: the engine transformers,
-numbers in bfloat16, and no score for the first token. ``score_variant`` runs ``blimpworks score``
-in another process and returns the table of scores.
+``parity`` compares variants. ``parse_variant`` reads a name such as ``transformers:bfloat16:skip``:
+the engine transformers, numbers in bfloat16, and no score for the first token. ``score_variant``
+runs ``blimpworks score`` in another process and returns the table of scores.
 """
 
 import json
@@ -52,7 +52,7 @@ class Variant:
     name: str
     engine: str
     settings: dict[str, Any]
-    """Settings of scoring that it changes, as in a campaign."""
+    """Settings of scoring that the variant changes, as in a campaign."""
 
     def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
         """Return why the variant cannot score models of an architecture here, or None.
@@ -84,7 +84,7 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
 
 
 def parse_settings(texts: Sequence[str], engine: str, location: str) -> dict[str, Any]:
-    """Parse settings of scoring: short forms, or ``NAME=VALUE``. UserError for a wrong one."""
+    """Parse settings of scoring in short forms or as NAME=VALUE. Raises UserError for others."""
     short = {**SHORT, **find_engine(engine).short}
     settings: dict[str, Any] = {}
     for text in texts:
@@ -103,7 +103,7 @@ def parse_settings(texts: Sequence[str], engine: str, location: str) -> dict[str
 
 
 def parse_variant(name: str) -> Variant:
-    """Parse a variant's name: an engine, and settings after colons. UserError if unknown."""
+    """Parse a variant's name: engine, and settings after colons. Raises UserError if unknown."""
     # A token may contain colons.
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *texts = head.split(":")
@@ -131,8 +131,8 @@ def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
             expanded.append(name)
             continue
         policies = find_scorer(engine, described.architecture).first_token
-        # An engine that takes any token can run all starts that suit the tokenizer, which is loaded
-        # without one, because the checkpoint's own start may be unknown to it.
+        # An engine that takes any token can run all starts that suit the tokenizer. Load it without
+        # a start, because it may not have the start that the checkpoint names.
         if "token" in policies:
             from blimpworks.scoring.hub_loading import HubTokenizer
 
@@ -187,7 +187,7 @@ def score_variant(
         )
     if finished.returncode:
         log_lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        last = log_lines[-1] if log_lines else "it said nothing"
+        last = log_lines[-1] if log_lines else "its log is empty"
         if finished.returncode == REFUSAL_STATUS and last.startswith(MESSAGE_PREFIX):
             raise Impossible(last.removeprefix(MESSAGE_PREFIX))
         raise UserError(f"variant {variant.name!r} could not be scored: {last} (see {log})")
@@ -196,7 +196,7 @@ def score_variant(
     shards = Shards(manifest, folder / "shards")
     collect_scores(items, shards, table)
     engine_key = shards.described.engine
-    # The seconds of a later run are not those of all scores, so that only the first's are kept.
+    # Keep the seconds of the first run only: later runs do not score all sentences.
     seconds_file = folder / "seconds.json"
     if is_first_run:
         record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))

@@ -48,12 +48,12 @@ def compare(
 ) -> Iterator[dict[str, Any]]:
     """Yield comparisons of every two models, in both orders, over items with both verdicts.
 
-    ``right`` and ``judged`` are [items, models]; ``exact_below`` is that of ``mcnemar_p``. ``a``
-    and ``b`` of a comparison are columns of these; only model a has ``only_a`` items right.
+    ``right`` and ``judged`` are [items, models]; ``exact_below`` as for ``mcnemar_p``. ``a`` and
+    ``b`` of a comparison are columns of both arrays; only model a is right on ``only_a`` items.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
-    # Items [models, models] that only the row's model has right, that both have, that both judged.
+    # [models, models]: items that only the row's model has right, both have right, both judged.
     only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:
@@ -81,8 +81,8 @@ def compare_models(
 ) -> int:
     """Write the table of comparisons; return the number of its rows.
 
-    ``judgements`` are (model, language, table of judgements), of which the method is compared.
-    ``mcnemar`` is ``published`` (chi-squared for any number of pairs) or ``corrected`` (exact below
+    ``judgements``: (model, language, table of judgements); only judgements by ``method`` are used.
+    ``mcnemar``: ``published`` (chi-squared for any number of pairs) or ``corrected`` (exact below
     ``EXACT_BELOW``). Raises UserError without tables, and for a missing or malformed one.
     """
     if not judgements:
@@ -91,7 +91,7 @@ def compare_models(
     for model, lang, path in judgements:
         frame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
         chosen = frame[frame["method"] == method].astype({"paradigm": object})
-        # A file may have an item twice, in other numbers than that of another model.
+        # A table may have an item twice, while the table of another model has it once.
         copy = chosen.groupby(KEY, observed=True).cumcount()
         languages.setdefault(lang, {})[model] = chosen.set_index([*KEY, copy])["correct"]
     exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
@@ -140,7 +140,7 @@ def estimable(predictors: pd.DataFrame) -> bool:
 
 
 def constant(values: pd.Series) -> bool:
-    """Tell whether values are equal but for the rounding of sums."""
+    """Tell whether all values are equal, except for rounding errors of sums."""
     return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())
 
 

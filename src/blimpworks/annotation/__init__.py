@@ -1,1 +1,1 @@
-"""Sheets that people fill in with a spreadsheet."""
+"""Validate items by people: lists of pairs, sheets to fill in with a spreadsheet, accuracies."""

@@ -1,15 +1,15 @@
 """Make the lists of sentence pairs that participants judge, to validate a benchmark's items.
 
 ``make_lists`` takes the benchmark's minimal pairs and returns the rows of all lists, one list for
-each participant. A row shows two sentences, and hides which of them is grammatical:
+each participant. ``sheets`` writes them as files. A row has two sentences, in random order:
 
     list  place  part      first                 second               first_is_good
     p01   1      practice  the cats sleeps .     the cats sleep .     False
     p01   2      pair      she sees herself .    she sees himself .   True
     p01   9      check     old the sleeps cat .  the old cat sleeps . False
 
-The lists have equal numbers of pairs, in all and of each paradigm (kind of contrast), or differ by
-one. No list has a pair twice. The order of the sentences does not predict the grammatical one.
+Lists have equal numbers of pairs, in all and of each paradigm (kind of contrast), or differ by one.
+No list has a pair twice. The grammatical sentence is first in half of the rows.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3. Attention checks are ours.
 """
@@ -35,13 +35,13 @@ from blimpworks.tables import ITEMS, read_table
 log = logging.getLogger(__name__)
 
 ListNumbers = tuple[int, ...]
-"""Some of the lists, by their numbers from 0."""
+"""Numbers of some lists, from 0."""
 Groups = Sequence[Hashable]
-"""Nested groups that an element is in, the smallest first."""
+"""Nested groups to which an element belongs, the smallest first."""
 
 
 class ItemPair(NamedTuple):
-    """A minimal pair or single sentence and, if known, the sentence that it was made from."""
+    """A minimal pair or single sentence and, if known, the ``source`` that it was made from."""
 
     item_id: str
     phenomenon: str
@@ -50,16 +50,16 @@ class ItemPair(NamedTuple):
     bad: str
     source: str | None = None
     acceptable: bool | None = None
-    """Verdict on a single sentence, which is ``good`` as well as ``bad``."""
+    """Whether a single sentence is acceptable; it is both ``good`` and ``bad``. None for pairs."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Keys that pairs of the same sentence share: its source, or its text."""
+        """Keys that two pairs share if they are made from the same sentence: source and text."""
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
 class ParadigmSlot(NamedTuple):
-    """A slot for one pair of a paradigm, and the lists that the pair is on."""
+    """A slot for one pair of a paradigm, and the lists on which the pair will be."""
 
     paradigm: str
     lists: ListNumbers
@@ -68,7 +68,7 @@ class ParadigmSlot(NamedTuple):
 def _divide(pairs: Collection[ItemPair], random: Generator) -> dict[str, list[ItemPair]]:
     """Return the pairs of each paradigm in random order, small paradigms first.
 
-    A pair of two paradigms is among those of the smaller one.
+    A pair that is in two paradigms is returned for the smaller one.
     """
     sizes = Counter(pair.paradigm for pair in pairs)
     distinct: dict[str, ItemPair] = {}
@@ -84,7 +84,8 @@ def _divide(pairs: Collection[ItemPair], random: Generator) -> dict[str, list[It
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
-    No list has a pair twice. Two pairs of one sentence on a list are a clash; clashes are few.
+    No list has a pair twice. A clash is two pairs of the same sentence on a list; the assignment
+    has as few clashes as exchanges of pairs can reach.
     """
 
     def __init__(
@@ -92,17 +93,17 @@ class Assignment:
     ) -> None:
         """Draw pairs of each paradigm and assign them to lists, small paradigms first."""
         unused = _divide(pairs, random)
-        # Each slot is on the next ``per_pair`` lists, in turn.
+        # Slots take the next ``per_pair`` lists in turn, and after the last list the first again.
         list_numbers = cycle(range(options.participants))
         self.slots = [
             ParadigmSlot(paradigm, tuple(islice(list_numbers, options.per_pair)))
-            for paradigm, of_paradigm in unused.items()
-            for _ in range(min(len(of_paradigm), options.per_paradigm))
+            for paradigm, paradigm_pairs in unused.items()
+            for _ in range(min(len(paradigm_pairs), options.per_paradigm))
         ]
         # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
         # for others of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []
-        # How often each list has each sentence.
+        # Number of times that each list has each sentence.
         self._counts: list[Counter[str]] = [Counter() for _ in range(options.participants)]
         for paradigm, lists in self.slots:
             chosen = min(unused[paradigm], key=partial(self._count_clashes, lists=lists))
@@ -125,7 +126,7 @@ class Assignment:
                 self._counts[number][text] += times
 
     def _cost(self, index: int, pair: ItemPair) -> int:
-        """Count the clashes that ``pair`` has, or would have instead of the pair at ``index``."""
+        """Count the clashes of ``pair`` if it were in the slot at ``index``."""
         lists, present = self.slots[index].lists, self.pairs[index].sentences
         return self._count_clashes(pair, lists) - len(lists) * len({*pair.sentences} & {*present})
 
@@ -138,11 +139,11 @@ class Assignment:
         return previous
 
     def _improve(self, index: int, unused: Mapping[str, list[ItemPair]]) -> bool:
-        """Exchange a pair for another one if clashes become fewer; return whether it did."""
+        """Exchange a pair for another one if that reduces clashes; return whether it did."""
         clashes, paradigm = self._cost(index, self.pairs[index]), self.slots[index].paradigm
         if not clashes:
             return False
-        # Try the pairs on no list, then those on other lists.
+        # Try pairs that are on no list, then pairs that are on other lists.
         for pair in unused[paradigm]:
             if self._cost(index, pair) < clashes:
                 unused[paradigm].remove(pair)
@@ -169,9 +170,9 @@ def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:
 
 
 def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
-    """Return the index of each element's partner, which has the smallest possible group in common.
+    """Pair up elements that have the same group; return the index of each element's partner.
 
-    An element has at most one partner, and None if no other element without one is left.
+    Partners in the smallest groups are found first. An element without a partner has None.
     """
     partners: list[int | None] = [None] * len(groups)
     unpaired = [*range(len(groups))]
@@ -188,11 +189,11 @@ def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
 
 
 def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) -> list[bool]:
-    """Divide elements into two halves, so that every group is divided in half (by one at most).
+    """Divide elements into halves with equal numbers of elements of each group (or differing by 1).
 
     ``first`` and ``second``: each element's groups by two classifications, such as by item and by
-    list. Two partners of a group go to different halves. That is always possible: a cycle of
-    partners, by either classification in turn, has an even length.
+    list. Two partners of a group go to different halves. That is always possible, because a cycle
+    of partners by the first and second classification in turn has an even length.
     """
     partners = (_find_partners(first), _find_partners(second))
     halves: dict[int, bool] = {}
@@ -212,7 +213,7 @@ def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) 
 
 
 def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
-    """Return a random order of indices, in which neighbours share a group only if they must."""
+    """Return the indices in a random order; neighbours have the same group only if unavoidable."""
     remaining: dict[str, list[int]] = {}
     for index in random.permutation(len(groups)):
         remaining.setdefault(groups[index], []).append(int(index))
@@ -222,7 +223,7 @@ def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
         sizes = Counter({name: len(members) for name, members in remaining.items() if members})
         if len(sizes) > 1:
             sizes.pop(group, None)
-        # A group with more than half of the remaining elements is next, or else a random one.
+        # Take a group with more than half of the remaining elements, or else a random group.
         group, largest_size = sizes.most_common(1)[0]
         if 2 * largest_size <= len(groups) - len(order):
             names = sorted(sizes)
@@ -233,10 +234,10 @@ def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
 
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
-"""Purposes of rows: trials before the start, pairs that count, and attention checks, which are a
+"""Purposes of rows: trials before the start, judged pairs, and attention checks, which are a
 grammatical sentence beside its scrambled words."""
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
-"""Independent random streams: draws from one do not change another."""
+"""Numbers of independent random streams: a draw from one does not change the others."""
 ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
 FEWEST_WORDS, MOST_WORDS = 5, 15
 """Words in the sentence of a check; longer sentences are used if there are no others."""
@@ -260,7 +261,7 @@ class ListRow(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A pair or an attention check before it has a place in its list."""
+    """A pair or an attention check without a position in its list."""
 
     pair: ItemPair
     purpose: str
@@ -348,7 +349,7 @@ def _make_checks(
             f"{FEWEST_WORDS} words or more that it does not have otherwise), expected "
             f"{options.checks}; lower checks, per_paradigm or practice."
         )
-    # The grammatical sentence comes first in every other check.
+    # The grammatical sentence comes first in every second check.
     turns = enumerate(chosen, start=int(random.integers(2)))
     return [_Entry(p, CHECK, turn % 2 == 0, scrambled(p.good, random)) for turn, p in turns]
 
@@ -356,9 +357,9 @@ def _make_checks(
 def _choose_practice(
     pairs: Collection[ItemPair], assigned: Assignment, options: ValidationOptions
 ) -> list[_Entry]:
-    """Choose the practice pairs, which are the same on all lists and are judged on none.
+    """Choose the practice pairs, which are the same for all lists, and judged on none of them.
 
-    Paradigms take turns. Pairs that share no sentence with a list come first.
+    Paradigms take turns. Pairs that share no sentence with any list come first.
     """
     random = np.random.default_rng([options.seed, PRACTISED])
     judged = {pair.item_id for pair in assigned.pairs}
@@ -419,7 +420,7 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
         head = _mix(practice, random)
         body = _mix(entries, random)
         checks = _make_checks(pairs, [*practice, *entries], options, number)
-        # Checks have equal distances. The last is inserted first, so that positions stay the same.
+        # Checks have equal distances. Insert the last first, so that earlier positions are right.
         size, name = len(body), options.names[number]
         for turn in reversed(range(len(checks))):
             body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])

@@ -1,7 +1,8 @@
 """Write lists of sentence pairs for people to judge, and compute accuracies from the filled lists.
 
-``write_lists`` writes a CSV file (sheet) for each participant, and the key: a table that says which
-sentence of each row is grammatical. ``read_validation`` reads the filled sheets with the key.
+``write_lists`` writes a CSV file (sheet) for each participant, and the key: a table with the
+grammatical sentence of each row. ``read_validation`` reads the filled sheets with the key, and
+writes tables of ratings, participants and accuracies.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9; the paper's participants
 judged on PCIbex (Zehr and Schwarz 2018).
@@ -24,14 +25,14 @@ from blimpworks.tables import ACCURACIES, read_schema, read_table, write_frame, 
 log = logging.getLogger(__name__)
 
 # The key. row: id in the sheet; list: name of the list; place: position in the list, from 1; part:
-# purpose of the row: practice, pair or (attention) check. item_id of a check: the pair that its
-# grammatical sentence is from.
+# purpose of the row, which is practice, pair or (attention) check; item_id: id of the pair, from
+# which a check has its grammatical sentence.
 VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
-# Each choice between the sentences of a pair, without practice, checks and participants that are
-# left out. place: position in the list.
+# A row for each judgement of a pair (not of practice and checks) by participants who are not left
+# out. place: position in the list.
 VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
 # n: pairs that the participant has judged; checks: attention checks on the list, answered or not;
-# left_out: whether the participant has passed too few checks, so that no judgement counts.
+# left_out: whether the participant has passed too few checks for the judgements to be used.
 VALIDATION_PARTICIPANTS = read_schema(__file__, "schemas/validation_participants.tsv")
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
 SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)
@@ -59,13 +60,13 @@ def write_lists(
 ) -> int:
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
-    A sheet does not show which sentence is grammatical, nor which rows are attention checks. Raises
-    UserError as ``read_pairs`` does, for too few pairs, and for another number of sheets.
+    A sheet does not show which sentence is grammatical, and which rows are attention checks. Raises
+    UserError as ``read_pairs`` and ``make_lists``, and for another number of sheets than lists.
     """
     if len(sheets) != options.participants:
         raise UserError(
             f"{len(sheets)} sheets are named, expected {options.participants}, one for each "
-            "participant (participants); name so many."
+            "participant; name as many as the option participants says."
         )
     rows = make_lists(read_pairs(items), options)
     for name, path in zip(options.names, sheets, strict=True):
@@ -85,9 +86,9 @@ def write_lists(
 
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Read the keys of lists: the row of the table for each row id.
+    """Read the keys of lists; return the key's row for each row id.
 
-    Lists of several keys may have the same name, so the key's path is added to it.
+    Lists of several keys may have the same name, so the key's path is added to the name.
     """
     key = {}
     for path in paths:
@@ -104,10 +105,10 @@ def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
-    """Read the choices in filled lists: one row each, with the key's columns and ``participant``.
+    """Return a row for each choice in filled sheets: the key's columns, and ``participant``.
 
-    ``chose_good``: True for the grammatical sentence. The file's name ends with the participant
-    (``urd.anna.csv``). Raises UserError as ``Form.labels`` does.
+    ``chose_good``: whether the grammatical sentence was chosen. The file's name ends with the
+    participant (``urd.anna.csv``). Raises UserError as ``Form.labels`` does.
     """
     form = spreadsheet.Form(
         texts={name: _texts(row["first"], row["second"]) for name, row in key.items()},
@@ -134,7 +135,7 @@ def _wilson(right: float, n: int) -> tuple[float, float]:
 
 
 def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
-    """Return one row per participant; mark and log those who pass too few attention checks."""
+    """Return a row per participant; mark and log those who pass too few attention checks."""
     results = []
     for name, rows in choices.groupby("participant"):
         pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
@@ -161,8 +162,8 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
 def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
     """Return people's accuracy on each paradigm, as a table of accuracies.
 
-    It is the mean over pairs of the share of right choices on each pair. ``n`` counts pairs, and
-    the interval is Wilson's for ``n``, since judgements of one pair are not independent.
+    The accuracy is the mean over pairs of each pair's share of right choices. ``n`` is the number
+    of pairs, also for Wilson's interval, since judgements of the same pair are not independent.
     """
     keys = ["phenomenon", "paradigm"]
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
@@ -206,8 +207,8 @@ def read_validation(
     if ratings.empty:
         raise UserError(
             f"no pair is judged by any of {len(people)} participants who pass "
-            f"{options.check_threshold:.0%} of their attention checks; expected some. Look whether "
-            "the choices stand in the right rows, or lower check_threshold."
+            f"{options.check_threshold:.0%} of their attention checks; expected some. Check that "
+            "the choices are in the right rows, or lower check_threshold."
         )
     accuracies = accuracies_of(ratings, benchmark, languages[0])
     frames = (ratings, people, accuracies)
@@ -217,7 +218,7 @@ def read_validation(
     sizes = ratings.groupby("item_id").size()
     incomplete = int((sizes != options.per_pair).sum())
     if incomplete:
-        text = "%d of %d pairs have not just %d judgements and enter no kappa"
+        text = "%d of %d pairs do not have %d judgements, and are left out of kappa"
         log.warning(text, incomplete, len(sizes), options.per_pair)
     return {
         "participants": len(people),

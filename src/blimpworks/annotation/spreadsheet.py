@@ -1,10 +1,11 @@
 """Write and read CSV files (sheets) that people fill in with a spreadsheet, and check their labels.
 
-A sheet has a column ``id``, columns of texts to judge, and columns of labels, which are exported
-empty. ``Form`` has the expected contents and reads the labels.
+A sheet has a column ``id``, columns of texts to judge, and columns of labels, which people fill in.
+``write_sheet`` writes a sheet with empty labels. ``Form.labels`` reads filled sheets, and compares
+them with the texts as exported.
 
-Spreadsheets take a cell that starts with certain signs for a formula, but not after an apostrophe,
-which reading removes.
+A spreadsheet takes a cell that starts with "=" or "+" for a formula. So writing puts an apostrophe
+before such a cell, and reading removes it.
 """
 
 import csv
@@ -38,7 +39,7 @@ class SheetRow(NamedTuple):
 
 
 def guarded(text: str) -> str:
-    """Protect ``text`` from being read as a formula; a leading apostrophe is doubled.
+    """Put an apostrophe before a text that begins like a formula, or with an apostrophe.
 
     >>> guarded("=1+1"), guarded("'tis")
     ("'=1+1", "''tis")
@@ -99,7 +100,7 @@ def annotator_of(path: Path) -> str:
 
 
 def refuse(problems: Sequence[str]) -> None:
-    """Raise UserError with the first of ``problems``, one on each line, if there are any."""
+    """Raise UserError with the first ``problems``, one on each line; do nothing without any."""
     if problems:
         more = len(problems) - MOST_NAMED_ROWS
         remaining = [f"{more} more rows are wrong."] if more > 0 else []
@@ -107,7 +108,7 @@ def refuse(problems: Sequence[str]) -> None:
 
 
 def columns_error(path: Path, columns: Iterable[str], expected: str) -> UserError:
-    """Make the error about a file that lacks a column."""
+    """Return the error about a file that lacks a column."""
     return UserError(
         f"{path}:1: columns are {', '.join(columns)}; expected {expected}; fill in the sheet as it "
         "was exported."
@@ -130,13 +131,13 @@ class Form:
     texts: Mapping[str, Mapping[str, str]]
     """Texts by column, which people must not change."""
     answers: Callable[[str], Mapping[str, bool]]
-    """Function that returns the allowed labels of a row, and their values."""
+    """Function that returns the allowed labels of a row, with the value of each."""
     annotators: Callable[[Path, Sequence[str]], Mapping[str, str]]
-    """Function that returns the columns of labels in a file, and their annotators."""
+    """Function that returns the annotator of each column of labels in a file."""
     items: Mapping[str, Hashable] = field(default_factory=dict)
-    """The item of each row, which an annotator may judge only once; by default each row is one."""
+    """Item of each row, which an annotator may judge only once; by default, a row is an item."""
     lists: Mapping[str, str] = field(default_factory=dict)
-    """The list of each row; a file must have rows of one list only. By default it may have any."""
+    """List of each row; if there are lists, a file must have rows of one list only."""
 
     def labels(self, paths: Iterable[Path]) -> list[Label]:
         """Read the labels of filled sheets.
@@ -219,7 +220,7 @@ def _label(text: str) -> str:
 
 
 def count_missing(labels: Collection[tuple[str, str]], lists: Mapping[str, str]) -> Counter[str]:
-    """Count each annotator's rows without a label, in the lists that the annotator has begun.
+    """Count each annotator's rows without a label, in lists with a label of the annotator.
 
     ``labels``: (row, annotator) of each label; ``lists``: the list of each row.
     """

@@ -1,1 +1,1 @@
-"""Reading of jobs' records: origins of numbers, changes, differences."""
+"""Audit results by provenance records: origins of numbers, altered files, differences of runs."""

@@ -1,8 +1,8 @@
 """Find cells of exhibits by row and column, and the printed numbers that they are compared with.
 
 The cells file of an exhibit (a table or figure) has a row for each number: its row and column, its
-formula, and a filter of the rows that it is computed from. A comparison is a CSV file of printed
-numbers beside ours.
+formula, and a filter of the rows that it is computed from; ``find_cell`` returns one. A comparison
+is a CSV file of printed numbers beside the campaign's; ``find_comparison`` returns a row of it.
 """
 
 import csv
@@ -68,8 +68,8 @@ def read_cells(source: Path) -> pd.DataFrame:
 def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
     """Return whether each cell is in the row (or column) that ``name`` means.
 
-    ``name`` is a whole name, or a code in the cell's filter ("eng"). If no cell has it, it is a
-    key among the printed numbers, or else the last words of a name ("High" for "Resources High").
+    ``name`` is the full name, or a code in the cell's filter ("eng"). If no cell has this, ``name``
+    is a key of printed numbers, or else the end of a name ("High" for "Resources High").
     """
     names = cells[column].str.casefold()
     matches = names == name.casefold()
@@ -93,7 +93,7 @@ def _cells_in(
 
 
 def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
-    """Return the cell in a row and column, by name or code. Raises UserError for none or two."""
+    """Return the cell in a row and column, by name or code. Raises UserError unless it is one."""
     cells = _cells_in(cells, row, column, source)
     if len(cells) > 1:
         exact = cells[(cells["row"] == row) & (cells["column"] == column)]
@@ -106,11 +106,11 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 
 
 def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a CSV file that have one of the ``allowed`` values in each such column.
+    """Yield the rows of a CSV file whose columns have ``allowed`` values: ``row=["GPT-2"]``.
 
-    Add the file as ``path`` and the number of the row's first line as ``line``. ``value`` and
-    ``corrected`` become numbers (texts stay texts), None where empty. Raises UserError without the
-    file.
+    Each row also has the file as ``path`` and the number of its first line as ``line``. Cells of
+    ``value`` and ``corrected`` become numbers (printed texts stay texts), or None if empty. Raises
+    UserError without the file.
     """
     with reading(path, "a table of printed numbers", "Build it."):
         status = path.stat()
@@ -143,7 +143,7 @@ def _read_csv(
 
 
 def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
-    """Return lines with row, column and text of an exhibit's cells, or of one row's or column's."""
+    """Return a line with row, column and text of each cell of an exhibit, or of a row or column."""
     source = cells_file(exhibit)
     cells = _cells_in(read_cells(source), row, column, source)
     cell_texts = zip(cells["row"], cells["column"], cells["text"], strict=True)
@@ -176,7 +176,7 @@ def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, A
 
 
 def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any] | None]:
-    """Return the cells file of a comparison's row, and the compared cell, if any.
+    """Return the cells file of a comparison's row, and the cell that it compares; None without one.
 
     In published.csv, skip cells that only repeat the printed number.
     """
@@ -186,19 +186,20 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     if not source.is_file() or not (row["rule"] if is_published else row.get("measured")):
         return source, None
     cells, position = read_cells(source), {name: row[name] for name in ("row", "column")}
-    own_filter = ({"exhibit": row["exhibit"]} | position).items()  # it selects the printed number
+    # The filter of a cell that repeats the printed number selects that number.
+    repeating_filter = ({"exhibit": row["exhibit"]} | position).items()
     for cell in cells.astype(object).to_dict("records"):
         if any(cell[f"printed_{name}"] != value for name, value in position.items()):
             continue
         from_printed = is_published and cell["source"] == "published"
-        only_repeats = from_printed and own_filter <= json.loads(cell["filter"]).items()
+        only_repeats = from_printed and repeating_filter <= json.loads(cell["filter"]).items()
         if not only_repeats:
             return source, {str(name): value for name, value in cell.items()}
     return source, None
 
 
-def printed_place(record: Record | None, row: dict[str, Any]) -> dict[str, Any]:
-    """Return file and line of a printed number, found among the inputs of its comparison's job."""
+def printed_location(record: Record | None, row: dict[str, Any]) -> dict[str, Any]:
+    """Return file and line of a printed number, from the inputs of the comparison's job."""
     end = f"{row['paper']}/{row['exhibit']}.csv"
     position = {name: [row[name]] for name in ("row", "column")}
     for entry in record["inputs"] if record else []:
@@ -210,7 +211,7 @@ def printed_place(record: Record | None, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparisons_of(source: Path, cell: dict[str, Any], records: Records) -> list[dict[str, Any]]:
-    """Return the comparisons' rows about a cell, with file and line of the printed number."""
+    """Return the rows of comparisons about a cell, with file and line of the printed number."""
     folder, rows = source.parent.parent, []
     position = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
     position |= {name: [cell[f"printed_{name}"]] for name in ("row", "column")}
@@ -218,12 +219,12 @@ def comparisons_of(source: Path, cell: dict[str, Any], records: Records) -> list
         path = folder.parent / REPRODUCTION / name
         if folder.name == form and path.is_file():
             numbers = read_rows_with_lines(path, **position)
-            rows += [row | printed_place(records.of(path), row) for row in numbers]
+            rows += [row | printed_location(records.of(path), row) for row in numbers]
     return rows
 
 
 def require_as_recorded(path: Path) -> None:
-    """Raise UserError if a recorded product, or its record, was edited since it was made."""
+    """Raise UserError if a product or its record was edited since its job wrote it."""
     record = record_of(path) if path.is_file() else None
     if record is None:
         return
@@ -242,7 +243,7 @@ def require_as_recorded(path: Path) -> None:
 
 def require_same_in_csv(path: Path, cell: Mapping[str, Any]) -> None:
     """Raise UserError if an exhibit's CSV table contradicts a cell."""
-    # A figure may be named by a CSV file that it does not have.
+    # Users may name a figure as FIGURE.csv, which does not exist.
     if path.suffix != ".csv" or not path.is_file():
         return
     expected = reading(path, "a table of an exhibit", "Build it.")

@@ -1,7 +1,8 @@
 """Find files of a results tree that are altered, missing or stale, by hashing them again.
 
-A provenance record beside each product says which job made it, and has the SHA-256 of its inputs
-and outputs. A product is stale if its job would now have other code, parameters or inputs.
+``blimpworks check`` calls ``audit``, which returns an ``Audit`` with its ``Finding`` objects. A
+provenance record beside each product says which job made it, and has the SHA-256 of its inputs and
+outputs. A product is stale if its job would now have other code, parameters or inputs.
 """
 
 import json
@@ -32,7 +33,7 @@ READERS = 8
 SETTINGS_FOLDER = "settings"
 """Directory of the results with settings of jobs."""
 MOST_NAMED = 3
-"""Inputs that a finding names, and most files with the same finding that are listed."""
+"""Most inputs that a finding names, and most files that are listed with the same finding."""
 PICTURES = (".pdf", ".png", ".svg")
 """Suffixes of files whose bytes depend on the version of matplotlib."""
 PROGRESS_INTERVAL = 5.0
@@ -40,7 +41,7 @@ PROGRESS_INTERVAL = 5.0
 HASH_FILE = Path(".snakemake/blimpworks-hashes.json")
 """File of hashes from earlier checks, below the workflow's directory."""
 SETTLED = 2_000_000_000
-"""Nanoseconds after a change during which a file system may give another change the same time."""
+"""Nanoseconds in which a file system may give two changes the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """Numbers of files made again, and of others, whose jobs take long or have a finding."""
+    """Numbers of files made again, and of files whose jobs take long or have a finding."""
 
     files: int
     left_out: int
@@ -65,7 +66,7 @@ class Audit:
     """The result of an audit."""
 
     products: int
-    """Number of files."""
+    """Number of checked files."""
     findings: list[Finding]
     planned: int | None
     """Number of jobs that are also in the campaign's plan; None without a plan."""
@@ -76,15 +77,15 @@ class Audit:
     """SHA-256 over all records."""
     repeated: Repeated | None = None
     unread: int = 0
-    """Number of files that an earlier check has read, untouched since."""
+    """Number of files that an earlier check has read and nobody has touched since."""
 
 
 class HashCache:
     """SHA-256 of files from earlier checks, computed again only for touched files.
 
-    A file is untouched while its size, inode, mtime and ctime are the same. Programs cannot set the
+    A file is untouched if its size, inode, mtime and ctime are the same. Programs cannot set the
     ctime, so it shows edits that keep size and mtime. Somebody who edits the file of hashes, or
-    sets the clock, can deceive this check; ``--full`` reads all files.
+    sets the clock, can deceive this check; with ``--full``, all files are read.
     """
 
     def __init__(self, file: Path = HASH_FILE) -> None:
@@ -130,7 +131,7 @@ class HashCache:
 
 
 def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list[str | None]:
-    """Return the SHA-256 of each file, None where it cannot be read."""
+    """Return the SHA-256 of each file in ``entries`` of records; None if it cannot be read."""
     paths = [Path(entry["path"]) for entry in entries]
     hashes = [hash_cache.find(path) if hash_cache else None for path in paths]
     to_hash = [number for number, file_hash in enumerate(hashes) if file_hash is None]
@@ -169,7 +170,7 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
             detail = f"SHA-256 is {actual[:16]}…, the record says {expected[:16]}…"
             yield Finding("altered", path, detail)
 
-    # Products are stale if their inputs were made again since, as their new records say.
+    # Products are stale if an input has another hash now, read from a source or in a new record.
     current = dict(zip(sources, hashes[len(products) :], strict=True))
     current |= {jobs.key(entry["path"]): entry["sha256"] for entry in products}
     for first, record in jobs.by_output.items():
@@ -181,7 +182,7 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
             elif now != entry["sha256"]:
                 changed.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
         if changed:
-            # A report has hundreds of inputs, so name only some.
+            # Reports have hundreds of inputs, so name only a few.
             detail = f"made from an earlier {few(changed, MOST_NAMED)}"
             yield Finding("stale", Path(first), detail)
 
@@ -189,8 +190,8 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
 def _edited_records(jobs: Jobs) -> Iterator[Finding]:
     """Yield edited records.
 
-    If an edit also corrects the record's hash of itself, the records of later jobs show it: they
-    contain the hash before the edit. Ignore a job that started after them: it has run again.
+    If an edit also corrects the hash that a record has of itself, the records of later jobs show
+    it: they contain the hash before the edit. Ignore a younger record: its job has run again.
     """
     hashes = {path: record_hash(record) for path, record in jobs.by_output.items()}
     faults: dict[str, str] = {}  # by the first output of the job with the edited record
@@ -199,7 +200,7 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
             fault = "the record has no hash of itself: an earlier version wrote it, or it was "
             faults.setdefault(first, f"{fault}edited; make its product anew")
         elif record[OWN_HASH] != hashes[first]:
-            fault = "the record was edited: it has not the hash of itself that its job wrote"
+            fault = "the record was edited: its content has another hash than the one in it"
             faults.setdefault(first, fault)
         for product, expected in record.get("input_records", {}).items():
             maker = jobs.makers.get(jobs.key(product))
@@ -213,15 +214,15 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
 
 
 def verify(jobs: Jobs, hash_cache: HashCache | None = None) -> list[Finding]:
-    """Hash the files of jobs again; return those that differ from the records, and edited records.
+    """Hash the files of jobs again; return files that differ from the records, and edited records.
 
-    Hashes of untouched files come from the ``hash_cache``, if it has them.
+    ``hash_cache``: hashes of untouched files, which are not read again.
     """
     return [*_file_findings(jobs, hash_cache), *_edited_records(jobs)]
 
 
 def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
-    """Yield products of a job that were made again with other content, or not at all."""
+    """Yield products that the repeated job made with other content, or not at all (``fault``)."""
     command = find_command(record["verb"])
     is_current = command is not None and (
         command.code == record["code"] and package_versions(command.packages) == record["packages"]
@@ -235,7 +236,7 @@ def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
             continue
         same = copy.is_file() and path.is_file()
         if same and path.suffix == ".parquet":
-            # Not by bytes: tables contain their record, with versions of packages.
+            # Not compared by bytes, because tables contain their record with versions of packages.
             same = same_table(path, copy)
         elif same:
             same = files.sha256_of(path) == files.sha256_of(copy)
@@ -246,11 +247,11 @@ def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
 def make_again(
     jobs: Jobs, findings: list[Finding], run: Callable[[list[str]], object]
 ) -> tuple[Repeated, list[Finding]]:
-    """Make products again from the command lines in records; return those that differ.
+    """Make products again from the command lines in records; return their number, and differences.
 
-    Write them below a scratch directory; leave out jobs with a finding. Run only commands that are
-    declared cheap, which only read and write tables, so that a forged record cannot do harm.
-    ``run`` runs a command line of this package in this process.
+    Products are written below a scratch directory. Jobs with a finding are left out, and so are
+    commands that are not declared cheap: cheap ones only read and write tables, so that a forged
+    record cannot do harm. ``run``: function that runs a command line in this process.
     """
     reported = {jobs.key(finding.path) for finding in findings if finding.problem != "edited"}
     cheap_starts = [command.words for command in declared_commands().values() if command.cheap]
@@ -293,12 +294,12 @@ def audit(
     """Compare all products below ``root`` and their inputs with the records of jobs.
 
     A file without a record is unaccounted for. A product is stale when an input or the code of its
-    command has changed. It is also stale when the ``plan`` (jobs by first output) has other
-    parameters or inputs. Relative paths in records start from the current directory. Raises
-    UserError when there is nothing to check.
+    command has changed. It is also stale when its job in the ``plan`` (jobs by first output) has
+    other parameters or inputs. Relative paths in records start from the current directory.
 
-    ``run``: function that runs a command line of this package; with it, make cheap products again.
-    ``hash_cache``: hashes from earlier checks, used for untouched files.
+    ``run``: function that runs a command line of this package; with it, cheap products are made
+    again. ``hash_cache``: hashes from earlier checks, used for untouched files. Raises UserError
+    when there is nothing to check.
     """
     findings = []
 
@@ -348,23 +349,23 @@ def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     for (problem, detail), paths in paths_by_finding.items():
         listed = paths if list_all else paths[:MOST_NAMED]
         lines += [f"{problem}: {path}: {detail}" for path in listed]
-        if more := len(paths) - len(listed):
-            lines.append(f"{problem}: … and {more} more for the same reason")
+        if len(listed) < len(paths):
+            lines.append(f"{problem}: … and {len(paths) - len(listed)} more for the same reason")
     if audit.downstream:
-        lines.append(f"Made from these, and sound themselves: {len(audit.downstream)} products.")
+        lines.append(f"Intact products that were made from these files: {len(audit.downstream)}.")
     if audit.planned is not None:
         lines.append(
-            f"{audit.planned} of {audit.jobs} jobs compared with what the campaign would do now."
+            f"{audit.planned} of {audit.jobs} jobs were compared with the campaign's present plan."
         )
     if audit.repeated is not None:
         lines.append(
-            f"{audit.repeated.files} files were made once more and compared, "
-            f"{audit.repeated.left_out} were not: they take long, or have a finding above."
+            f"{audit.repeated.files} files were made again and compared; "
+            f"{audit.repeated.left_out} were not, because they take long or have a finding above."
         )
     if audit.unread:
         lines.append(
-            f"{audit.unread} files were not read: an earlier check has, and nobody has touched "
-            "them since. --full reads all."
+            f"{audit.unread} files were not read, because they are untouched since an earlier "
+            "check. --full reads all."
         )
     lines.append(f"Root hash of the records of {root}: {audit.root_hash}")
     counts = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})

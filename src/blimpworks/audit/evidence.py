@@ -1,8 +1,8 @@
 """Find the rows and items behind a cell, with token log-probabilities and treebank sentences.
 
-A cell is a number of an exhibit (a table or figure). The files behind it are a tree: a ``Node``
-(``lineage``) is a file, with the nodes of the files that it is made from. The kind of a table
-("judgements", "scores", "items", …) is a directory in its path.
+``explain`` calls these functions. A cell is a number of an exhibit (a table or figure). The files
+behind a cell form a tree: a ``Node`` (``lineage``) is a file, with the nodes of the files that it
+is made from. The kind of a table ("judgements", "scores", "items", …) is a directory in its path.
 """
 
 import csv
@@ -35,11 +35,11 @@ PRINTED_NUMBERS = "published"
 PACKS = "packs"
 """Kind of tables of language packs' templates."""
 FOLDERS = {PACKS: "languages"}
-"""Directory of a kind of table, if it has another name."""
+"""Directory of the tables of a kind, if it is not called like the kind."""
 SUFFIXES = {PRINTED_NUMBERS: (".parquet", ".csv"), PACKS: (".yaml",)}
-"""File suffixes of a kind of table, if not only Parquet."""
+"""File suffixes of the tables of a kind, if not only ``.parquet``."""
 WITHOUT_LINES = (".json", ".parquet", ".xlsx")
-"""Suffixes of files with numbered items in place of lines."""
+"""Suffixes of files in which ``line`` is the number of an item, not of a line."""
 TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
 """Kinds of tables with a row per item, in order of preference."""
 MODEL_COLUMNS = ("model", "model_a", "model_b")
@@ -47,13 +47,13 @@ SHOWN = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern", "acceptable", "accepted"),
 )
-"""Columns of judgements that are shown; some only responses or single sentences have."""
+"""Columns of judgements that are shown; only responses or single sentences have the last ones."""
 
 
 def nearest(tree: Node, table_kind: str) -> list[Node]:
-    """Return the nearest ancestors that are tables of one kind.
+    """Return the nearest ancestors of ``tree`` that are tables of a kind.
 
-    All are at the same distance, because one job may score several benchmarks.
+    There may be several at the same distance, because a job may score several benchmarks.
     """
     # Suffixes keep out users' CSV files, which may be in directories of any name.
     suffixes = SUFFIXES.get(table_kind, (".parquet",))
@@ -67,8 +67,10 @@ def nearest(tree: Node, table_kind: str) -> list[Node]:
             if f"/{folder}/" in f"/{path.as_posix()}" and path.suffix in suffixes:
                 matches[path] = node
         level = [source for node in new.values() for source in node.inputs]
-    # Leave out ancestors of another match: sampled items come from all items.
-    ancestors = {node.path for m in matches.values() for s in m.inputs for node in s.walk()}
+    # Leave out ancestors of another match: a sample of items is made from all items.
+    ancestors = set[Path]()
+    for source in (source for match in matches.values() for source in match.inputs):
+        ancestors |= {node.path for node in source.walk()}
     return [match for path, match in matches.items() if path not in ancestors]
 
 
@@ -117,7 +119,7 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
 
 
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
-    """Return ``count`` rows, evenly spread over the order by margin, the worst mistake first."""
+    """Return ``count`` rows: sorted by margin, the worst mistake first, and evenly spread."""
     if "margin" in rows:
         # Answers have no margin: order them by correctness, wrong ones first.
         keys = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
@@ -126,7 +128,7 @@ def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def _spread_indices(total: int, count: int) -> list[int]:
-    """Return ``count`` indices, or fewer, that are evenly spread over ``total``."""
+    """Return at most ``count`` indices from 0 to ``total`` - 1, evenly spread."""
     indices = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
     return list(dict.fromkeys(indices))
 
@@ -136,9 +138,9 @@ def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[N
 
     The tables are judgements, or else scores, answers or items.
     """
-    # Choose tables about the languages and models of the rows, by names in their paths.
+    # Choose tables whose paths have languages and models of the rows.
     candidates = (nearest(tree, table_kind) for table_kind in TABLES_OF_ITEMS)
-    nodes = next(filter(None, candidates), [])
+    nodes = next((tables for tables in candidates if tables), [])
     for columns in (("lang",), MODEL_COLUMNS):
         names = {name for column in columns if column in rows for name in rows[column].dropna()}
         about = [n for n in nodes if names & {*n.path.parts, n.path.name.split(".")[0]}]
@@ -162,7 +164,7 @@ def _rows_where(node: Node, column: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _row_of(tables: Sequence[Node], item: str, paradigm: str | None = None) -> dict[str, Any]:
-    """Return the row of an item, preferably of the paradigm; {} if no table has the item."""
+    """Return the row of an item, preferably in ``paradigm``; {} if no table has the item."""
     for node in tables:
         if rows := _rows_where(node, "item_id", item):
             return next((row for row in rows if row.get("paradigm") == paradigm), rows[0])
@@ -198,7 +200,7 @@ def token_pieces(
 
 
 def _side(item: dict[str, Any], scores: dict[str, Any], side: str) -> dict[str, Any]:
-    """Return one of both sentences with its total and token log-probabilities [nats]."""
+    """Return text and log-probabilities [nats] of a pair's ``side``, "good" or "bad"."""
     region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
     ids, ends, logprobs = (scores.get(f"{side}_{n}") or [] for n in ("ids", "ends", "logprobs"))
     return {
@@ -209,7 +211,7 @@ def _side(item: dict[str, Any], scores: dict[str, Any], side: str) -> dict[str, 
 
 
 def _sentence_tables(node: Node) -> list[Node]:
-    """Return tables of treebank sentences behind a product, or made by the job of its words."""
+    """Return tables of treebank sentences behind a product, or else made with its tokens."""
     nodes = nearest(node, "sentences")
     for tokens in [] if nodes else nearest(node, "tokens"):
         for output in tokens.record["outputs"] if tokens.record else []:
@@ -225,13 +227,13 @@ def _ancestor_path(node: Node, end: str) -> Path | None:
 
 
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return file, line and text that an item comes from; None for an item without an origin.
+    """Return file, line and text that an item was made from; None for an item without an origin.
 
-    The line is the first of a treebank's sentence. For an item of a released file, the sentence id
-    and revision in the treebank that the release names are returned too.
+    For a treebank sentence, ``line`` is its first line. For an item of a released file, the result
+    also has the sentence id and the treebank's revision, if the release names them.
     """
     if item.get("released_file"):
-        # Link to the released file: the treebank itself was not retrieved.
+        # Name the released file, because the treebank itself was not retrieved.
         facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
         facts["released_from"] = f"{item['treebank']}/{item['file']}"
         file, line = item["released_file"], item["released_line"]
@@ -275,7 +277,7 @@ def sentence_origin(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
 def _conditions(
     tables: Sequence[Node], scores: Sequence[Node], key: str
 ) -> dict[str, dict[str, Any]]:
-    """Return the conditions of an item in order, with regions and tokens; empty without any."""
+    """Return rows of an item's conditions by name, with tokens as ``side``; empty without any."""
     for node in tables:
         if {"item", "condition", "regions"} <= {*read_arrow(node.path).column_names}:
             rows = _rows_where(node, "item", key)
@@ -289,7 +291,7 @@ def _conditions(
 
 
 def _predictions_held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
-    """Return whether each prediction of an item held, if its judgements contain that."""
+    """Return whether each prediction of an item was true; None if judgements do not say it."""
     for judgement in _rows_where(node, "item_id", row["item_id"]):
         if all(judgement.get(name) == row.get(name) for name in ("method", "paradigm")):
             return judgement.get("predictions_held")
@@ -297,9 +299,10 @@ def _predictions_held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
 
 
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Describe an item of judgements or items: sentences or prompt, tokens, verdict and origin.
+    """Return sentences or prompt, tokens, verdict and origin of the item in ``row`` of a table.
 
-    It is an item of several conditions (with a row for each), a prompt, a sentence, or a pair.
+    ``node``: the table, such as judgements or items. An item is a pair, a sentence, a prompt, or
+    has several conditions.
     """
     items, scores, answers = (
         [node] if table_kind in node.path.parts else nearest(node, table_kind)
@@ -351,7 +354,7 @@ def candidate_evidence(tree: Node, row_filter: dict[str, Any], count: int) -> li
 
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
-    """Return at most ``count`` treebank sentences of ``rows``: words, or subjects and verbs."""
+    """Return at most ``count`` treebank sentences of ``rows`` with words, or subjects and verbs."""
     numbers = pa.array([*rows["sentence"].unique()][:count], pa.int32())
     locations = []
     for node in nearest(tree, "sentences"):
@@ -362,24 +365,25 @@ def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
-    """Return file and line of the printed number of each row of accuracies; {} without one."""
+    """Return file and line of the printed number behind each row of accuracies; {} without one."""
     locations_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
         origin = row.get("origin")
-        exhibit, _, printed_row = origin.partition("/") if isinstance(origin, str) else ("", "", "")
+        # The origin is EXHIBIT/ROW/COLUMN.
+        exhibit, _, position = origin.partition("/") if isinstance(origin, str) else ("", "", "")
         locations = [
             {"path": number["path"], "line": number["line"]}
             for node in tables[row[TABLE]].inputs
             if node.path.name == f"{exhibit}.csv"
             for number in read_rows_with_lines(node.path)
-            if f"{number['row']}/{number['column']}" == printed_row
+            if f"{number['row']}/{number['column']}" == position
         ]
         locations_of_rows.append(locations[0] if locations else {})
     return locations_of_rows
 
 
 def irrelevant_names(record: dict[str, Any], row_filter: dict[str, Any]) -> set[str]:
-    """Return languages and models of an exhibit that a cell with ``row_filter`` is not about."""
+    """Return languages and models of an exhibit that a cell's filter, ``row_filter``, lacks."""
     labels = record["params"].get("labels", {})
     left_out: set[str] = {*labels.get("left_out", ())}
     for label, keys in (("languages", ("lang",)), ("models", MODEL_COLUMNS)):

@@ -1,13 +1,14 @@
 """Explain a number of an exhibit: compute it again, and find the rows and items behind it.
 
-An exhibit is a table or figure. Beside it is a table of its numbers, the cells. A cell has its
-formula, the ``source`` table that it is computed from, and a filter that selects rows of this:
+``explain`` takes an exhibit (table or figure) with a row and column, and returns an
+``Explanation``, which ``explain_text`` shows. Beside an exhibit is a table of its numbers, the
+cells. A cell has its formula, and a filter that selects the rows of the table ``source`` that it is
+computed from:
 
     row   column   value  formula               source      filter
     gpt2  English  81.5   100 × mean(accuracy)  accuracies  {"model": "gpt2", "lang": "eng"}
 
-From a cell, ``explain`` follows provenance records back to rows, items, tokens and sentences.
-``explain_text`` shows an ``Explanation`` as text or as a page.
+From the cell, ``explain`` follows provenance records back to rows, items, tokens and sentences.
 """
 
 import json
@@ -32,9 +33,9 @@ ANNOTATED = ("tokens", "candidates")
 
 @dataclass(slots=True)
 class Explanation:
-    """A cell with its ancestors, its value computed again, and some of its rows and items.
+    """A cell, its value computed again, some of its rows and items, and the files behind it.
 
-    A number that a paper prints but this campaign does not compute has no cell and no ancestors.
+    A number that a paper prints but the campaign does not compute has no cell and no files.
     """
 
     exhibit: Path
@@ -43,7 +44,7 @@ class Explanation:
     rows: int
     """Number of rows that the cell is computed from."""
     tree: Node | None
-    """Cells file with its ancestors."""
+    """Cells file, with all files that it was made from."""
     items: list[dict[str, Any]] = field(default_factory=list)
     selected: list[dict[str, Any]] = field(default_factory=list)
     """Some of the rows, for a cell of a table that has no items."""
@@ -71,7 +72,7 @@ class Explanation:
 def _items(
     tree: Node, cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame, count: int
 ) -> list[dict[str, Any]]:
-    """Return at most ``count`` items or sentences behind the ``rows`` of a cell."""
+    """Return at most ``count`` items or sentences behind a cell, from ``rows`` of ``tables``."""
     source, row_filter = cell["source"], json.loads(cell["filter"])
     if not count or source in WITHOUT_ITEMS:
         return []
@@ -97,8 +98,8 @@ def explain_cell(
 ) -> Explanation:
     """Explain a cell of the file ``source``, with at most ``count`` of its items, or one ``item``.
 
-    ``ignored``: languages and models that the cell is not about, besides those of the exhibit.
-    Raises UserError when a table behind the cell, or the item, is missing.
+    ``ignored``: further languages and models that the cell does not use. Raises UserError when a
+    table behind the cell, or the item, is missing.
     """
     # Find the tables that the cell is made from, and compute it again.
     records, row_filter = Records(), json.loads(cell["filter"])
@@ -120,7 +121,7 @@ def explain_cell(
                 "item_id of its judgements or items. Leave --item out to see some."
             )
 
-    # Rows that are no items are shown as plain values; printed accuracies with file and line.
+    # Rows of other tables than items are shown as values, printed accuracies with file and line.
     first = rows[: 0 if cell["source"] in evidence.TABLES_OF_ITEMS else count]
     without_table = first.drop(columns=evidence.TABLE, errors="ignore")
     text = without_table.to_json(orient="records", force_ascii=False)
@@ -136,7 +137,7 @@ def explain_cell(
 def explain(
     exhibit: Path, row: str, column: str, items: int = 0, item: str | None = None
 ) -> Explanation:
-    """Explain the cell in a row and column, with at most ``items`` of its items, or one ``item``.
+    """Explain the number in a row and column, with at most ``items`` of its items, or one ``item``.
 
     Raises UserError when the exhibit, the cell or a table behind it is missing, or when the exhibit
     was edited since its job wrote it.
@@ -150,15 +151,15 @@ def explain(
 
 
 def explain_comparison(path: Path, requested: dict[str, str | None], items: int = 0) -> Explanation:
-    """Explain the cell in one row of a comparison with printed numbers.
+    """Explain the number in one row of ``path``, a comparison with printed numbers.
 
-    ``requested``: paper, exhibit, row and column, None for any. Raises UserError when several rows
-    match, or a table behind the cell is missing.
+    ``requested``: values of the row's columns paper, exhibit, row and column; None for any. Raises
+    UserError when several rows match, or a table behind the number is missing.
     """
     cells.require_as_recorded(path)
     compared = cells.find_comparison(path, requested)
     source, cell = cells.compared_cell(path, compared)
     if cell is not None:
         return explain_cell(source, cell, items)
-    printed = compared | cells.printed_place(record_of(path), compared)
+    printed = compared | cells.printed_location(record_of(path), compared)
     return Explanation(path, None, None, 0, None, printed=[printed])

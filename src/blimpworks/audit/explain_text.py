@@ -1,7 +1,7 @@
 """Show the explanation of a number (``explain.Explanation``) as text, or as an HTML page.
 
-The sections are the number, its items with tokens, its formula, its rows, and its ancestry: the
-files that it was made from, with their jobs.
+``as_text`` and ``write_page`` show sections: the number, its items with tokens, its formula, its
+rows, and its ancestry, the files that it was made from, with their jobs.
 """
 
 import json
@@ -22,7 +22,7 @@ from blimpworks.files import write_text
 
 WIDTH = 100
 MOST_EXAMPLES = 3
-"""Most similar products, or values of a long filter, that are listed."""
+"""Number of similar products, and of values of a long filter, that are listed as examples."""
 MOST_NOTE_LINES = 3
 """Most lines on a job's notes."""
 MOST_FILTER_VALUES = 6
@@ -32,7 +32,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 Token = dict[str, Any]
 """A ``piece`` of a sentence with its ``logprob``, and whether it is ``critical``."""
 Pair = tuple[Token | None, Token | None]
-"""A token of the good and one of the bad sentence; None where a sentence has none."""
+"""A token of the good and a token of the bad sentence; None if the sentence has none there."""
 
 
 def _piece(token: Token | None) -> str:
@@ -54,9 +54,9 @@ def _logprob(token: Token | None) -> str:
 
 
 def _aligned_lines(pairs: Sequence[Pair]) -> list[str]:
-    """Return lines with the tokens of both sentences in columns, those of a pair below each other.
+    """Return the tokens of both sentences as lines, in which the tokens of a pair are aligned.
 
-    Each block has four lines: good tokens, their log-probabilities, bad tokens, theirs.
+    Four lines belong together: good tokens, their log-probabilities, bad tokens, and theirs.
     """
     blocks: list[list[str]] = []
     for good, bad in pairs:
@@ -88,7 +88,7 @@ def _indented(sign: str, text: str) -> list[str]:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    # The keys tell the unit: "sentence" and "accepted", "margin" for a pair, "rule" for a response.
+    # Items have other keys by unit: sentence, accepted; margin for a pair; rule for a response.
     correct = {0.0: "wrong", 1.0: "right"}.get(item.get("correct", ""), item.get("correct"))
     if "sentence" in item and not pd.isna(item.get("accepted")):
         accepted = "accepted" if item["accepted"] else "not accepted"
@@ -104,14 +104,16 @@ def _verdict(item: dict[str, Any]) -> str:
         return ""
     if pd.isna(item["correct"]):
         return f"  {item['method']}: not judged"
-    sure = "" if pd.isna(item["certain"]) else " for certain" if item["certain"] else ", uncertain"
+    sure = ""
+    if not pd.isna(item["certain"]):
+        sure = " for certain" if item["certain"] else ", uncertain"
     pattern = "" if pd.isna(item["pattern"]) else f" {item['pattern']!r}"
     return f"  {item['method']}: {correct}{sure}, by rule {item['rule']}{pattern}"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The text of an item: both sentences if it is a pair, and the lines before and after."""
+    """Text of an item: the sentences of a pair (else empty), and lines before and after them."""
 
     before: list[str]
     pair: Sequence[dict[str, Any]]
@@ -119,12 +121,12 @@ class Block:
 
     @property
     def pieces(self) -> list[Pair]:
-        """Tokens of both sentences in order, as pairs; equal tokens form a pair."""
+        """Tokens of both sentences in order, as pairs; equal tokens are in the same pair."""
         if not self.pair:
             return []
         good, bad = (side["tokens"] for side in self.pair)
         first, second = ([token["piece"] for token in side] for side in (good, bad))
-        # Each step is a run of tokens that are equal, or that differ.
+        # Each step is a run of tokens that are equal, or that differ: good[a:b] and bad[c:d].
         steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
         return [pair for _, a, b, c, d in steps for pair in zip_longest(good[a:b], bad[c:d])]
 
@@ -179,7 +181,7 @@ def _heading(explanation: Explanation) -> list[str]:
     """Return lines on the number, its interval, and the number that the paper prints."""
     cell = explanation.cell
     if cell is None:
-        lines = ["No cell of ours stands for this number."]
+        lines = ["The campaign has no cell for this number."]
     else:
         interval = ""
         # The text of some cells contains the interval.
@@ -205,7 +207,7 @@ def _heading(explanation: Explanation) -> list[str]:
 
 
 def _formula_lines(explanation: Explanation) -> list[str]:
-    """Return lines with the formula, its rows, and the number that it gives again."""
+    """Return lines with the formula, the filter of its rows, and the number computed again."""
     cell, recomputed = explanation.cell, explanation.recomputed
     if cell is None or recomputed is None:
         return []
@@ -245,21 +247,17 @@ def _job_lines(node: Node) -> list[str]:
         return ["from outside"]
     commit = (record["git"]["commit"] or "no commit")[:12]
     state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
-    # {"rows": {"eng": {"good": 3}, "fra": 4}} is "eng good: 3" and "fra: 4".
-    flat = [
-        f"{name} {subkey}".strip() + f": {value}"
-        for key, note in record["notes"].items()
-        for name, fact in (note.items() if isinstance(note, dict) else [(key, note)])
-        for subkey, value in (fact if isinstance(fact, dict) else {"": fact}).items()
-        if value
-    ]
+    # {"rows": {"eng": {"good": 3}, "fra": 4}} becomes "eng good: 3, fra: 4".
+    flat = []
+    for key, note in record["notes"].items():
+        for name, fact in (note if isinstance(note, dict) else {key: note}).items():
+            for subkey, value in (fact if isinstance(fact, dict) else {"": fact}).items():
+                flat += [f"{name} {subkey}".strip() + f": {value}"] if value else []
     notes = textwrap.wrap(", ".join(flat), WIDTH, break_long_words=False)
-    return [
-        f"{record['verb']}, code {record['code']}, {record['ended'][:19]} on "
-        f"{record['host']['name']}, commit {commit}{state}",
-        *notes[:MOST_NOTE_LINES],
-        *(["… (all in the record)"] if len(notes) > MOST_NOTE_LINES else []),
-    ]
+    where = f"on {record['host']['name']}, commit {commit}{state}"
+    lines = [f"{record['verb']}, code {record['code']}, {record['ended'][:19]} {where}"]
+    lines += notes[:MOST_NOTE_LINES]
+    return [*lines, "… (all in the record)"] if len(notes) > MOST_NOTE_LINES else lines
 
 
 def _ancestry(
@@ -267,8 +265,8 @@ def _ancestry(
 ) -> Iterator[str]:
     """Yield lines on a product, its job and its inputs, each product once.
 
-    Of more than ``MOST_EXAMPLES`` inputs made by the same command, list those in ``examples``,
-    or else the first. With ``full``, list all, each with SHA-256, job and notes.
+    If more than ``MOST_EXAMPLES`` inputs were made by the same command, list only the inputs in
+    ``examples``, or else the first. With ``full``, list all, with SHA-256, job and notes.
     """
     indent, hash_text = "   " * depth, f"sha256 {node.sha256[:12]}…"
     if node.path in seen:

@@ -1,6 +1,7 @@
 """Find the inputs of products, and the products of inputs, from the records of jobs.
 
-A provenance record beside a product says which job made it, from which inputs (path and SHA-256).
+``lineage`` returns a tree of a product's inputs and theirs in turn; ``Jobs`` has the records of all
+jobs upstream. A provenance record beside a product says which job made it, from which inputs.
 """
 
 import os
@@ -17,16 +18,16 @@ from blimpworks.records.reading import Record, Records, output_hash, root_hash
 from blimpworks.tables import made_by
 
 UNRECORDED = (
-    "{} carries no record of what made it, as seen from this directory. Go to the one in which the "
-    "workflow ran, or rebuild it."
+    "{} has no provenance record that this directory leads to. Run this in the directory in which "
+    "the workflow ran, or rebuild the file."
 )
 
 
 def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
     """Return the path of the items behind a table of judgements: all items, or a sample.
 
-    The table's record tells which; without a record, all. Raises UserError when the table is
-    missing or broken.
+    The table's record says which; without a record, it is all items. Raises UserError when the
+    table of judgements is missing or broken.
     """
     items_path = f"items/{benchmark}/{lang}.parquet"
     judgements = results / "judgements" / benchmark / model / f"{lang}.parquet"
@@ -38,7 +39,8 @@ def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
 def manifest_behind(scores: Path) -> Path | None:
     """Return the manifest of the shards that a table of scores was collected from.
 
-    It is that of the same results tree, or else the recorded one. None if there is none.
+    Prefer the manifest in the same results tree, which may have been moved, to the recorded path.
+    None if neither exists.
     """
     for entry in (made_by(scores) or {}).get("inputs", []):
         recorded = Path(entry["path"])
@@ -55,9 +57,9 @@ class Node:
     path: Path
     sha256: str
     record: Record | None
-    """Record of its job; None for a file that no job made, or that was made again since."""
+    """Record of the job that made this version; None if no job made it, or the record is lost."""
     remade: bool = False
-    """Whether the file was made again since, with other content."""
+    """Whether the file was made again since, with other content, so that the record is lost."""
     inputs: list["Node"] = field(default_factory=list)
 
     def walk(self) -> Iterator["Node"]:
@@ -79,9 +81,9 @@ def is_about(path: str, names: frozenset[str]) -> bool:
 
 
 class Lineage:
-    """The graph of products and their inputs; each record is read once.
+    """Graph of products and their inputs; each record is read once.
 
-    It leaves out inputs about the ``ignored`` languages and models.
+    Inputs whose path has a name in ``ignored`` (languages, models) are left out.
     """
 
     def __init__(self, ignored: Collection[str] = (), records: Records | None = None) -> None:
@@ -90,7 +92,7 @@ class Lineage:
         self._nodes: dict[tuple[str, str], Node] = {}
 
     def product(self, path: Path) -> Node | None:
-        """Return a product with its inputs, their inputs, …; None for a file without a record."""
+        """Return a product with its inputs and theirs in turn; None for a file without a record."""
         record = self._records.of(path)
         return None if record is None else self._version(str(path), output_hash(record, path))
 
@@ -107,7 +109,7 @@ class Lineage:
 
 
 def lineage(product: Path, ignored: Collection[str] = (), records: Records | None = None) -> Node:
-    """Return a product with its ancestors (``Lineage``). Raises UserError without a record."""
+    """Return the node of a product, with its ancestors. Raises UserError without a record."""
     if not product.exists():
         raise UserError(f"{product} does not exist; build it first: snakemake {product}")
     node = Lineage(ignored, records).product(product)
@@ -117,7 +119,7 @@ def lineage(product: Path, ignored: Collection[str] = (), records: Records | Non
 
 
 class Jobs:
-    """The records of jobs, with those of all jobs upstream."""
+    """Records of some jobs and of all jobs upstream, which made their inputs."""
 
     def __init__(
         self,
@@ -162,8 +164,8 @@ class Jobs:
 
     @cached_property
     def entries(self) -> dict[str, dict[str, Any]]:
-        """Path, SHA-256 and size of each file by real path, as recorded by its own job if any."""
-        # Outputs come last: the maker's entry replaces those of users.
+        """Path, SHA-256 and size of each file by real path; from its own job, if one made it."""
+        # Outputs come last, so that they replace the entries of jobs that read the file.
         sections = product(("inputs", "outputs"), self.by_output.values())
         entries = chain.from_iterable(record[section] for section, record in sections)
         return {self.key(entry["path"]): entry for entry in entries}
@@ -172,7 +174,7 @@ class Jobs:
         return root_hash(self.by_output.values())
 
     def behind(self, *products: Path) -> dict[Path, Record | None]:
-        """Return products and all their ancestors, with records; None for files no job made."""
+        """Return the record of each product and each of its ancestors; None if no job made it."""
         ancestors: dict[Path, Record | None] = {}
         waiting = [*products]
         while waiting:
@@ -187,16 +189,16 @@ class Jobs:
         return ancestors
 
     def downstream(self, paths: Iterable[Path]) -> list[str]:
-        """Return the first outputs, sorted, of jobs that depend on files but made none of them."""
-        given_keys = {self.key(path) for path in paths}
+        """Return the sorted first outputs of jobs that use ``paths`` but made none of these."""
+        start_keys = {self.key(path) for path in paths}
         outputs: dict[str, set[str]] = {}  # by first output
         users: dict[str, list[str]] = {}  # first outputs by input
         for first, record in self.by_output.items():
             outputs[first] = {self.key(entry["path"]) for entry in record["outputs"]}
             for entry in record["inputs"]:
                 users.setdefault(self.key(entry["path"]), []).append(first)
-        makers = {first for first, keys in outputs.items() if keys & given_keys}
-        reached, waiting = set[str](), [*given_keys]
+        makers = {first for first, keys in outputs.items() if keys & start_keys}
+        reached, waiting = set[str](), [*start_keys]
         for first in makers:
             waiting += outputs[first]
         while waiting:
@@ -207,7 +209,7 @@ class Jobs:
 
 
 def jobs_behind(products: Iterable[Path]) -> Jobs:
-    """Return the jobs behind products. Raises UserError for a product without a record."""
+    """Return the jobs upstream of ``products``. Raises UserError for one without a record."""
     search, records = Records(), []
     for path in products:
         record = search.of(path)

@@ -1,4 +1,4 @@
-"""Sign the hash of a results tree's records with an SSH key, and find who signed it."""
+"""Sign the hash of a results tree's records with an SSH key (``sign``), and find who signed it."""
 
 import subprocess
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
 def sign(results: Path, root_hash: str, key: Path) -> Path:
     """Sign a root hash with an SSH key; return the signature's path. Raises UserError on failure.
 
-    The signature is by ``ssh-keygen -Y`` of OpenSSH, as git's signatures by SSH keys are.
+    The signature is made by ``ssh-keygen -Y`` of OpenSSH, like git's signatures with SSH keys.
     """
     path = hash_file(results)
     write_text(path, f"{root_hash}\n")

@@ -1,8 +1,9 @@
-"""Find products that today's code and campaign would make differently, and adopt copied results.
+"""Find products that the present code or campaign would make differently, and adopt copied results.
 
-The provenance record beside a product has its job's command, parameters, inputs, a digest of its
-code, and the SHA-256 of each module. They are compared with the present code, and with the jobs
-that a dry run of Snakemake would start.
+``stale_reasons`` compares provenance records with the present code, and with the jobs of a campaign
+(``planned_jobs``, from a dry run of Snakemake). The record beside a product has its job's command,
+parameters, inputs, a digest of its code, and the SHA-256 of each module. ``adopt`` makes Snakemake
+take results that were copied from elsewhere for up to date.
 """
 
 import hashlib
@@ -40,6 +41,7 @@ def same_table(first: Path, second: Path) -> bool:
 
 
 ABSENT_VALUE = "absent"
+"""Value of a setting that one of two compared jobs lacks."""
 LONGEST_VALUE = 70
 """Most characters of a value in a message."""
 SOURCES = Path("src")
@@ -64,11 +66,14 @@ def shortened(value: Any) -> str:
 
 
 def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
-    """Return the leaves that differ, with both values, by dotted path."""
+    """Return (old, new) value of each leaf that differs between nested objects, by dotted path."""
     old, new = flatten(before), flatten(json.loads(json.dumps(after)))
-    paths = [*old, *(new.keys() - old.keys())]
-    pairs = {p: (old.get(p, ABSENT_VALUE), new.get(p, ABSENT_VALUE)) for p in paths}
-    return {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
+    changes = {}
+    for path in [*old, *(new.keys() - old.keys())]:
+        pair = old.get(path, ABSENT_VALUE), new.get(path, ABSENT_VALUE)
+        if pair[0] != pair[1]:
+            changes[path] = pair
+    return changes
 
 
 @cache
@@ -113,12 +118,12 @@ def changed_code(
     new: FindSource,
     reached: Collection[tuple[str, str]] | None = None,
 ) -> tuple[list[str], list[str]]:
-    """Return texts on modules that differ between two jobs, such as "judging.judge (judge, Rules)".
+    """Return modules that differ between two jobs, as "judging.judge (judge, Rules)".
 
     The names in brackets are the changed definitions. Modules with only changed comments are left
     out. The second list has modules that may differ, because a source is lost. ``before``,
-    ``after``: SHA-256 by module. ``old``, ``new``: functions that return sources. ``reached``:
-    definitions that matter, as (module, name); None for all.
+    ``after``: SHA-256 by module. ``old``, ``new``: functions that return the source of a module.
+    ``reached``: (module, name) of the definitions that the command uses; None for all.
     """
     changed: list[str] = []
     perhaps: list[str] = []
@@ -133,12 +138,11 @@ def changed_code(
             perhaps.append(f"{module} (perhaps)")
             continue
         first, second = definitions(old_text), definitions(new_text)
-        names = [
-            name or "statements run on import"
-            for name in {**first, **second}
-            if first.get(name) != second.get(name)
-            and (not name or reached is None or name not in second or (module, name) in reached)
-        ]
+        names = []
+        for name in {**first, **second}:
+            is_used = reached is None or not name or (module, name) in reached
+            if first.get(name) != second.get(name) and (is_used or name not in second):
+                names.append(name or "statements run on import")
         if names:
             changed.append(f"{module} ({', '.join(names)})")
     return changed, perhaps
@@ -153,7 +157,7 @@ MOST_NAMED_CAUSES = 5
 
 
 def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> CompletedProcess[str]:
-    """Run Snakemake. ``settings``: directory for files with settings of jobs, if wanted."""
+    """Run Snakemake. ``settings``: directory for the files of settings that the workflow writes."""
     command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
     variables = os.environ | {"COLUMNS": "10000", "BLIMPWORKS_SETTINGS": settings}
     return subprocess.run(
@@ -167,7 +171,7 @@ def _last_lines(run: CompletedProcess[str], count: int) -> str:
 
 
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, Job]:
-    """Return the jobs that the campaign would run now, by their first output.
+    """Return the jobs that would make all of the campaign's products now, by their first output.
 
     The current directory must be the workflow's. ``run``: function that runs a command line of this
     package in this process. Raises UserError when the campaign's file is missing, or Snakemake
@@ -185,7 +189,7 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
                 "that, or check without --configfile."
             )
         for command in COMMAND.findall(result.stdout + result.stderr):
-            # A shell command may be several of ours, with && between.
+            # A shell command may have several commands of blimpworks, with && between.
             for is_separator, pieces in groupby(shlex.split(command), key="&&".__eq__):
                 if is_separator:
                     continue
@@ -195,14 +199,14 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
                     try:
                         run(arguments)
                     except (UserError, OSError, ImportError) as error:
-                        # The command reads inputs that do not exist yet.
+                        # The command reads inputs, which do not exist yet, before its job.
                         logging.getLogger(__name__).debug("%s: %s", arguments[:1], error)
                 jobs |= {os.path.normpath(job.outputs[0]): job for job in planned}
     return jobs
 
 
 def _code_reason(record: Mapping[str, Any]) -> str | None:
-    """Return a sentence on changes in the code of a job's command, or None."""
+    """Return a sentence on changes in the code of a job's command; None without changes."""
     command = find_command(record["verb"])
     if command is None:
         return f"there is no command {record['verb']!r} any more"
@@ -212,9 +216,7 @@ def _code_reason(record: Mapping[str, Any]) -> str | None:
     changed, perhaps = changed_code(
         record["sources"], command.sources(), texts_of(record), text_now, reached
     )
-    changes = (
-        few(changed + perhaps, MOST_NAMED_CAUSES) or "what it starts from, or a data file beside it"
-    )
+    changes = few(changed + perhaps, MOST_NAMED_CAUSES) or "its entry points, or a data file"
     return f"the code of {command.name} has changed: {changes}"
 
 
@@ -222,7 +224,7 @@ def plan_reasons(record: Mapping[str, Any], planned: Job) -> Iterator[str]:
     """Yield parameters and inputs that differ between a record and its planned job."""
     name = planned.command.name
     if name != record["verb"]:
-        yield f"the campaign makes it by {name!r}, it was made by {record['verb']!r}"
+        yield f"the campaign makes it by {name!r}, but it was made by {record['verb']!r}"
     changes = [
         f"{path} is now {shortened(new)}, was {shortened(old)}"
         for path, (old, new) in changed_values(record["params"], planned.params).items()
@@ -240,7 +242,7 @@ def plan_reasons(record: Mapping[str, Any], planned: Job) -> Iterator[str]:
 def stale_reasons(
     records: Mapping[str, Record], plan: Mapping[str, Job] | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the first outputs of jobs that would run differently now, each with a reason."""
+    """Yield (first output, reason) of jobs that would run differently now."""
     code_reasons: dict[tuple[str, str], str | None] = {}
     for first, record in records.items():
         key = (record["verb"], record["code"])
@@ -264,9 +266,9 @@ def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def adopt(campaign: Path) -> int:
     """Make Snakemake treat existing products as up to date; return their number.
 
-    Snakemake compares times of files and its metadata of runs, which a copy lacks. The caller
-    checks that the products are the campaign's. Raises UserError when Snakemake fails, such as for
-    a product without inputs.
+    Snakemake compares times of files, and metadata of earlier runs, which a copy lacks. The caller
+    must have checked that the products are those of the campaign. Raises UserError when Snakemake
+    fails, such as for a product without inputs.
     """
 
     def snakemake(*arguments: str) -> list[str]:

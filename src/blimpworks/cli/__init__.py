@@ -1,8 +1,8 @@
 """Build and run the ``blimpworks`` command line, such as ``blimpworks judge --items …``.
 
-The modules here declare the commands (``blimpworks.commands.declare``). A command translates its
-arguments, opens a ``Job``, which writes the provenance record of its products, and calls one
-library function. Defaults that decide a number are settings of the campaign, not of commands.
+``main`` is the program. The modules here declare the commands (``blimpworks.commands.declare``). A
+command converts its arguments, opens a ``Job``, which writes the provenance record of its products,
+and calls one library function. Defaults that decide a number are settings of the campaign.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from blimpworks.commands.declare import Declared
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
-"""Group of the workflow's commands; its name may be left out."""
+"""Group of the commands that the workflow runs; they can be called without its name."""
 ELSEWHERE = "Other programs, and the workflow"
 PANELS = (declare.EVALUATE, declare.REPRODUCE, declare.AUDIT, declare.AUTHOR, "")
 """Headings of the help, in order."""
@@ -112,8 +112,8 @@ class _NoPandas:
 def _supervise(arguments: Sequence[str]) -> None:
     """Run a scoring or answering command as a child process, record how it ended, and exit.
 
-    Attempts are recorded beside the file of --log. Other commands, and commands without --log, are
-    left to the caller. The child process returns too, after it is set to end with its parent.
+    Attempts are recorded beside the file of --log. For other commands, and without --log, the
+    function only returns. It also returns in the child process, which then ends with its parent.
     """
     if arguments[:1] not in (["score"], ["answer"]):
         return
@@ -146,7 +146,7 @@ def _allocation() -> Mapping[str, Any]:
 
 
 def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
-    """Prepare this process for the command that a command line calls, and return it in a list.
+    """Prepare this process for a command line; return the command that it calls, in a list.
 
     Return None, which means all commands, for a command line without a command.
     """
@@ -201,9 +201,9 @@ def write_any_character() -> None:
 
 
 def main() -> None:
-    """Run the command line; a user's mistake ends in one sentence and exit code 2.
+    """Run the command line. After a ``UserError``, print its sentence and exit with 2.
 
-    Exit code 75: stopped before the end of the allocation; 1: another attempt may succeed.
+    Exit code 75: stopped before the end of the job's time; 1: another attempt may succeed.
     """
     write_any_character()
     # Objects made by imports stay until the end. Python's garbage collection after each 700 new
@@ -217,7 +217,7 @@ def main() -> None:
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # fifty lines for a font of a PDF
 
     if sys.argv[1:2] == [WORKFLOW] and sys.argv[2:] and not sys.argv[2].startswith("-"):
-        del sys.argv[1]  # the command is found without the name of its group
+        del sys.argv[1]  # commands are found without the name of this group
     try:
         _supervise(sys.argv[1:])
         command_line(_prepare(sys.argv[1:]))()

@@ -123,8 +123,8 @@ def evaluate(
             "--suite names."
         )
 
-    # Benchmarks of a suite are those of its tasks in the languages. Some cannot be downloaded: the
-    # user has their files (``local``), and they are declared later, from --suite-data.
+    # The benchmarks of a suite are those of its tasks in the languages. Some cannot be downloaded
+    # (``local``): they are declared later from the user's files in --suite-data.
     codes = request.parse_languages(languages)
     local_benchmarks: set[str] = set()
     if suite is not None:
@@ -136,7 +136,7 @@ def evaluate(
         benchmarks = ",".join(name for name in names if name not in local_benchmarks)
         suite = request.as_setting(Path(suite)) if suite.endswith(".yaml") else suite
 
-    # Values that replace those read from a model's files.
+    # Values that replace what the model's files say.
     overrides = {"dtype": dtype, "first_token": first_token, "architecture": architecture}
     overrides |= {"parameters": None if parameters is None else str(parameters), "tuning": tuning}
     evaluation = Evaluation(
@@ -352,8 +352,7 @@ def export_hub(
 
 @command(group="export")
 def export_babylm(
-    run: Path = argument("Directory of an evaluation of a suite."),
-    output: Path = FOLDER,
+    run: Path = argument("Directory of an evaluation of a suite."), output: Path = FOLDER
 ) -> None:
     """Write predictions as a submission to the BabyLM Challenge has them; say what it lacks.
 

@@ -1,10 +1,10 @@
 """Define commands from items to accuracies: score or answer, collect, judge, summarise, compare.
 
 A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library. Without body, the library
-gets the arguments (``blimpworks.commands.declare``). An option that earlier versions lack is only
-recorded if given, so that their records stay valid. Where jobs are only listed, opening one raises
-``Planned``; commands with several jobs suppress it, to go on with the next.
+job, which records what the products are made from, and calls the library. For a function without
+body, see ``blimpworks.commands.declare``. An option that earlier versions lack is only recorded if
+it is used, so that their records stay valid. While jobs are only planned, opening a job raises
+``Planned``; commands with several jobs suppress it, and open the next job.
 """
 
 import json
@@ -40,7 +40,7 @@ CODE = option(
 
 
 def watch_of(log: Path | None) -> "Watch":
-    """Return the watch of a job: its progress file, beside a log, and its allocation's end."""
+    """Return a watch that writes the progress file beside ``log``, and stops in time."""
     from blimpworks.cluster.slurm import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress, Watch
@@ -49,7 +49,7 @@ def watch_of(log: Path | None) -> "Watch":
 
 
 def _engines() -> Iterator[Command]:
-    # No import leads from score_items to an engine's class, which is found by its name.
+    # score_items imports an engine's class by its name, so the class is an entry of its own.
     for (name, architecture), scorer in scorers().items():
         entries = ("blimpworks.scoring.run:score_items", scorer.address)
         packages = (*shared.ARROW, *find_engine(name).packages)
@@ -182,7 +182,7 @@ SYSTEMS = option("System prompt of each language, as a JSON object.", default="{
 
 
 def _generation_engines() -> Iterator[Command]:
-    # No import leads from answer_items to an engine's class, which is found by its name.
+    # answer_items imports an engine's class by its name, so the class is an entry of its own.
     for engine, generator in generators().items():
         entries = ("blimpworks.generation.engine:answer_items", generator)
         yield Command(f"answer {engine}", entries, ("pyarrow", *find_engine(engine).packages))
@@ -240,7 +240,7 @@ def collect_answers(
             engine.collect_answers(table, prompts, shards, target)
 
 
-# Each variant's scores are the work of the command `score`, and recorded by it.
+# Each variant is scored by the command `score`, which writes a record of its own.
 @command(
     "blimpworks.analysis.parity:measure_parity",
     packages=(*shared.MODELLING, "tabulate"),
@@ -286,7 +286,7 @@ def parity(
         if not shutil.which(path):
             raise UserError(f"--python names {path!r} for {name}, but no such program exists.")
         pythons[name] = path
-    # The directory too: the sample and what each variant left are products of this job.
+    # The directory is an output too: the sample and the scores of variants are in it.
     outputs = [output / "parity.parquet", output]
     with parity.job(inputs=[checkpoint, *items], outputs=outputs, params=params) as job:
         job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **params))

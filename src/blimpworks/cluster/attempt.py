@@ -1,10 +1,11 @@
 """Run one attempt at a scoring job in a child process, and record in a journal how it ended.
 
-``blimpworks score`` starts itself again as the child, which scores. The journal beside the job's
-log gets an entry at the start, and one at the end: {"attempt": "3f0c…", "cause": "memory", …}.
+``blimpworks score`` and ``blimpworks answer`` call ``run_attempt``, which starts the same command
+again as the child. The journal beside the job's log gets an entry at the start, and one at the end:
+{"attempt": "3f0c…", "cause": "memory", …}.
 
 When memory runs out, the kernel kills the child, which is larger; the parent can still write. Near
-the end of the SLURM allocation, the child stops between two shards, files with scores. The parent
+the end of the SLURM job's time, the child stops between two shards (files with scores). The parent
 then requeues the SLURM job, for which Snakemake keeps waiting.
 """
 
@@ -55,24 +56,24 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 def memory_groups() -> list[Path]:
-    """List the memory control groups of this process and its SLURM job. Raises OSError if none."""
+    """List the memory control groups of this process and its SLURM job. OSError without any."""
     directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers in ("", "memory") or "memory" in controllers.split(","):
             base = CGROUPS / "memory" if controllers else CGROUPS
             group = base / path.lstrip("/")
-            # Groups above the job's are the node's, and count other users' processes too.
+            # Groups above the SLURM job's belong to the node, with other users' processes.
             of_job = (p for p in group.parents if any(n.startswith("job_") for n in p.parts))
             directories += [group, *of_job]
     return directories
 
 
 def count_kills() -> int:
-    """Return how often the kernel killed processes of these control groups for lack of memory.
+    """Return how often the kernel killed processes of ``memory_groups`` for lack of memory.
 
-    Read ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without them. A process
-    is counted once in each group that it belongs to: use only the difference of two counts.
+    The counts are in ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without
+    these. A process is counted in each of its groups, so use only the difference of two results.
     """
     kills = 0
     with suppress(OSError):
@@ -89,15 +90,15 @@ PARENT_DEATH_SIGNAL = 1
 
 def die_with_parent() -> None:
     """Have Linux kill this process when its parent ends. The child calls this first."""
-    with suppress(AttributeError, OSError):  # other systems let an orphan finish its work
+    with suppress(AttributeError, OSError):  # on other systems, the child goes on without parent
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 class _SignalForwarder:
     """Handler of SIGTERM and SIGINT that sends SIGTERM to the child process.
 
-    When SLURM cancels a job, it signals only the step's first process, a Snakemake, and kills the
-    others. The attempt then cannot record its end, and ``retry_scaling`` asks SLURM for the cause.
+    When SLURM cancels a job, it signals only the job's first process, which is a Snakemake, and
+    kills all others. The attempt then cannot record its end; ``retry_scaling`` asks SLURM for it.
     """
 
     def __init__(self) -> None:
@@ -117,9 +118,9 @@ def cause_of(
 ) -> journal.Cause:
     """Return the reason why an attempt ended.
 
-    ``code``: exit code of the child, negative for a signal. ``kills``: how often processes were
-    killed for lack of memory. ``on_request``: whether a signal asked the attempt to end.
-    ``out_of_time``: whether the allocation is over. ``log``: end of the log.
+    ``code``: exit code of the child, negative for a signal. ``kills``: number of processes that
+    were killed for lack of memory. ``on_request``: whether a signal asked the attempt to end.
+    ``out_of_time``: whether the allocation is over. ``log``: last characters of the log.
     """
     if code == 0:
         return "done"
@@ -161,8 +162,8 @@ def _record_lost_attempt(log_file: Path) -> None:
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
     """Return whether a scoring job began in the second half of its SLURM job's time.
 
-    This is so if jobs before it in the same SLURM job took the first half. A later attempt in the
-    SLURM job does not count.
+    Then earlier scoring jobs in the same SLURM job took the first half. The result is False for a
+    second attempt in the same SLURM job.
     """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]
@@ -171,9 +172,9 @@ def _started_late(allocation: Allocation, log_file: Path) -> bool:
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
-    """Run ``command`` as one attempt, record it in the journal of ``log_file``, return its code.
+    """Run ``command`` as an attempt, record it in the journal of ``log_file``; return the code.
 
-    A child that a signal ended has 128 + the signal's number as code. Raises OSError when the
+    If a signal ended the child, the code is 128 + the signal's number. Raises OSError when the
     start cannot be written into the journal.
     """
     allocation, attempt, signals = find_allocation(), uuid.uuid4().hex, _SignalForwarder()
@@ -228,12 +229,12 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     try:
         journal.append_entry(journal.journal_path(log_file), ended)
     except OSError as error:
-        print(f"blimpworks: how this ended cannot be entered: {error}", file=sys.stderr)
+        print(f"blimpworks: the end of this attempt is not recorded: {error}", file=sys.stderr)
     _explain(cause, allocation)
     if cause == "walltime" and code == OUT_OF_TIME:
         has_new_scores = ended.scored is not None and ended.scored.new > 0
         if not has_new_scores and not _started_late(allocation, log_file):
-            # It asked for too little time; another attempt with as much would end the same way.
+            # With as little time, another attempt would end the same way.
             log.info("no shard was finished in this time; the next attempt gets more")
         else:
             _requeue(allocation)
@@ -244,7 +245,7 @@ def _explain(cause: journal.Cause, allocation: Allocation) -> None:
     """Print what the next attempt will do differently."""
     messages = {
         "memory": "the kernel killed it because memory ran out "
-        f"({allocation.mem_mb or '?'} MB asked for); the next attempt asks for twice as much",
+        f"({allocation.mem_mb or '?'} MB requested); the next attempt asks for twice as much",
         "gpu_memory": "the GPU's memory is too small; the next attempt asks for more, or if it "
         "shares a job, state gpus or memory_gb of this model in the site's file",
         "cancelled": "it was ended from outside; what has scores keeps them",
@@ -270,9 +271,9 @@ PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:
-    """Write the reason of a job's failure into its ``manifest``, and return 0 so that others go on.
+    """Write the reason of a job's failure into its ``manifest``; return 0, so that the run goes on.
 
-    A job that succeeded, ran out of time or was cancelled keeps its ``code``, to be tried again.
+    For a job that succeeded, ran out of time or was cancelled, write nothing and return ``code``.
     """
     if code in (0, OUT_OF_TIME, 128 + signal.SIGTERM, 128 + signal.SIGINT):
         return code

@@ -1,7 +1,7 @@
 """Check a machine's driver, libraries, packages and memory for scoring on NVIDIA GPUs.
 
-``describe_machine`` asks nvidia-smi and the Python that scores; ``gpu_problems`` says what must be
-changed before vLLM can run.
+``blimpworks check-gpu`` prints the result. ``describe_machine`` asks nvidia-smi and the Python that
+scores; ``gpu_problems`` lists what must be changed before vLLM can run.
 """
 
 import json
@@ -21,14 +21,14 @@ from blimpworks.strict import Strict
 GLIBC = (2, 28)
 """Oldest C library that the wheels of ``envs/vllm-cuda.txt`` run with."""
 DRIVERS = {13: 580, 12: 525, 11: 450}
-"""First driver for each major version of CUDA (NVIDIA's table of CUDA compatibility)."""
+"""Oldest driver for each major version of CUDA (NVIDIA's table of CUDA compatibility)."""
 BFLOAT16 = 8.0
 """Lowest compute capability with bfloat16."""
 SHARED = "/dev/shm"  # noqa: S108
 SHARED_MEMORY = 2**30
 """Bytes of /dev/shm that processes need to share a model; Docker's default is 64 MiB."""
 BUSY = 0.1
-"""Largest share of a GPU's memory that other processes may use: vLLM takes 0.9."""
+"""Largest share of a GPU's memory that other processes may use, since vLLM takes 0.9."""
 QUERY = "name,driver_version,compute_cap,memory.total,memory.used"
 PROBE = """
 import json, sys
@@ -98,7 +98,7 @@ def read_gpus(text: str) -> list[Gpu]:
 
 
 def _gpus() -> tuple[list[Gpu] | None, str | None]:
-    """Return the GPUs, None without nvidia-smi; and the message of nvidia-smi if it fails."""
+    """Return the GPUs (None without nvidia-smi), and the message of nvidia-smi if it fails."""
     command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"]
     try:
         run = subprocess.run(

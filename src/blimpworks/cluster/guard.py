@@ -1,9 +1,10 @@
 """Cancel the SLURM jobs of dead runs, watch over the present run, and report failed jobs.
 
-The workflow calls these functions when a Snakemake run on SLURM starts or fails. When a run is
-killed, its SLURM jobs go on writing files, and the next run would write the same files. So each run
-has a file RUN.json with {"pid": 4711, "host": "login1", …}, and touches it while it is alive. The
-next run cancels jobs of dead runs before it submits any; they lose at most a shard of scores.
+The workflow calls ``end_orphans`` and ``watch_over`` when a Snakemake run on SLURM starts, and
+``failed_jobs_text`` when it fails. When a run is killed, its SLURM jobs go on writing files, which
+the next run would write too. So each run writes RUN.json with {"pid": 4711, "host": "login1", …},
+and touches this file while it is alive. The next run cancels the jobs of dead runs before it
+submits any; each cancelled job loses at most a shard (file) of scores.
 """
 
 import atexit
@@ -28,7 +29,7 @@ from blimpworks.records.journal import journal_path, read_attempts
 RUNS = Path(".snakemake/blimpworks-runs")
 """Directory of the files of runs, relative to the working directory."""
 SILENCE = 300.0
-"""Seconds after which a run on another machine is dead if it has not touched its file."""
+"""Seconds without a touch of its file after which a run on another machine is taken for dead."""
 CANCEL_SECONDS = 180.0
 """Seconds that SLURM may take to end cancelled jobs."""
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
@@ -36,7 +37,7 @@ RUN_ID = re.compile(r"SLURM run ID: (\S+)")
 
 
 def register(run: str) -> Path:
-    """Write the file of the run with this id, which is the present process; return its path."""
+    """Write the file of this process's run, whose id is ``run``; return the file's path."""
     path, pid = RUNS / f"{run}.json", os.getpid()
     process = {"pid": pid, "host": platform.node(), "started": _start_time(pid)}
     write_text(path, json.dumps(process) + "\n")
@@ -52,7 +53,7 @@ def _start_time(pid: int) -> str | None:
 
 
 def is_alive(path: Path) -> bool:
-    """Return whether a run is alive: its process here, or elsewhere a recently touched file."""
+    """Return whether a run's process exists, or another machine has touched its file recently."""
     try:
         process = json.loads(path.read_text(encoding="utf-8"))
         seconds_silent = time.time() - path.stat().st_mtime
@@ -66,7 +67,7 @@ def is_alive(path: Path) -> bool:
 def find_jobs(directory: Path) -> dict[str, str]:
     """Return {job id: run id} of this user's SLURM jobs with working directory ``directory``.
 
-    Empty on a machine without SLURM. Raises UserError when SLURM does not answer for a while.
+    Empty on a machine without SLURM. Raises UserError if SLURM does not answer in CANCEL_SECONDS.
     """
     if shutil.which("squeue") is None:
         return {}
@@ -131,7 +132,7 @@ PERIOD = 60.0
 OVERDUE = 1800.0
 """Seconds that Snakemake may take to notice the end of a job."""
 WATCHDOG_VALUES = "BLIMPWORKS_WATCHDOG"
-"""Environment variable with other values, as ``PERIOD,OVERDUE``."""
+"""Environment variable with values that replace both, as ``60,1800``."""
 COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
 """Copy of a failed job's log in Snakemake's log: ``Logfile a.log:``, then text between two lines
 of "=". It must not be searched, as each SLURM job runs a Snakemake with lines like this one's."""
@@ -175,14 +176,14 @@ def find_awaited(log: str) -> set[str]:
 
 
 class OverdueJobs:
-    """Finds jobs that ended ``overdue`` or more seconds ago, and that Snakemake still waits for."""
+    """Finds SLURM jobs that ended ``overdue`` seconds ago, but Snakemake still waits for them."""
 
     def __init__(self, overdue: float) -> None:
         self._overdue = overdue
         self._over_since: dict[str, float] = {}
 
     def update(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
-        """Return the overdue jobs if the run waits only for these; ``states``: SLURM's by id."""
+        """Return the overdue jobs if Snakemake waits for no others; ``states``: SLURM's, by id."""
         over = {job for job in waiting if states.get(job) not in ACTIVE}
         self._over_since = {job: self._over_since.get(job, moment) for job in over}
         late = [job for job in over if moment - self._over_since[job] >= self._overdue]
@@ -230,7 +231,7 @@ FAILED = re.compile(r"^(?:    message: )?Error in (?=(?:rule|group) )", re.MULTI
 LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
 """Log of the rule in this report, ``log: a.log (check log …)``; SLURM's log may follow."""
 MEMBER = re.compile(r"^ {12}log: ([^,\s]+).* \(check log", re.MULTILINE)
-"""Log of a member of a failed group; members that are done or did not start are listed too."""
+"""Log of a member of a failed group; the report also lists finished and unstarted members."""
 MESSAGE = re.compile(
     r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
 )
@@ -246,7 +247,7 @@ def _is_done(log: Path) -> bool:
 
 
 def failed_jobs_text(text: str) -> str:
-    """List each failed job's log and its last line (or sbatch's message) from a Snakemake log."""
+    """List the log of each failed job in Snakemake's log ``text``, and why the job failed."""
     messages: dict[str, str] = {}  # by log
     for failed in FAILED.split(COPIED_LOG.sub("", text))[1:]:
         message = MESSAGE.search(failed)
@@ -259,7 +260,7 @@ def failed_jobs_text(text: str) -> str:
         log, log_lines = Path(name), list[str]()
         if log.is_file() and (not executor_message or executor_message.startswith(STARTED)):
             log_lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        last = log_lines[-1] if log_lines else executor_message or "said nothing"
+        last = log_lines[-1] if log_lines else executor_message or "the log is empty"
         lines += [f"  {name}", f"    {last}"]
     lines.append("Finished work is kept; the same command goes on from there.")
     return "\n".join(lines)

@@ -1,8 +1,8 @@
 """Estimate the GPUs, memory and time that scoring jobs need, before they run.
 
-A ``Setup`` is a model's row in the catalogue with its engine and number format, and the site, a
-cluster's kinds of GPU. It chooses the GPUs, and estimates the time. ``expected_items`` and
-``expected_work`` count the sentences and tokens that a job scores.
+``Setup.needs`` chooses GPUs for a model, and ``Setup.seconds`` estimates the time. A ``Setup`` has
+the model's row in the catalogue, its engine and number format, and the site (a cluster's nodes).
+``expected_items`` and ``expected_work`` count the sentences and tokens that a job scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ VOCABULARY = 262_144
 LOGIT_ROWS = 1024
 """Text positions with logits on a GPU at a time, without a server (``hub_loading.LOGIT_ROWS``)."""
 MARGIN = 1.02
-"""Size of weights on the GPU relative to the file: padded vocabularies, buffers, alignment."""
+"""Memory of weights on the GPU relative to their file: padding, buffers, alignment."""
 CONTEXT_GB = 1.5
 """GB of each GPU for CUDA's context, communication buffers and hidden states."""
 REACHABLE = 0.97
@@ -52,7 +52,7 @@ class Needs:
     weights_gb: float
     """GB of the weights; 0 if unknown, as for small models that the campaign trains."""
     each_gb: float = 0.0
-    """Needed GB of each GPU."""
+    """GB that the job needs on each GPU."""
 
     @property
     def spare_gb(self) -> float:
@@ -68,7 +68,7 @@ class Needs:
 
     @property
     def gres(self) -> str:
-        """Return SLURM's name of the GPUs, such as ``gpu:a100:2``; empty without GPUs."""
+        """SLURM's name of the GPUs, such as ``gpu:a100:2``; empty without GPUs."""
         if self.gpu_kind is None:
             return ""
         return ":".join(filter(None, ("gpu", self.gpu_kind.name, str(self.gpus))))
@@ -81,7 +81,7 @@ class Memory(NamedTuple):
     cache: float
     """Keys and values of the longest text."""
     logits: float
-    """Logits on each GPU; the GPUs do not share them."""
+    """Logits, which each GPU has in full."""
     share: float
     """Share of each GPU's memory (0 to 1) that the engine may use for everything but logits."""
 
@@ -91,11 +91,11 @@ class Memory(NamedTuple):
         return max(managed / self.share, (managed + self.logits) / REACHABLE)
 
     def explain(self) -> str:
-        """Return the calculation as text, for messages."""
+        """Return the calculation as a phrase for messages."""
         return (
             f"weights {self.weights:.1f} GB × {MARGIN} + keys and values {self.cache:.1f} GB, "
-            f"spread over its GPUs, and on each {CONTEXT_GB} GB for the engine, in "
-            f"{self.share:.0%} of its memory; beside that {self.logits:.1f} GB for logits"
+            f"spread over its GPUs, and on each GPU {CONTEXT_GB} GB for the engine, all in "
+            f"{self.share:.0%} of the GPU's memory; in addition {self.logits:.1f} GB for logits"
         )
 
 
@@ -163,7 +163,7 @@ class Setup:
     def host_memory_mb(self, gpus: int) -> int:
         """Estimate the MB of the host's memory for a job.
 
-        4,000 for Python, libraries and sentences, and as much for each GPU's process. vLLM's server
+        Python, libraries and sentences take 4,000, and each GPU's process as much. vLLM's server
         maps weights file by file (5 GB at most); other engines load all weights, in two formats.
         """
         is_mapped = gpus and self.engine.serves
@@ -174,7 +174,7 @@ class Setup:
         """Choose the resources of a job that scores with the model.
 
         The job gets the fewest GPUs of one node that the model fits on, of the kind with the least
-        memory to spare. The table of models or the site's file may state GPUs and memory instead.
+        spare memory. The table of models or the site's file may state GPUs and memory instead.
         Without a site or GPUs, and with some engines, the model runs on the CPU. ``step``: number
         of earlier attempts that ran out of GPU memory; for each, choose the next placement with
         more free memory, if there is one. Raises UserError, with the calculation, for a model that
@@ -225,13 +225,13 @@ class Setup:
         best = max(possible, key=lambda needs: needs.spare_gb, default=None)
         if best is None or best.gpu_kind is None:
             return (
-                f"model {name!r} cannot be placed: no kind of GPU that it may have comes in the "
-                f"number it must have; the largest node of the site has {node}. Change gpus or "
+                f"model {name!r} cannot be placed: no node has enough GPUs of a kind that it may "
+                f"have; the largest node of the site has {node}. Change gpus or "
                 f"kind of models.{name} in the site's file, gpus in the table of models, or "
                 "scoring.vllm.tensor_parallel of the campaign."
             )
         gpu, stated_gb = best.gpu_kind, self._stated_gb
-        reason = f"{stated_gb:g} GB are stated for all together" if stated_gb else memory.explain()
+        reason = f"{stated_gb:g} GB are stated for all GPUs" if stated_gb else memory.explain()
         if best.spare_gb >= 0:
             reason += f"; the host needs more memory than its {gpu.host_memory_gb:g} GB"
         return (
@@ -242,14 +242,13 @@ class Setup:
         )
 
     def speed(self, needs: Needs) -> Speed:
-        """Estimate the tokens per second of the model on some resources.
+        """Estimate the tokens per second of the model on the resources ``needs``.
 
-        - If the site's file has a measurement for the model, return it.
+        - If the site's file has a measured speed of the model, return it.
         - If the engine states a speed (KenLM does), return that.
-        - Else a token takes 2 operations per parameter, or the share of them that the engine
-          computes. GPUs reach utilisation × peak speed, and CPUs a fixed speed per core. The host
-          limits the speed of small models. A masked model computes a whole sentence for each
-          scored token.
+        - Else a token takes 2 operations per parameter, or a share of them with some engines. GPUs
+          reach utilisation × peak speed, and CPUs a fixed speed per core. The host limits the speed
+          of small models. A masked model computes a whole sentence for each scored token.
         """
         measured, stated = self._stated.tokens_per_second, self.engine.tokens_per_second
         if measured is not None:
@@ -276,7 +275,7 @@ class Setup:
 
 
 def setup_of(selection: CampaignSelection, model: str, site: Site | None) -> Setup:
-    """Return how a campaign scores with a model. Raises UserError for an unknown engine."""
+    """Return a model's setup in a campaign. Raises UserError for an unknown engine."""
     engine, dtype = find_engine(selection.engine_of(model)), selection.dtype_of(model)
     row, options = selection.catalogue.models[model], selection.campaign.scoring
     return Setup(row, engine, dtype, site, options)
@@ -290,7 +289,7 @@ by one."""
 
 
 class Expectation(NamedTuple):
-    """Expected content of an items table: the minimal pairs or prompts of one language."""
+    """Expected rows and tokens of an items table, which has pairs or prompts of one language."""
 
     pairs: int
     """Rows of the table: pairs or prompts."""
@@ -298,12 +297,12 @@ class Expectation(NamedTuple):
     """Scored tokens of a sentence; for a prompt, the cost of reading it and writing the longest
     answer, in scored tokens."""
     texts: int = 2
-    """Texts of a row: two for a pair, one for a prompt. A text that is in several rows is counted
-    in each of them, though it is scored once."""
+    """Texts of a row: two for a pair, one for a prompt. A text of several rows counts in each row,
+    though it is scored once."""
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Return whether a model scores only the critical regions: a masked one may need no more."""
+    """Return whether a masked model scores only critical regions, which may suffice its methods."""
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 

@@ -1,8 +1,8 @@
 """Estimate the jobs, time, memory and disk of a run, before anything is submitted.
 
-``make_plan`` returns what ``blimpworks plan`` prints. Its inputs are a campaign, the cluster's
-description (the site) and the jobs that Snakemake's dry run lists. A scoring job runs one model on
-items of some languages; it scores sentences (``gpt2/multi``) or answers prompts.
+``make_plan`` returns the ``RunPlan`` that ``blimpworks plan`` prints. Its inputs are a campaign,
+the cluster's description (the site), and the jobs that a dry run of Snakemake lists (``dry_run``).
+A scoring job runs one model on items of some languages; it scores sentences or answers prompts.
 """
 
 import os
@@ -21,11 +21,7 @@ from rich.filesize import decimal
 from blimpworks.campaign.addresses import in_cache, is_local, offline_variable
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.campaign.scoring_jobs import (
-    ANSWERS_SUFFIX,
-    CampaignSelection,
-    ScoringJob,
-)
+from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX, CampaignSelection, ScoringJob
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
     BYTES,
@@ -51,12 +47,12 @@ def _total(counts: Iterable[Work]) -> Work:
 
 
 def count_scored(store: Path) -> Work:
-    """Count the sentences and tokens in the shards of ``store``, a scoring job's directory."""
+    """Count sentences and tokens in the shards (files of scores) of a scoring job's directory."""
     return _total(map(_count_shard, (store / "shards").glob("part-*.parquet")))
 
 
 def _count_shard(path: Path) -> Work:
-    """Count sentences and tokens of a shard by its metadata; 0 when it cannot be read."""
+    """Count sentences and tokens of a shard from its metadata; 0 when it cannot be read."""
     try:
         metadata = pq.read_metadata(path)
     except (OSError, pa.ArrowException):
@@ -86,18 +82,18 @@ RETRIEVE_MESSAGE = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Jobs that a run would start."""
+    """Jobs that a run of Snakemake would start."""
 
     rules: dict[str, int]
     """Number of jobs of each rule."""
     scored: frozenset[tuple[str, str]] | None
-    """(title, name) of each scoring job, as (gpt2, multi); None if the output does not list all."""
+    """(title, name) of each scoring job, such as ("gpt2", "multi"); None if some are not listed."""
     retrieved: tuple[str, ...]
     """Files to retrieve, relative to the resources directory."""
 
 
 def read_dry_run(output: str) -> DryRun:
-    """Read the jobs from the output of a dry run."""
+    """Read the jobs from what Snakemake prints in a dry run."""
     # The last table has lines such as "score    12", after two lines of headings.
     rules: dict[str, int] = {}
     if "Job stats:\n" in output:
@@ -114,10 +110,10 @@ def read_dry_run(output: str) -> DryRun:
 
 
 def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryRun:
-    """Ask Snakemake which jobs ``targets`` would start; without targets, its default ones.
+    """Ask Snakemake which jobs it would start for ``targets``, or for its default targets.
 
-    Snakemake runs in the current directory and writes nothing. Raises UserError with its message
-    when it fails.
+    Snakemake runs in the current directory and writes nothing. Raises UserError, with Snakemake's
+    message, when the dry run fails.
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
     command += ["--quiet", "host", "reason", "--configfile", str(configfile)]
@@ -134,13 +130,13 @@ def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryR
 
 
 STORE_BYTES, TABLE_BYTES = 10, 8
-"""Bytes of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
+"""Bytes per token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
 SENTENCE_BYTES = 40
-"""Bytes of a sentence in judgements and tables (measured on the demo: 37 of a pair)."""
+"""Bytes per sentence in judgements and later tables (measured on the demo: 37 per pair)."""
 ANSWER_BYTES = 250
-"""Bytes of an answer in shards and again in a table (an assumption: 128 tokens, compressed)."""
+"""Bytes per answer in shards, and again in a table (an assumption: 128 tokens, compressed)."""
 PREPARED = 1.0
-"""Size of prepared inputs and pairs relative to the downloads (0.7 with 101 languages)."""
+"""Size of tables of treebanks and pairs relative to the downloads (0.7 with 101 languages)."""
 
 
 class _Planner:
@@ -150,9 +146,9 @@ class _Planner:
         self.selection, self.jobs = selection, selection.jobs
         self.campaign, self.catalogue = selection.campaign, selection.catalogue
         self.site = for_seeds(site, self.catalogue.seeds)
-        stores = {job: job.manifest(self.campaign).parent for job in self.jobs}
-        self.finished_jobs = {job for job in self.jobs if _has_manifest(stores[job])}
-        self.scored_counts = {job: count_scored(stores[job]) for job in self.jobs}
+        directories = {job: job.manifest(self.campaign).parent for job in self.jobs}
+        self.finished_jobs = {job for job in self.jobs if _has_manifest(directories[job])}
+        self.scored_counts = {job: count_scored(directories[job]) for job in self.jobs}
         self.items = {job: expected_items(selection, job) for job in self.jobs}
         self.work = {job: expected_work(items) for job, items in self.items.items()}
         self.token_scopes = {job: self._token_scope(job) for job in self.jobs}
@@ -179,10 +175,10 @@ class _Planner:
         return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
     def _measured_tokens(self, job: ScoringJob) -> float | None:
-        """Return the mean tokens of a sentence in similar finished jobs, of this model if any."""
+        """Return the mean tokens per sentence of finished jobs on the same benchmarks, or None."""
         if job.task == "answer":  # shards do not contain the cost of answers in tokens
             return None
-        # Unfinished jobs do not count: shards are scored in order of their sentences' length.
+        # Leave out unfinished jobs, because the shortest sentences are scored first.
         scope = self.token_scopes[job]
         similar = [done for done in self.finished_jobs if self.token_scopes[done] == scope]
         counts = [self.scored_counts[done] for done in similar]
@@ -198,12 +194,12 @@ class _Planner:
     def plan_model(self, title: str, jobs: Sequence[ScoringJob]) -> ModelPlan:
         """Plan the ``jobs`` of a model with this ``title``. Raises UserError if no node suits."""
         setup, needs = self.needs[title.removesuffix(ANSWERS_SUFFIX)]
-        # What the jobs will probably take.
+        # Estimated tokens and seconds of each job.
         speed = setup.speed(needs)
         tokens = [self.count_tokens(job) for job in jobs]
         seconds = [setup.seconds(n, needs) for n in tokens]
         total_hours = sum(seconds) / 3600
-        # What they request from the scheduler, with a margin.
+        # Resources that the jobs request from the scheduler, with a margin.
         requests = [sized_request(setup, self.items[j], j.log(self.campaign)) for j in jobs]
         minutes = [int(request["runtime"]) for request in requests]
         return ModelPlan(
@@ -231,8 +227,8 @@ class _Planner:
     ) -> DiskPlan:
         """Compare the bytes that downloaded ``files`` and ``jobs`` add with the free space."""
         downloads = sum(row.bytes or 0 for row in files)
-        missing = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
-        rows = [self.catalogue.models[model] for model, _ in missing]
+        missing_models = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
+        rows = [self.catalogue.models[model] for model, _ in missing_models]
         scoring = [job for job in jobs if job.task == "score"]
         tokens = sum(map(self.count_tokens, scoring))
         sentences = sum(self.work[job].sentences for job in scoring)
@@ -289,9 +285,12 @@ class _Planner:
             )
         notes += training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
-            notes.append("Snakemake did not name the jobs that score; taken are those not done.")
+            notes.append(
+                "Snakemake did not list all scoring jobs; planned are all unfinished ones."
+            )
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
-        unknown = {*(self.site.models if self.site else {})} - names  # typing mistakes, perhaps
+        # Models of the site's file may be misspelled.
+        unknown = {*(self.site.models if self.site else {})} - names
         if unknown:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
@@ -299,27 +298,28 @@ class _Planner:
         scoring = [job for job in jobs if job.task == "score"]
         unmeasured = [job for job in scoring if self._measured_tokens(job) is None]
         assumed = dict.fromkeys(name for job in unmeasured for name, _ in job.sets)
-        tokens = "as in what is scored already"
+        tokens = "as in similar sentences that have scores"
         if assumed:
             means = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in assumed)
-            tokens = f"{means}, an assumption as long as nothing like it is scored"
-        notes.append(f"tokens a sentence: {tokens}.")
+            tokens = f"{means} (assumed until similar sentences have scores)"
+        notes.append(f"tokens per sentence: {tokens}.")
         return notes
 
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> Iterator[str]:
     """Name the models with jobs that exceed the longest time of a job, or this machine's memory."""
     models = [model for model in models if not model.endless]
-    if long := [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]:
+    long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
+    if long:
         yield (
-            "jobs that take longer than one may (they end cleanly, are queued again and go on): "
-            f"{', '.join(long)}."
+            "models whose jobs take longer than a job may (they stop, are queued again and "
+            f"continue): {', '.join(long)}."
         )
     memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
     large = [m.model for m in models if site is None and m.host_memory_mb > memory_mb]
     if large:
         yield (
-            f"jobs that need more memory than this machine has ({memory_mb / 1000:.1f} GB): "
+            f"models that need more memory than this machine has ({memory_mb / 1000:.1f} GB): "
             f"{', '.join(large)}."
         )
 
@@ -350,9 +350,9 @@ def make_plan(
     dry: DryRun | None,
     site_file: Path | None = None,
 ) -> RunPlan:
-    """Plan a run of the scoring jobs that ``dry`` lists; without a list, of all unfinished ones.
+    """Plan a run of the scoring jobs that ``dry`` lists; without a list, of all unfinished jobs.
 
-    ``site_file`` is for messages. The plan's ``refused`` has models that cannot be run, and why.
+    ``site_file``: for messages. Models that cannot be run are in ``refused``, with the reason.
     """
     planner, models_in_order = _Planner(selection, site), selection.catalogue.models
     jobs = planner.select_jobs(dry)

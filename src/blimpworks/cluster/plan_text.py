@@ -1,6 +1,7 @@
-"""Define the data of a plan of a run, and print a plan as text.
+"""Define ``RunPlan``, the plan of a campaign's run, and format it as text (``plan_text``).
 
-A plan says which jobs a campaign has left to run, and the time, memory and disk that they need.
+A plan says which jobs a campaign still has to run, and the time, memory and disk that they need.
+``plan.make_plan`` makes it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -33,9 +34,9 @@ class ModelPlan(Strict):
     """GB needed on all its GPUs together."""
     host_memory_mb: int
     jobs: int
-    """Number of its jobs: checkpoints or languages."""
+    """Number of its scoring jobs."""
     tokens: int
-    """Tokens to score; for answers, the cost of reading and writing in scored tokens."""
+    """Tokens to score; for answers, the number of scored tokens that cost as much."""
     tokens_per_second: float
     speed: Literal["measured", "stated"]
     hours: float
@@ -56,7 +57,7 @@ class ModelPlan(Strict):
 
 
 class DiskPlan(Strict):
-    """Bytes that a run adds on disk; only the downloads are no estimates."""
+    """Bytes that a run adds on disk: estimates, except for the downloads."""
 
     downloads: int
     """Bytes of missing sources and treebanks."""
@@ -65,7 +66,7 @@ class DiskPlan(Strict):
     weights: int
     """Bytes of the hub's models that are neither retrieved nor in the site's cache."""
     prepared: int
-    """Bytes of tables made of the sources."""
+    """Bytes of tables of treebanks and items, which are made from the downloads."""
     stores: int
     """Bytes of shards of scores."""
     tables: int
@@ -107,7 +108,7 @@ class RunPlan(Strict):
 
     @property
     def largest(self) -> tuple[str, int]:
-        """Model whose job requests most host memory, and the MB; ("", 0) without models."""
+        """Name of the model that requests most host memory, and the MB; ("", 0) without models."""
         memory = [(model.model, model.host_memory_mb) for model in self.models]
         return max(memory, key=lambda name_and_mb: name_and_mb[1], default=("", 0))
 
@@ -161,10 +162,10 @@ def _models(plan: RunPlan, site: Site | None) -> Iterator[RenderableType]:
     rows = [_row(model, letters) for model in models]
     yield Padding(Columns(rows, text_columns=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (
-        "  GB: weights. GPUs: of each job; the model is spread over "
-        "all of them (tensor parallel). host: GB of the host's memory. Mtok: million tokens to "
-        "score. tok/s: m measured, s stated (peak × utilisation). h: of the longest job; asks: "
-        "what that asks SLURM for. GPU-h: in all."
+        "  GB: size of the weights. GPUs: GPUs of each job, over which the model is spread "
+        "(tensor parallel). host: GB of the host's memory. Mtok: million tokens to "
+        "score. tok/s: m measured, s stated (peak × utilisation). h: hours of the longest job; "
+        "asks: hours that it requests from SLURM. GPU-h: of all jobs together."
     )
 
 
@@ -177,7 +178,7 @@ def _hours(plan: RunPlan) -> Iterator[str]:
         hours_text = ", ".join(f"{number(hours)} on {label}" for label, hours in by_kind.items())
         yield f"GPU-hours: {number(sum(by_kind.values()))} ({hours_text})."
         requested = number(sum(model.gpu_hours_asked for model in plan.models))
-        yield f"  Asked for, and charged if jobs took all their time: {requested}."
+        yield f"  Requested, and charged if jobs take all the time they request: {requested}."
     cpu = sum(model.cpu_hours for model in plan.models if not model.endless)
     if cpu:
         yield f"Core-hours of scoring on CPUs: {number(cpu)}."
@@ -187,7 +188,8 @@ def _hours(plan: RunPlan) -> Iterator[str]:
 
 
 def _disk(disk: DiskPlan) -> Iterator[str]:
-    unknown = f" and {disk.downloads_unknown} files of unknown size" * bool(disk.downloads_unknown)
+    number_unknown = disk.downloads_unknown
+    unknown = f" and {number_unknown} files of unknown size" if number_unknown else ""
     yield f"Disk: about {decimal(disk.total)} more."
     yield (
         f"  resources: {decimal(disk.downloads)} of treebanks and sources{unknown}, "
@@ -202,7 +204,7 @@ def _disk(disk: DiskPlan) -> Iterator[str]:
 
 
 def plan_text(plan: RunPlan, site: Site | None, width: int = DEFAULT_WIDTH) -> str:
-    """Print a plan in ``width`` columns."""
+    """Return a plan as text of ``width`` columns."""
     where = f"on the cluster of {plan.site}" if plan.site else "on this machine"
     heading: list[RenderableType] = [Text(f"Campaign {plan.campaign} {where}.")]
     if plan.site is None:
@@ -221,7 +223,10 @@ def plan_text(plan: RunPlan, site: Site | None, width: int = DEFAULT_WIDTH) -> s
         _list(f"Refused: {len(plan.refused)} models cannot be run.", plan.refused.values()),
         _list("This campaign cannot be run as it is:", plan.stops),
     ]
-    blocks = [block for section in sections if (lines := [*section]) for block in (*lines, "")]
+    blocks: list[RenderableType] = []
+    for section in sections:
+        lines = [*section]
+        blocks += [*lines, ""] if lines else []
     return printed(blocks, width)
 
 

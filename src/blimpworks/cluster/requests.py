@@ -1,8 +1,9 @@
 """Choose the resources that scoring and training jobs request, and estimate trainings.
 
-The workflow's rules pass a request to Snakemake, for example
-``{"mem_mb": 24000, "runtime": 95, "cpus_per_task": 8, "slurm_partition": "gpu", "gres": "gpu:1"}``
-(``runtime`` in minutes). The request grows after attempts that ran out of memory or time.
+The workflow's rules call ``sized_request``, ``train_request`` and ``cpu_request``, and pass the
+result to Snakemake (``runtime`` in minutes), such as
+``{"mem_mb": 24000, "runtime": 95, "cpus_per_task": 8, "slurm_partition": "gpu", "gres": "gpu:1"}``.
+After attempts that ran out of memory or time, the next request is larger (``retry_scaling``).
 """
 
 import math
@@ -38,14 +39,14 @@ def minutes_to_ask(seconds: float, max_hours: float) -> int:
 
 
 Request = dict[str, int | str]
-"""Value of each resource, by Snakemake's name of it. Resources without a value are left out,
-because the executor would pass on an empty one."""
+"""Value of each resource by its name in Snakemake; resources without a value are left out, because
+Snakemake's SLURM executor would pass on an empty value."""
 
 
 def _request(
     site: Site, nodes: CpuNodes | GpuKind, memory_mb: int, minutes: int, cores: int, gres: str = ""
 ) -> Request:
-    """Return the request for a job on ``nodes``. Raises UserError for more than a node has."""
+    """Return the request for a job on ``nodes``. Raises UserError if it exceeds what a node has."""
     name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
     if memory_mb > node_gb * 1000:
         raise UserError(
@@ -72,7 +73,7 @@ def _request(
 def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int = 1) -> Request:
     """Return the request for a job without GPUs; without a site, only memory, minutes and cores.
 
-    Raises UserError for more than a node has, or for more minutes than the site allows.
+    Raises UserError if it exceeds what a node has, or the minutes that the site allows.
     """
     if site is None:
         return {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
@@ -101,8 +102,8 @@ With their 250,000 words as vocabulary, a model's weights, best weights and snap
 each."""
 TRAINING_HOURS = 48
 """Most hours that a training job requests; the next attempt continues from the snapshot. On an
-A100, 40 epochs of 80 M words at 16,000 words a second take 55 hours; the multilingual model's 40
-epochs of 400 M words at 3,900 words a second take 1,150."""
+A100, 40 epochs of 80 M words take 55 hours at 16,000 words per second. The multilingual model's 40
+epochs of 400 M words take 1,150 hours at 3,900 words per second."""
 
 
 def train_kind(site: Site | None) -> GpuKind | None:
@@ -130,12 +131,12 @@ MOST_FACTOR = 8.0
 UNKNOWN = 1.5
 """Factor on memory and time after an attempt that ended for an unknown reason."""
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
-"""Reason why an attempt ended, by the state that SLURM reports."""
+"""Cause of an attempt's end, by the state that SLURM reports."""
 HARMLESS = {
     *("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED"),
     *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED"),
 }
-"""States of SLURM after which the same request is made again."""
+"""States that SLURM reports after which the next attempt repeats the same request."""
 
 
 class RetryScaling(NamedTuple):
@@ -152,12 +153,12 @@ def retry_scaling(
 ) -> RetryScaling:
     """Return the factors for the attempt that follows ``attempts``, which are in order of time.
 
-    Attempts after the last successful one count; factors are at most ``MOST_FACTOR``.
+    Only attempts after the last successful one have an effect; factors are at most ``MOST_FACTOR``.
 
     - Out of memory: twice the memory.
-    - Out of time: twice the time, unless it scored something, so that the next one continues.
+    - Out of time: twice the time, unless the attempt scored sentences: then the next one continues.
     - GPU memory too small: one step to larger GPUs.
-    - Unknown reason: half as much again of memory and time.
+    - Unknown cause: ``UNKNOWN`` times the memory and time.
 
     ``states``: SLURM's state by job id, for attempts that could not record their end.
     """
@@ -170,7 +171,7 @@ def retry_scaling(
         if cause is None:
             # Without SLURM, a user has killed the attempt, or it is still running.
             cause = "killed" if job is None or state in HARMLESS else CAUSES.get(state)
-        # Earlier attempts in the same SLURM job ended with a requeue, not in this state.
+        # SLURM's state is that of the job's last attempt; a requeue ended the earlier attempts.
         job_states[job or ""] = "REQUEUED"
         if cause is None:
             memory *= UNKNOWN
@@ -185,7 +186,7 @@ def retry_scaling(
 
 
 IN_TURN = 20
-"""Most jobs of a model that share a SLURM job: ``group-components`` of profiles/slurm."""
+"""Most scoring jobs of a model in one SLURM job: ``group-components`` of profiles/slurm."""
 
 
 def sized_request(
@@ -193,8 +194,8 @@ def sized_request(
 ) -> Request:
     """Return the request for the job that scores ``items`` with a model.
 
-    ``items``: expected content of each items table, which need not exist. ``log``: the job's log;
-    the journal beside it has the earlier attempts, which enlarge the request (``retry_scaling``) up
+    ``items``: expected content of each items table, which need not exist. ``log``: the job's log,
+    beside the journal of earlier attempts; ``retry_scaling`` enlarges the request after these, up
     to what a node has. ``shared``: number of jobs that run one after another in a SLURM job. Raises
     UserError for a model that fits nowhere.
     """
@@ -223,7 +224,7 @@ def sized_request(
 
 
 class TrainingPlan(Strict):
-    """Estimated training of an LSTM's checkpoints on GPUs, such as one for each language."""
+    """Estimated training of an LSTM's checkpoints on GPUs, such as a checkpoint per language."""
 
     model: str
     checkpoints: int
@@ -232,19 +233,19 @@ class TrainingPlan(Strict):
     words: int | None
     """Words that the largest checkpoint reads in an epoch; None for a corpus of unknown size."""
     vocabulary: int
-    """Words of the output layer, at most."""
+    """Largest possible number of words in the output layer."""
     words_per_second: float
     """Assumed speed, see docs/cluster_estimates.md."""
     hours: float | None
-    """Hours of one checkpoint: epochs × words / words a second."""
+    """Hours of one checkpoint: epochs × words / words per second."""
     gpu_hours: float | None
-    """GPU-hours of all checkpoints, not counted with scoring."""
+    """GPU-hours of training all checkpoints."""
 
 
 RELEASED_WORDS = 80_000_000
 """Training words of each corpus released by Mueller et al. (2020, section 5.1)."""
 OPERATIONS = 6
-"""Operations of a trained word per weight: two forwards, four backwards."""
+"""Operations per weight and word in training: two in the forward pass, four backwards."""
 
 
 def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
@@ -281,16 +282,16 @@ def plan_trainings(
     for model, checkpoints in languages_by_checkpoint.items():
         recipe = campaign.training.recipes[catalogue.models[model].recipe]
         assert isinstance(recipe, LstmRecipe)
-        most = max(checkpoints.values(), key=len)  # languages of the largest checkpoint
-        vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(most)
+        languages = max(checkpoints.values(), key=len)  # of the largest checkpoint
+        vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(languages)
         operations_per_second = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
         operations_per_word = OPERATIONS * multiplied_weights(recipe, vocabulary)
         rate = operations_per_second / operations_per_word
         seed = catalogue.seeds.get(model)
         corpus_words = seed.tokens if seed else None
-        released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in most)
+        released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in languages)
         if not corpus_words and all(released):
-            corpus_words = RELEASED_WORDS * len(most)
+            corpus_words = RELEASED_WORDS * len(languages)
         hours = recipe.epochs * corpus_words / rate / 3600 if corpus_words else None
         plans.append(
             TrainingPlan(
@@ -308,7 +309,7 @@ def plan_trainings(
 
 
 SPARE, LEAST = 1.5, 2
-"""Retries are SPARE × the expected jobs of a training, and LEAST more for other failures."""
+"""A training gets SPARE × its expected number of jobs as retries, and LEAST for other failures."""
 
 
 def training_retries(selection: CampaignSelection, site: Site | None) -> int:

@@ -1,7 +1,8 @@
-"""Ask SLURM about jobs, and find the resources and the deadline of the job that we run in.
+"""Ask SLURM, a cluster's scheduler, about jobs, and about the SLURM job of this process.
 
-SLURM is a cluster's scheduler. Its programs (``squeue``, ``sacct``, ``scontrol``) may be missing
-or not answer, so functions return None or nothing then. ``Deadline`` stops a scoring run in time.
+``read_queue`` and ``slurm_states`` find the states of jobs, and ``find_allocation`` the resources
+and the end of this process's job. If SLURM's programs (``squeue``, ``sacct``, ``scontrol``) are
+missing or do not answer, the result is None or empty. ``Deadline`` stops a scoring run in time.
 """
 
 import os
@@ -35,10 +36,10 @@ BATCH = 200
 def ask(
     command: Sequence[str], *, partly: bool = False, timeout: float | None = None
 ) -> str | None:
-    """Return the output of a command; None when it is missing, fails, or takes too many seconds.
+    """Return the output of a command; None if it is missing, fails, or takes ``timeout`` seconds.
 
-    With ``partly``, return the output of a failed command too. SLURM fails when it has forgotten
-    one of several jobs, but still describes the others.
+    With ``partly``, return the output of a failed command too: SLURM's programs fail when one of
+    several jobs is unknown, but describe the others.
     """
     seconds = timeout or TIMEOUT
     try:
@@ -51,10 +52,10 @@ def ask(
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
-    """Return {job id: state}, where states are RUNNING, TIMEOUT, NODE_FAIL and so on.
+    """Return {job id: state}, with SLURM's states such as RUNNING, TIMEOUT, NODE_FAIL.
 
-    Ask the controller first, then the accounting database for finished jobs. Jobs that SLURM has
-    forgotten are left out. The result is empty without SLURM, or without an answer in time.
+    Ask the controller first, then the accounting database for finished jobs. Jobs that SLURM does
+    not know are left out. The result is empty without SLURM, or without an answer in time.
     """
     jobs = {job for job in ids if JOB.fullmatch(job)}
     states: dict[str, str] = {}
@@ -88,8 +89,8 @@ class Queue:
 def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
     """Read this user's queue, and find which scoring jobs of this directory wait in it.
 
-    ``jobs``: (title, name) of each. Snakemake writes ``rule_score_wildcards_TITLE_NAME`` into
-    SLURM's comment.
+    ``jobs``: (title, name) of each scoring job. Snakemake writes
+    ``rule_score_wildcards_TITLE_NAME`` into the comment of a SLURM job.
     """
     # Slow to import (0.1 s), and most callers of this module only ask for their allocation.
     from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX
@@ -98,10 +99,10 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
     if answer is None:
         return Queue()
-    by_wildcards = {}
+    job_by_comment = {}  # keyed by (whether it answers prompts, wildcards)
     for title, name in jobs:
         wildcards = f"{title.removesuffix(ANSWERS_SUFFIX)}_{name}"
-        by_wildcards[title.endswith(ANSWERS_SUFFIX), wildcards] = title, name
+        job_by_comment[title.endswith(ANSWERS_SUFFIX), wildcards] = title, name
     states, pending = {}, {}
     for line in answer.splitlines():
         if line.count("|") < 3:
@@ -109,7 +110,7 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
         slurm_job, state, directory, comment = line.split("|", 3)
         states[slurm_job] = state
         rule, _, wildcards = comment.partition("_wildcards_")
-        match = by_wildcards.get((rule.startswith("rule_answer"), wildcards))
+        match = job_by_comment.get((rule.startswith("rule_answer"), wildcards))
         if state == "PENDING" and match and Path(directory) == Path.cwd():
             pending[match] = slurm_job
     return Queue(True, states, pending)
@@ -133,7 +134,7 @@ class Allocation:
     """Job id; None outside of SLURM."""
     node: str
     gpus: tuple[str, ...] = ()
-    """Name of each GPU, as its driver gives it, or else SLURM."""
+    """Name of each GPU, from its driver or else from SLURM."""
     mem_mb: int | None = None
     minutes: int | None = None
     cores: int | None = None
@@ -151,20 +152,21 @@ def _find_gpus(fields: dict[str, str]) -> tuple[str, ...]:
     """Return the names of this process's GPUs: those of the driver, or SLURM's without a driver."""
     # TRES=cpu=8,gres/gpu:a100=2 names GPUs, TresPerNode=gres:gpu:2 may not.
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
-    counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres) or re.findall(
-        r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", fields.get("TresPerNode", "") or tres
-    )
+    counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres)
+    if not counts:
+        per_node = fields.get("TresPerNode", "") or tres
+        counts = re.findall(r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", per_node)
     allocated: list[str] = []
     for name, count in dict(counts).items():
         allocated += [name or "gpu"] * int(count)
     if not allocated:
         return ()
-    # Processes that share a job each see some of its GPUs.
+    # If several processes share a SLURM job, each sees only some of the GPUs.
     if visible := os.environ.get("CUDA_VISIBLE_DEVICES"):
         allocated = allocated[: len(visible.split(","))]
     output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]) or ""
     names = tuple(line.strip() for line in output.splitlines() if line.strip())
-    # Where SLURM does not hide the GPUs of others, the driver lists all of the node.
+    # If SLURM does not hide the GPUs of other jobs, the driver lists all GPUs of the node.
     return names[: len(allocated)] or (*allocated,)
 
 
@@ -212,7 +214,7 @@ def find_allocation() -> Allocation:
 DEADLINE = "BLIMPWORKS_DEADLINE"
 """Environment variable with the end of the allocation in seconds since 1970."""
 RESERVE = 30.0
-"""Seconds that are kept for ending the engine and writing the journal."""
+"""Seconds before the end that are left for ending the engine and writing the journal."""
 CAUTION = 1.5
 """Longest expected time of the next shard, as a multiple of the slowest shard so far."""
 
@@ -233,7 +235,7 @@ class Deadline(Watch):
         self._total, self._unscored = len(set().union(*sentences.values())), len(missing)
 
     def before(self) -> None:
-        """Let a shard begin. Raises OutOfTime when the shard would not end in time."""
+        """Note the start of a shard. Raises OutOfTime if it might not end before the deadline."""
         # The time of the first shard includes loading the model.
         slowest = max(self._shard_seconds[1:] or self._shard_seconds or [0.0])
         seconds_left = self._moment - time.time()
@@ -251,7 +253,7 @@ class Deadline(Watch):
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
-    """Return a watch for the deadline in the variable ``DEADLINE``; without one, it never stops.
+    """Return a watch that stops scoring by the time in the variable ``DEADLINE``, if it is set.
 
     Raises UserError when the variable is not a number.
     """

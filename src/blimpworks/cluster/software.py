@@ -1,4 +1,4 @@
-"""Find the software of a campaign's jobs, and say what is missing: packages, programs, images."""
+"""Report missing packages, programs and images that a campaign's jobs need, with a remedy each."""
 
 import hashlib
 import os
@@ -40,10 +40,10 @@ def missing_images(images: Iterable[str]) -> list[str]:
 
 
 def mounts(paths: Iterable[Path]) -> list[str]:
-    """List the directories to mount into an image so that each path, and its target, exists there.
+    """List the directories to mount into an image, so that each path, and its target, exists there.
 
     For a path that does not exist yet, list the nearest directory above it. Raises UserError for a
-    name with characters that Apptainer's list of mounts cannot contain.
+    name with "," or ":", which Apptainer's list of mounts cannot contain.
     """
     directories = set()
     for path in paths:

@@ -1,9 +1,10 @@
 """Read the progress of a campaign from the files that its scoring jobs write.
 
+``read_status`` returns a ``Status``: numbers of files, and for each model the state of each job
+and an estimate of the remaining time. ``blimpworks status`` prints it by ``status_text``.
+
 A scoring job runs one model on items of some languages. Its journal lists the attempts to run it,
 its progress file counts the scored sentences, and its manifest, written last, marks it as done.
-``read_status`` returns a ``Status``: numbers of files, and for each model the state of each job
-and an estimate of the remaining time. ``status_text`` prints it.
 """
 
 import os
@@ -31,17 +32,17 @@ STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "
 """States in order of display: those that need a user's attention come first."""
 SILENT = timedelta(minutes=15)
 """Time without output after which a job may be dead; loading a large model takes minutes."""
-LENIENT = timedelta(minutes=10)
-"""Time after the end of its walltime when an unfinished job counts as lost."""
+TOLERATED = timedelta(minutes=10)
+"""Time after the end of its walltime when a job without recorded end is taken for lost."""
 PAUSED = {"walltime": "ran out of time", "cancelled": "was cancelled", "killed": "was killed"}
-"""Causes after which a job only has to be submitted again."""
+"""Causes of an end after which a job only has to be submitted again."""
 FAILED = {
     "memory": "ran out of memory; the next attempt asks for more",
     "gpu_memory": "ran out of GPU memory; the next attempt asks for more",
     "input": "refused its input",
     "error": "failed",
 }
-"""Causes after which a user must act, or the next attempt needs more resources."""
+"""Causes of an end after which a user must act, or the next attempt needs more resources."""
 TAIL = 8192
 """Bytes at the end of a log that are searched for its last line."""
 
@@ -63,15 +64,15 @@ class JobStatus:
     """Number of sentences (or prompts); None when not yet counted."""
     done: int
     """Number of sentences with scores."""
-    heard: datetime | None
+    last_write: datetime | None
     """Time of the last write to its log, journal or progress file."""
-    lacks: str
-    """Missing input: "its model", "items", or empty."""
+    missing_input: str
+    """"its model", "items", or empty."""
 
     @property
     def silent(self) -> timedelta | None:
         """Time since the last write to its files; None if shorter than ``SILENT``."""
-        silent = self.moment - self.heard if self.heard else timedelta()
+        silent = self.moment - self.last_write if self.last_write else timedelta()
         return silent if silent >= SILENT else None
 
     @property
@@ -83,8 +84,9 @@ class JobStatus:
         counted = self.progress.languages.get(lang) if self.progress else None
         if counted is None:
             return None, None
-        # With a manifest the job is done, though an old progress file may say less.
-        return (counted.sentences if self.state == "done" else counted.done), counted.sentences
+        # The progress file of a job that is done may be older than the last scores.
+        done = counted.sentences if self.state == "done" else counted.done
+        return done, counted.sentences
 
 
 @dataclass(frozen=True)
@@ -92,20 +94,20 @@ class ModelStatus:
     """Progress of scoring with one model."""
 
     model: str
-    """Name of the model, or title of its answers."""
+    """Name of the model, or title of its answering jobs."""
     jobs: list[JobStatus]
     sentences: int
     """Number of sentences of all its jobs."""
-    exact: bool
-    """Whether the sentences were counted; else they are estimated from the items."""
+    is_counted: bool
+    """Whether the sentences were counted; else their number is estimated from the items."""
     parameters: float | None
     """Billions of parameters."""
     engine: str
     """Engine and task, such as "vllm score"; their jobs have comparable speeds."""
     seconds_left: float | None = None
     """Remaining seconds, one job after another; None without a measured speed."""
-    borrowed: bool = False
-    """Whether the speed was measured with other models."""
+    speed_is_borrowed: bool = False
+    """Whether the remaining time is from the measured speed of other models."""
 
     @property
     def done(self) -> int:
@@ -123,11 +125,11 @@ class ModelStatus:
                 finished += sum(count.done == count.sentences for count in counts)
         return finished, sum(len(status.job.languages) for status in self.jobs)
 
-    def rate(self, counted: Literal["tokens", "new"]) -> float | None:
+    def rate(self, unit: Literal["tokens", "new"]) -> float | None:
         """Return tokens or new sentences per second in the last attempts; None without scores."""
         scored = [job.progress for job in self.jobs if job.progress and job.progress.new]
         seconds = sum(progress.score_seconds for progress in scored)
-        total: float = sum(getattr(progress, counted) for progress in scored)
+        total: float = sum(getattr(progress, unit) for progress in scored)
         return total / seconds if seconds else None
 
     @property
@@ -162,7 +164,7 @@ def last_line(log: Path) -> str:
 def _judge_unended(
     attempt: Attempt, queue: Queue, moment: datetime, silent: bool
 ) -> tuple[State, str]:
-    """Return state and reason of a job whose last ``attempt`` has not recorded its end."""
+    """Return state and reason of a job whose last ``attempt`` has no end in the journal."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
     slurm_state = queue.states.get(job or "")
     if slurm_state in ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED"):
@@ -171,7 +173,7 @@ def _judge_unended(
         return "queued", f"job {job} starts again"
     if slurm_state:
         return "lost", f"SLURM says {slurm_state}"
-    if minutes and moment > attempt.started.time + timedelta(minutes=minutes) + LENIENT:
+    if minutes and moment > attempt.started.time + timedelta(minutes=minutes) + TOLERATED:
         return "lost", f"its {minutes} minutes are over"
     if job and queue.listed and silent:
         return "lost", f"SLURM does not know job {job} any more"
@@ -181,20 +183,20 @@ def _judge_unended(
 def read_job_status(
     campaign: Campaign, job: ScoringJob, moment: datetime, queue: Queue, listing: Listing
 ) -> JobStatus:
-    """Read a job's files; ``listing`` knows which exist. Raises UserError for a malformed one."""
+    """Read a job's status at ``moment`` from its files. Raises UserError for a malformed file."""
     log, manifest = job.log(campaign), job.manifest(campaign)
     attempts, progress = read_attempts(journal_path(log)), read_progress(progress_path(log))
     times = [attempts[-1].started.time] if attempts else []
     times += [progress.updated] if progress else []
     if times and log.exists():
         times.append(datetime.fromtimestamp(log.stat().st_mtime, times[0].tzinfo))
-    heard = max(times, default=None)
-    silent = heard is not None and moment - heard >= SILENT
-    lacks = ""
+    last_write = max(times, default=None)
+    silent = last_write is not None and moment - last_write >= SILENT
+    missing_input = ""
     if job.checkpoint(campaign) not in listing:
-        lacks = "its model"
+        missing_input = "its model"
     elif any(path not in listing for path in job.items(campaign)):
-        lacks = "items"
+        missing_input = "items"
     sentences, given_up = None, ""
     if manifest in listing:
         try:
@@ -202,19 +204,21 @@ def read_job_status(
         except ValidationError:
             sentences = read_manifest(manifest).sentences
 
+    cause = attempts[-1].cause if attempts else None
+    slurm_job = queue.pending.get((job.title, job.name))
     state: State
     if sentences is not None:
         state, reason = "done", ""
-    elif slurm_job := queue.pending.get((job.title, job.name)):
+    elif slurm_job:
         state, reason = "queued", f"job {slurm_job}"
     elif given_up:
         state, reason = "failed", given_up
     elif not attempts and progress is None:
-        state, reason = "waiting", f"for {lacks}" if lacks else ""
+        state, reason = "waiting", f"for {missing_input}" if missing_input else ""
     elif not attempts:
         state = "lost" if silent else "running"
         reason = "it stopped, and nothing says why" if silent else ""
-    elif (cause := attempts[-1].cause) is None:
+    elif cause is None:
         state, reason = _judge_unended(attempts[-1], queue, moment, silent)
     elif cause in FAILED:
         state, reason = "failed", FAILED[cause]
@@ -225,9 +229,8 @@ def read_job_status(
         done = sentences
     elif progress:
         sentences = progress.sentences
-    return JobStatus(
-        job, log, attempts, progress, moment, state, reason, sentences, done, heard, lacks
-    )
+    facts = (moment, state, reason, sentences, done, last_write, missing_input)
+    return JobStatus(job, log, attempts, progress, *facts)
 
 
 def count_states(jobs: Sequence[JobStatus]) -> Mapping[State, int]:
@@ -252,7 +255,7 @@ def _count_files(
         "sources": (resources / "sources" / name for name in selection.retrieved_files),
         "items": (items_table(campaign, *item_set) for item_set in selection.item_sets),
         "models": (job.checkpoint(campaign) for job in jobs),
-        # Counted below: a manifest may contain the reason why there are no scores.
+        # Scoring jobs are counted below, because a manifest may have a reason in place of scores.
         "parts": (),
         "scores": tables("scores", ["score"]),
         "answers": tables("answers", ["answer"]),
@@ -265,26 +268,27 @@ def _count_files(
         if distinct or name != "answers":
             stages[name] = {"done": sum(p in listing for p in distinct), "expected": len(distinct)}
     done = sum(status.state == "done" for status in statuses)
-    return stages | {"parts": {"done": done, "expected": len(statuses)}}
+    stages["parts"] = {"done": done, "expected": len(statuses)}
+    return stages
 
 
 def _count_sentences(selection: CampaignSelection, statuses: Sequence[JobStatus]) -> list[int]:
-    """Return the number of sentences of each job, in order; estimate it if the job is uncounted.
+    """Return the number of sentences of each job; estimate it if the job has not counted them.
 
-    Pairs may share a sentence. So estimates are multiplied by the share of distinct sentences in
-    the jobs that have counted theirs.
+    Pairs may share a sentence, which is scored once. So the estimate is the number of sentences in
+    items, times the share of distinct sentences in jobs that have counted theirs.
     """
-    texts: list[int] = []  # of each job, with repetitions
+    sentences_in_items: list[int] = []
     distinct: Counter[Kind] = Counter()
     repeated: Counter[Kind] = Counter()
     for status in statuses:
         items = expected_items(selection, status.job)
-        texts.append(expected_work(items).sentences)
+        sentences_in_items.append(expected_work(items).sentences)
         if status.sentences is not None and all(map(count_pairs, items)):
             distinct[status.job.task] += status.sentences
-            repeated[status.job.task] += texts[-1]
+            repeated[status.job.task] += sentences_in_items[-1]
     sentences = []
-    for status, number in zip(statuses, texts, strict=True):
+    for status, number in zip(statuses, sentences_in_items, strict=True):
         task = status.job.task
         share = distinct[task] / repeated[task] if task in repeated else 1
         sentences.append(round(number * share) if status.sentences is None else status.sentences)
@@ -297,7 +301,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _borrow_speed(model: ModelStatus, models: Sequence[ModelStatus]) -> float | None:
-    """Estimate sentences per second of a model without scores, as the mean of other models.
+    """Estimate sentences per second of a model without scores from the speeds of other models.
 
     Use models of the same engine if there are any. A model of half the size is twice as fast.
     """
@@ -313,7 +317,7 @@ def _borrow_speed(model: ModelStatus, models: Sequence[ModelStatus]) -> float | 
 
 
 def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelStatus:
-    """Add the remaining seconds of a model."""
+    """Return a model's status with its remaining seconds; ``models`` may lend their speed."""
     unfinished = [job for job in model.jobs if job.state != "done"]
     if not unfinished:
         return replace(model, seconds_left=0.0)
@@ -324,7 +328,7 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     load_seconds = model.load_seconds or _mean(m.load_seconds for m in models) or 0.0
     starts = sum(job.state != "running" for job in unfinished)
     seconds_left = (model.sentences - model.done) / speed + load_seconds * starts
-    return replace(model, seconds_left=seconds_left, borrowed=measured_speed is None)
+    return replace(model, seconds_left=seconds_left, speed_is_borrowed=measured_speed is None)
 
 
 def read_status(selection: CampaignSelection, queue: Queue | None = None) -> Status:
@@ -332,18 +336,18 @@ def read_status(selection: CampaignSelection, queue: Queue | None = None) -> Sta
     moment, queue, listing = now(), queue or Queue(), Listing()
     campaign, rows = selection.campaign, selection.catalogue.models
     statuses = [read_job_status(campaign, job, moment, queue, listing) for job in selection.jobs]
-    # Put jobs of the same model together.
-    jobs_of: dict[str, list[JobStatus]] = {}
+    # Group the jobs by model, and add up their sentences.
+    statuses_by_title: dict[str, list[JobStatus]] = {}
     totals: Counter[str] = Counter()
     sentences = _count_sentences(selection, statuses)
     for status, number in zip(statuses, sentences, strict=True):
-        jobs_of.setdefault(status.job.title, []).append(status)
+        statuses_by_title.setdefault(status.job.title, []).append(status)
         totals[status.job.title] += number
     models = []
-    for title, of_model in jobs_of.items():
-        first, exact = of_model[0].job, all(status.sentences is not None for status in of_model)
+    for title, group in statuses_by_title.items():
+        first, counted = group[0].job, all(status.sentences is not None for status in group)
         engine, billions = f"{first.engine} {first.task}", rows[first.model].parameters
-        models.append(ModelStatus(title, of_model, totals[title], exact, billions, engine))
+        models.append(ModelStatus(title, group, totals[title], counted, billions, engine))
     estimated = [_with_estimate(model, models) for model in models]
     stages = _count_files(selection, statuses, listing)
     return Status(campaign.campaign, moment, stages, estimated)

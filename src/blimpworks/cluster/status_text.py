@@ -1,6 +1,6 @@
 """Format the progress of a campaign (``status.Status``) as text for a terminal, or as JSON.
 
-The text has the numbers of files, a row for each model, and the jobs that failed or are running:
+``as_text`` shows the numbers of files, a row for each model, and the jobs that failed or run:
 
     model     languages  sentences             tokens/s    left  state
     gpt2-xl        3/19   12,400/62,000  20 %      8,100  1 h 5 min  1 running, 4 waiting
@@ -29,19 +29,19 @@ def _share(done: int, total: int) -> str:
 def _model_row(model: ModelStatus) -> dict[str, str]:
     """Return a model's row of the table, as {heading: cell}; "~" marks estimates."""
     finished, languages = model.languages
-    sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
+    sentences = f"{'' if model.is_counted else '~'}{amount(model.sentences)}"
     time_left = duration(model.seconds_left)
     if model.seconds_left == 0:
         time_left = "-"
-    elif model.borrowed:
+    elif model.speed_is_borrowed:
         time_left = f"~{time_left}"
     counts = count_states(model.jobs)
     states = ", ".join(f"{number} {state}" for state, number in counts.items())
-    if len(counts) == 1:  # all jobs are in the same state
+    if len(counts) == 1:  # all jobs are in the same state, so leave out their number
         [states] = counts
-        lacking = {status.lacks for status in model.jobs}
-        if states == "waiting" and len(lacking) == 1 and lacking != {""}:
-            states += f" for {lacking.pop()}"
+        missing_inputs = {status.missing_input for status in model.jobs}
+        if states == "waiting" and len(missing_inputs) == 1 and missing_inputs != {""}:
+            states += f" for {missing_inputs.pop()}"
     return {
         "model": model.model,
         "languages": f"{finished}/{languages}",
@@ -75,9 +75,11 @@ def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableTy
     """Return title and lines of at most ``SHOWN`` entries; nothing if there are no entries."""
     if not entries:
         return []
-    lines: list[RenderableType] = [line for entry in entries[:SHOWN] for line in entry]
-    more = len(entries) - SHOWN
-    return ["", title, *lines, *([f"  … and {more} more (--json has all)"] if more > 0 else [])]
+    lines: list[RenderableType] = ["", title]
+    lines += [line for entry in entries[:SHOWN] for line in entry]
+    if len(entries) > SHOWN:
+        lines.append(f"  … and {len(entries) - SHOWN} more (--json has all)")
+    return lines
 
 
 def _summary(status: Status) -> list[str]:
@@ -92,7 +94,7 @@ def _summary(status: Status) -> list[str]:
     if not unfinished:
         return [scored]
     if not seconds:
-        return [scored, "How long the rest takes is known once something was scored."]
+        return [scored, "The remaining time is unknown until the first sentences have scores."]
     without_speed = len(unfinished) - len(seconds)
     exception = f" (without {without_speed} models of unknown speed)" if without_speed else ""
     return [
@@ -192,7 +194,7 @@ def _job_json(status: JobStatus) -> dict[str, Any]:
         "attempt": newest.started.model_dump(mode="json") if newest else None,
         "ended": newest.ended.model_dump(mode="json") if newest and newest.ended else None,
         "progress": status.progress.model_dump(mode="json") if status.progress else None,
-        "heard": status.heard.isoformat() if status.heard else None,
+        "heard": status.last_write.isoformat() if status.last_write else None,
         "log": str(status.log),
         "last_words": last_line(status.log) if status.state in ("failed", "lost") else None,
         "languages": {
@@ -210,12 +212,12 @@ def as_json(status: Status) -> str:
             "languages_done": model.languages[0],
             "languages": model.languages[1],
             "sentences": model.sentences,
-            "sentences_counted": model.exact,
+            "sentences_counted": model.is_counted,
             "done": model.done,
             "states": count_states(model.jobs),
             "tokens_per_second": model.rate("tokens"),
             "seconds_left": model.seconds_left,
-            "speed_of_others": model.borrowed,
+            "speed_of_others": model.speed_is_borrowed,
             "parts": [_job_json(status) for status in model.jobs],
         }
         for model in status.models

@@ -1,4 +1,4 @@
-"""Format tables, times and amounts as text of a terminal's width."""
+"""Format tables (``Columns``), times and amounts as text of a terminal's width (``printed``)."""
 
 import io
 import shutil

@@ -6,7 +6,7 @@
 
 The function's parameters are the options, its docstring is the help. A command that makes products
 runs within a job, which writes their provenance record: the command's name, inputs, outputs and
-parameters, a digest of its code, and the versions of ``packages``. Ways to declare a command:
+parameters, a digest of its code, and the versions of ``packages``. There are three forms:
 
 - ``command(entries)``: the body does everything, and opens jobs, if any, with ``NAME.job``
 - ``command(recorded=entries)``: the body runs within a job that is opened from the arguments
@@ -48,7 +48,7 @@ Without either, a result that is a mapping is noted unchanged.
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Effects of an argument on the job; without any it is only passed to the function."""
+    """Effects of an argument on the job; by default, it is only passed to the function."""
 
     reads: Callable[[Any, Arguments], Iterable[Path]] | None = None
     """Function from the argument's value and all arguments to input files."""
@@ -57,7 +57,7 @@ class Use:
     records: Callable[[str, Any], Mapping[str, Any]] | None = None
     """Function from the argument's name and value to parameters of the record."""
     passes: Callable[[Any, Arguments], Any] | None = None
-    """Function from the value and all arguments to what the library's function gets."""
+    """Function from the value and all arguments to the value that the library function gets."""
     edited: bool = False
     """Whether people edit the input files, so that they may differ from a job's output."""
 
@@ -81,14 +81,14 @@ def spread(**arguments: Any) -> Use:
 
 READ = Use(reads=lambda value, _: paths_of(value))
 FILLED_IN = Use(reads=lambda value, _: paths_of(value), edited=True)
-"""Input that people have filled in."""
+"""Use of an input that people have filled in."""
 WRITTEN = Use(writes=paths_of)
 WITH_FOLDER = Use(writes=lambda path: [path, path.parent])
-"""Output, together with the whole directory around it."""
+"""Use of an output file; the job's outputs are the file and its directory."""
 RECORDED = Use(records=lambda name, value: {name: value})
 UNRECORDED = Use()
 CHOSEN = dumped(mode="json", exclude_unset=True)
-"""Records the settings that differ from their defaults."""
+"""Use of settings of which those that the user sets are recorded."""
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ class Declared:
     calls: str = ""
     """Library function of a command without body, as ``module:name``."""
     within_job: bool = False
-    """Whether body or library function run within a job that is opened from the arguments."""
+    """Whether the function runs within a job that is opened from the arguments."""
     packages: tuple[str, ...] = ()
     notes: Notes = None
     group: str = ""
     pandas: bool = True
-    """Whether it may import pandas, which takes a second."""
+    """Whether the command may import pandas, which takes a second."""
     cheap: bool = False
-    """Whether ``check --deep`` repeats it: it makes small tables or exhibits."""
+    """Whether ``check --deep`` repeats the command, because it makes small tables or exhibits."""
     panel: str = ""
     """Heading in the help; empty for commands of the workflow."""
     example: str = ""
@@ -119,12 +119,12 @@ class Declared:
 
     @property
     def by_workflow(self) -> bool:
-        """Whether the workflow calls it, and people seldom do."""
+        """Whether the command is for the workflow: people seldom call it."""
         return not self.panel and not self.group
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Words of the command line that call it."""
+        """First words of a command line that calls the command, such as ("export", "crate")."""
         name = self.name.removeprefix(f"{self.group}_").replace("_", "-")
         return (self.group, name) if self.group else (name,)
 
@@ -157,7 +157,7 @@ class Declared:
 
     @cached_property
     def uses(self) -> dict[str, Use]:
-        """Use of each argument by name: that of its option, or the default of its type."""
+        """Use of each argument by name: of its option, or else READ for paths and RECORDED."""
         uses = {}
         hints = get_type_hints(self.function)
         for name, parameter in inspect.signature(self.function).parameters.items():
@@ -279,7 +279,7 @@ def called_commands(arguments: Sequence[str]) -> list[Declared]:
     Only the module of the command is imported, because importing all takes longer than most
     commands. For a command of a group, such as ``export crate``, all modules are imported.
     """
-    # The module is found by the text of the function's definition.
+    # Search the source files for the definition of the command's function.
     name = arguments[0].replace("-", "_") if arguments else ""
     files = chain(PACKAGE.glob("cli/*.py"), PACKAGE.glob("papers/*/commands.py"))
     for path in (*sorted(files), PACKAGE / "benchmarks/commands.py"):
@@ -303,7 +303,7 @@ def recorded_commands() -> dict[str, Command]:
 
 
 def find_command(name: str) -> Command | None:
-    """Return the command that records call ``name``; None where there is none."""
+    """Return the command with this name in records; None if there is none any more."""
     declared = declared_commands().get(name.partition(" ")[0])
     return declared.commands.get(name) if declared else None
 

@@ -44,7 +44,7 @@ def written(help_text: str, *names: str, **details: Any) -> Any:
 
 
 def _json_of(text: str) -> str:
-    """Return an argument that is JSON, or as JSON the content of the file that it names.
+    """Return ``text`` if it is JSON; if it names a file, return the file's content as JSON.
 
     Records contain the content, since the file may change. Raises UserError for a bad file.
     """
@@ -112,7 +112,7 @@ def of_language(pair: str) -> LanguageFile:
 def pairs_of(
     items: list[Path], paths: list[Path], name: str = "--output"
 ) -> list[tuple[Path, Path]]:
-    """Return pairs of an items table and its path in option ``name``: output, or other table.
+    """Return (items table, path) pairs; ``name``: option with the paths, such as outputs.
 
     Raises UserError for unequal numbers.
     """

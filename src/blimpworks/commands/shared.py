@@ -25,7 +25,7 @@ MODELLING = (*STATISTICS, "statsmodels")
 
 
 def of_evaluations(folder: str) -> Use:
-    """Return the use of a directory of results: the evaluations with outputs in ``folder``."""
+    """Return the use of a results directory: the job reads tables of evaluations below it."""
 
     def rows(results: Path, arguments: Arguments) -> "list[Evaluation]":
         """List the evaluations of the chosen models and benchmark."""
@@ -61,7 +61,7 @@ TIES = option("What ties count as; one, or one a method.")
 NEAR_TIE = option("Margins below this, in nats, are near ties.")
 UNKNOWN = option("Leave out items with unknown words: any, or critical.", default=None)
 
-# A campaign has thousands of these tables, more than an argument of 128 KiB can name.
+# Named by directory and JSON: a campaign has more tables than a command line of 128 KiB can name.
 EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
 EVALUATED_TABLES = argument(
     "Directory of MODEL/LANG.parquet.",
@@ -87,12 +87,12 @@ def judge_each(
     scores: list[Path],
     outputs: list[Path],
 ) -> None:
-    """Judge each items table by its scores in a job of ``command``; ``rules`` are for ``judge``."""
+    """Judge each items table by its scores, in a job of ``command``; ``judge`` gets ``rules``."""
     methods = {method.name: asdict(method) for method in map(find_method, rules.methods)}
     params = {"methods": methods, "ties": rules.ties, "near_tie": rules.near_tie}
     params |= {"unknown": rules.unknown} if rules.unknown else {}
     targets = [target for _, target in pairs_of(items, outputs)]
     for inputs, target in zip(pairs_of(items, scores, "--scores"), targets, strict=True):
-        # Where jobs are only planned, each ends with Planned before its work.
+        # While jobs are only planned, opening a job raises Planned.
         with suppress(Planned), command.job(inputs=inputs, outputs=[target], params=params) as job:
             job.note(unjudged=judge(*inputs, target, rules))

@@ -1,1 +1,1 @@
-"""Files of other tools."""
+"""Exchange of files with other tools: lm-evaluation-harness, Hugging Face, Croissant, RO-Crate."""

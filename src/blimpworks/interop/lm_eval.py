@@ -2,11 +2,11 @@
 
 ``export_model`` writes the files that lm-eval 0.4.13 logs with ``--log_samples``. Each model has a
 directory with ``results_TIME.json`` and, for each task (a benchmark in a language), a
-``samples_TASK_TIME.jsonl`` with a line for each pair. TIME is that of the first judgement, so that
-exporting the same results again writes the same bytes. Fields that mean nothing here are null.
+``samples_TASK_TIME.jsonl`` with a line for each pair. TIME is the start of judging, not the present
+time, so that a second export writes the same bytes. Fields without a meaning here are null.
 
-``import_items`` reads pairs from lines of JSON: of samples, which have the document under ``doc``,
-or of data sets, which are documents. A document names its sentences in one of three ways, such as
+``import_items`` makes an items table from files with a JSON object per line: a sample, which has a
+document as ``doc``, or a document itself, as in data sets. Documents have two sentences, such as
 
     {"sentence_good": "A cat sleeps.", "sentence_bad": "A cat sleep.", "UID": "agreement"}
 """
@@ -17,7 +17,6 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import takewhile
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.files import load_json, sha256_of, sidecar_path, write_text
-from blimpworks.items import ALL, SAMPLED
+from blimpworks.items import ALL, SAMPLED, common_prefix_length
 from blimpworks.judging.judge import PREFIX_METHODS
 from blimpworks.records.reading import Record, read_record
 from blimpworks.tables import (
@@ -48,16 +47,16 @@ from blimpworks.tables import (
 log = logging.getLogger(__name__)
 
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
-"""The harness's names of accuracies, by the judging method; its acc_norm divides by characters."""
+"""The harness's names of accuracies, by method of judging; acc_norm divides by characters."""
 
 
 def metric_name(method: str) -> str:
-    """Return the harness's name of the accuracy by a method, or else ``acc_METHOD``."""
+    """Return the harness's name for the accuracy by a method, or else ``acc_METHOD``."""
     return METRICS.get(method, f"acc_{method}")
 
 
 def sanitized(model: str) -> str:
-    """Return a model's name as the harness spells it in paths."""
+    """Return a model's name without the characters that the harness replaces in paths."""
     return re.sub(r'["<>:/|\\?*\[\]]+', "__", model)
 
 
@@ -66,17 +65,17 @@ def _hash(text: str) -> str:
 
 
 KEY = itemgetter("item_id", "paradigm")
-"""Function that returns the key of a verdict: a pair can be in several paradigms."""
+"""Function that returns the key of a row's verdict: a pair can be in several paradigms."""
 TARGET = "0"
-"""The good sentence is the first choice."""
+"""Index of the right choice: the good sentence is the first."""
 
 
 def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
-    """Yield samples of one model and language, one for each item that any method has judged.
+    """Yield samples of one model and language, one for each item that some method has judged.
 
-    A sample is the harness's log of a document with two choices. ``tables`` has the paths of the
-    items, scores and judgements. Raises UserError when a table is missing, or has other items than
-    the other tables.
+    A sample is the harness's log entry for a document with two choices. ``tables``: paths of items,
+    scores and judgements. Raises UserError when a table is missing, or when the tables have
+    different items.
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
@@ -111,7 +110,7 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
         document = dict(zip(names, sentences, strict=True))
         document |= {name: item[name] for name in (*labels, *edges)}
         logprobs = (scored[item["item_id"]][f"logprob_{side}"] for side in ("good", "bad"))
-        # The second value, is_greedy, is not known.
+        # The second value of a response, is_greedy, is unknown.
         responses = [[str(float("nan") if value is None else value), "None"] for value in logprobs]
         yield {
             "doc_id": number,
@@ -134,9 +133,9 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
 def _task_results(
     task: str, names: tuple[str, str], path: Path, samples: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return a task's entry for each section of the results file, with means and standard errors.
+    """Return a task's entry in each section of the results file, with means and standard errors.
 
-    ``names``: keys of both sentences in documents. ``path``: the table of items.
+    ``names``: keys of both sentences in documents; ``path``: the table of items.
     """
     numbers: dict[str, float | str] = {}
     metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
@@ -177,13 +176,13 @@ def _task_results(
 
 
 def _record_beside(product: Path) -> Record:
-    """Return the record beside a product, wherever its tree has been moved to; empty without."""
+    """Return the record beside a product, whose tree may have been moved; {} without a record."""
     sidecar = sidecar_path(product)
     return read_record(sidecar) if sidecar.is_file() else {}
 
 
 def _sample_of(items: Path) -> tuple[int | None, Path]:
-    """Return the limit of a sample of items (None for all), and the table of all items."""
+    """Return the limit of a sample of items (None if it is none), and the table of all items."""
     job = made_by(items) or {}
     [*results, sampled], table = items.absolute().parts[:-3], items.parts[-3:]
     if sampled != SAMPLED or "limit" not in job.get("params", {}):
@@ -192,12 +191,15 @@ def _sample_of(items: Path) -> tuple[int | None, Path]:
 
 
 def _identity(tables: Evaluation) -> dict[str, Any]:
-    """Return fields on model, run and machine, from the jobs' records; else the date is 1970."""
+    """Return fields on model, run and machine from jobs' records; without these, None and 1970."""
     judging, manifest = _record_beside(tables.judgements), manifest_behind(tables.outputs)
     scoring: Record = _record_beside(manifest) if manifest else {}
     params = scoring.get("params", {})
     started = judging.get("started", "1970-01-01T00:00:00+00:00")
-    times = [datetime.fromisoformat(scoring[key]) for key in ("started", "ended") if key in scoring]
+    duration = None
+    if scoring:
+        start, end = (datetime.fromisoformat(scoring[key]) for key in ("started", "ended"))
+        duration = str((end - start).total_seconds())
     packages, host = scoring.get("packages", {}), scoring.get("host", {})
     engine = scoring.get("notes", {}).get("engine")
     return {
@@ -219,18 +221,15 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
         "model_source": params.get("engine"),
         "model_name": tables.model,
         "model_name_sanitized": sanitized(tables.model),
-        "total_evaluation_time_seconds": str((times[1] - times[0]).total_seconds())
-        if times
-        else None,
+        "total_evaluation_time_seconds": duration,
     }
 
 
 def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
     """Write results and samples of one model below ``output``; return the path of the results.
 
-    ``evaluations`` has the model's tables in each language; one without a judged item has no task.
-    Raises UserError when a table is missing or has other items than the other tables, or nothing
-    was judged.
+    ``evaluations``: the model's tables in each language; a language without judged items is left
+    out. Raises UserError as ``samples_of``, and when no item has a judgement.
     """
     results: dict[str, Any] = {}
     identity = _identity(evaluations[0])
@@ -269,26 +268,20 @@ PREFIXED = {
     "one_prefix": ("prefix", "prefix", "word_good", "word_bad"),
     "two_prefix": ("prefix_good", "prefix_bad", "word", "word"),
 }
-"""Fields, by prefix method, with the prefix and the critical word of the good and bad sentence.
+"""Fields with prefixes and critical words of the good and bad sentence, by prefix method.
 
-Their names begin with the method: ``one_prefix_prefix``, ``one_prefix_word_good``. The hub's copy
-of such a benchmark names the method, but lacks these fields.
+The names of fields begin with the method: ``one_prefix_prefix``, ``one_prefix_word_good``. The
+hub's copy of such a benchmark has a field for the method, but lacks these fields.
 """
 SAMPLES_TIME = re.compile(r"_\d{4}-\d\d-\d\dT[\d.:-]+$")
-"""End of a name such as samples_TASK_2026-01-31T10-00-00.5, which is not of the task."""
+"""Time at the end of a file name such as samples_TASK_2026-01-31T10-00-00.5."""
 Span = tuple[int | None, int | None]
 """Start and end of a region of a sentence."""
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
 """A document: a JSON object with two sentences."""
 First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""Location and row of the first document of an item, and its paradigms so far, by item id."""
-
-
-def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return the number of equal words at the start of two sentences."""
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
-    return len([*pairs])
+"""(Location, row, paradigms so far) of the first document with an item id, by item id."""
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
@@ -298,9 +291,9 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
     ((4, 7), (4, 8))
     """
     good_words, bad_words = good.split(), bad.split()
-    equal_at_start = _count_equal(good_words, bad_words)
-    rest_of_good, rest_of_bad = good_words[equal_at_start:], bad_words[equal_at_start:]
-    equal_at_end = _count_equal(rest_of_good[::-1], rest_of_bad[::-1])
+    equal_at_start = common_prefix_length(good_words, bad_words)
+    good_tail, bad_tail = good_words[equal_at_start:], bad_words[equal_at_start:]
+    equal_at_end = common_prefix_length(good_tail[::-1], bad_tail[::-1])
     spans: list[Span] = []
     for text in (good, bad):
         word_spans = [word.span() for word in re.finditer(r"\S+", text)]
@@ -312,8 +305,8 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """Return the critical regions of a document's two sentences, in code points.
 
-    The document states their edges, or the critical words for a prefix method; else the regions are
-    the differing words. Raises ValueError when only some fields of a prefix method are missing.
+    They are the regions that the document states, or its critical words for a prefix method, or
+    else the differing words. Raises ValueError when some fields of a prefix method are missing.
     """
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:
         stated = [(doc[f"{side}_start"], doc.get(f"{side}_end")) for side in ("good", "bad")]
@@ -354,8 +347,8 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     )
     if ALL in (phenomenon, paradigm):
         raise ValueError(
-            f"its phenomenon is {phenomenon!r} and its paradigm {paradigm!r}; {ALL!r} stands for "
-            "all of them together, so rename it in the document, or the file that it is from"
+            f"its phenomenon is {phenomenon!r} and its paradigm {paradigm!r}; {ALL!r} is the name "
+            "for averages over all, so rename it in the document, or rename the file"
         )
     # Raises ValueError for a lone surrogate.
     content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
@@ -381,11 +374,11 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
 
 
 def _document(line: str, logged: set[str]) -> Doc | None:
-    """Return a line's document; None if an earlier sample of the file has it.
+    """Return the document in a line; None if an earlier sample of the file has the same document.
 
-    The harness logs a document once for each filter. Documents with the same ``doc_id`` can be
-    distinct, if files of several tasks were joined. ``logged`` has the earlier samples' documents
-    and ids, to which those of the line are added. Raises ValueError for a line without a document.
+    The harness logs a document once for each filter. Two documents with the same ``doc_id`` may
+    differ, if files of several tasks were joined. ``logged``: ids and documents of earlier samples,
+    to which the line's are added. Raises ValueError for a line without a document.
     """
     try:
         value = load_json(line)
@@ -405,8 +398,8 @@ def _document(line: str, logged: set[str]) -> Doc | None:
 def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:
     """Yield the items of a file; add a message on each faulty line to ``problems``.
 
-    Scores are stored by item id, so two pairs must not have the same id. A pair may be in several
-    paradigms, with one id.
+    Scores are stored by item id, so two pairs must not have the same id, but a pair may be in
+    several paradigms. ``first``: documents of earlier lines and files, to which new ones are added.
     """
     task, logged = SAMPLES_TIME.sub("", path.stem.removeprefix("samples_")), set[str]()
     try:
@@ -419,9 +412,8 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
             if doc is None:
                 continue
             row = _item(doc, lang, task)
-            address, earlier, paradigms = first.setdefault(
-                row["item_id"], (f"{path}:{number}", row, set())
-            )
+            new = (f"{path}:{number}", row, set[str]())
+            address, earlier, paradigms = first.setdefault(row["item_id"], new)
             is_same_pair = all(row[key] == earlier[key] for key in ("good", "bad"))
             if not is_same_pair or row["paradigm"] in paradigms:
                 which = "this" if is_same_pair else "another"
@@ -438,9 +430,8 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
 def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     """Write the pairs in files of samples or data sets as a table of items; return their number.
 
-    Phenomenon and paradigm are those of a document, or else the task in the file's name. Raises
-    UserError with file and line of each problem, such as an id of two pairs; then nothing is
-    written.
+    A document that lacks phenomenon or paradigm gets the task in its file's name. Raises UserError
+    with file and line of each problem, such as two pairs with one id; then nothing is written.
     """
     if not re.fullmatch("[a-z]{3}", lang):
         raise UserError(

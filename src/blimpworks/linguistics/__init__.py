@@ -1,1 +1,1 @@
-"""Treebanks, spelling and regular expressions, which several papers use."""
+"""Read treebanks, unify spelling, and apply regular expressions, for benchmarks of any language."""

@@ -1,6 +1,7 @@
 """Unify the spelling and spacing of a language's words by the rules of its language pack.
 
-A language pack is a YAML file with all that a benchmark needs to know of a language.
+``read_orthography`` returns the rules, ``Orthography.word`` spells a word, and ``.text`` a
+sentence. A language pack is a YAML file with all that a benchmark needs to know of a language.
 """
 
 import re
@@ -19,7 +20,7 @@ from blimpworks.strict import Strict
 INVISIBLE = dict.fromkeys(
     [0x0640, 0x061C, 0x200D, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
 )
-"""Characters to delete: marks of direction and joining, and tatweel, which only stretches words."""
+"""Deleted characters: marks of direction and joining, and tatweel, which only stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
 UNDERSCORE = "_"
@@ -62,7 +63,7 @@ class Orthography(Strict):
 
     @cached_property
     def _pieces(self) -> re.Pattern[str]:
-        """Expression of a punctuation mark, or text between; commas within numbers are text."""
+        """Expression of a mark, or of text between marks; commas within numbers are text."""
         mark = rf"''|[{re.escape(self.closing + self.opening + self.quotes)}]|,(?!\d)"
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
@@ -87,14 +88,14 @@ class Orthography(Strict):
         return " ".join(self.word(word) for word in text.split())
 
     def stands_apart(self, form: str) -> bool:
-        """Tell whether a form is a separate word where a token has several."""
+        """Tell whether a form is a separate word within a token of several words."""
         return regular.expression(self.apart).fullmatch(form)
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
-        """Split a text into spelled words and punctuation, each with whether a space follows."""
+        """Split a text into (spelled word or punctuation mark, whether a space follows)."""
         tokens: list[tuple[str, bool]] = []
         for chunk in text.translate(self._table).split():
-            # Rules for the ends of a word do not fit "(word)", so that brackets are cut off first.
+            # Rules for the ends of words do not match "(word)", so cut brackets off first.
             pieces = self._pieces.findall(chunk)
             for number, piece in enumerate(pieces, start=1):
                 *spelled, last = self.word(piece).split()
@@ -110,7 +111,7 @@ class Orthography(Strict):
         return self.joined(self.tokens(sentence))
 
     def joined(self, tokens: Iterable[tuple[str, bool]]) -> str:
-        """Join words, each with whether the treebank has a space after it.
+        """Join (word, whether the treebank has a space after it) to a sentence.
 
         There are no spaces before closing and after opening marks.
         """

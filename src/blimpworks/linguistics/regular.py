@@ -1,8 +1,8 @@
 r"""Apply users' regular expressions with RE2, in time linear in the text.
 
-Python's ``re`` can take hours for a malicious expression. RE2 has no look-behind and look-ahead:
-groups that the replacement names do the same. ``\w`` and ``\d`` match ASCII only, ``\pL`` letters
-of any script.
+``replacer`` compiles expressions with replacements. Python's ``re`` could take hours for malicious
+ones. RE2 lacks look-behind and look-ahead; name groups in the replacement instead. ``\w`` and
+``\d`` match ASCII only, ``\pL`` letters of any script.
 """
 
 import re
@@ -19,14 +19,17 @@ NOTHING = r"[^\x00-\x{10FFFF}]"
 MOST_CHARACTERS = 2000
 """Longest expression, so that compiling takes no long time."""
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
-"""Matches the name of a group in a replacement, such as ``\\1``, or another escape."""
+"""Expression for a reference to a group in a replacement, such as ``\\1``, or another escape."""
 
 _OPTIONS: Any = re2.Options()
 _OPTIONS.log_errors = False
 
 
 def _fill_in(new: str, match: Any) -> str:
-    return _REFERENCE.sub(lambda ref: (match[int(ref[1])] or "") if ref[1] else ref[2], new)
+    def value_of(reference: re.Match[str]) -> str:
+        return (match[int(reference[1])] or "") if reference[1] else reference[2]
+
+    return _REFERENCE.sub(value_of, new)
 
 
 class Expression:
@@ -49,7 +52,7 @@ class Expression:
 
     def sub(self, new: str, text: str, count: int = 0) -> str:
         r"""Replace all matches, or the first ``count``, by ``new``; ``\\1`` is a group."""
-        # RE2 finds an empty match after other text twice.
+        # RE2 finds an empty match after other text twice, with the same span.
         matches = {match.span(): match for match in self._compiled.finditer(text)}
         result, copied_to = "", 0
         for (start, end), match in islice(matches.items(), count or None):

@@ -1,14 +1,16 @@
 r"""Read the CoNLL-U files of a language's treebanks into two tables, of tokens and of sentences.
 
-A file has a line of ten tab-separated fields for each token; a blank line ends a sentence:
+``build_tokens`` writes the tables, and ``read_treebank`` reads one file. A file has a line of ten
+tab-separated fields for each token; a blank line ends a sentence:
 
     # sent_id = w01
     1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
     2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
 
-The conllu package parses lines and comments, but checks little. This module checks the format's
-rules (https://universaldependencies.org/format.html). It accepts a byte order mark, CRLF line ends
-and surplus blank lines. A malformed sentence is an error, or is left out and reported.
+The conllu package parses lines and comments, but does not check the format's rules
+(https://universaldependencies.org/format.html), which this module does. A byte order mark, CRLF
+line ends and surplus blank lines are allowed. A malformed sentence is an error, or is left out and
+reported.
 """
 
 import csv
@@ -31,15 +33,15 @@ from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 INVALID_HEAD = -1
-"""Value of a malformed HEAD; that of "_" is None."""
+"""Value of a malformed HEAD; the value of "_" is None."""
 LARGEST_NUMBER = 999_999_999
-"""Largest number of an empty node, because tables hold numbers of 32 bits."""
+"""Largest number of an empty node, because tables have numbers of 32 bits."""
 BATCH_ROWS = 50_000
-"""Rows that are held as Python objects at a time, to save memory."""
+"""Number of rows that are Python objects at a time, to save memory."""
 
 
 class Malformed(NamedTuple):
-    """Row of the report: where a sentence that was left out has its first problem, and which."""
+    """Row of the report on a sentence that was left out: line and reason of its first problem."""
 
     treebank: str
     file: str
@@ -49,7 +51,7 @@ class Malformed(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Tables of a file's tokens and sentences, and its malformed sentences, which were left out."""
+    """Tables of a file's tokens and sentences, and the malformed sentences that were left out."""
 
     tokens: pa.Table
     sentences: pa.Table
@@ -105,11 +107,11 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
 
 
 SPACE = "\ufdd0"
-"""Noncharacter that stands for a space in conllu, which also splits a line at two spaces."""
+"""Noncharacter in place of a space, because conllu would split a line at two spaces."""
 
 
 def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
-    """Make a parser of a line's cell, with the value ``malformed`` for a malformed cell."""
+    """Return a parser of a line's cell; its value for a malformed cell is ``malformed``."""
 
     def parse_cell(cells: Sequence[str], column: int) -> Any:
         try:
@@ -125,9 +127,9 @@ PARSERS: dict[str, Callable[[list[str], int], Any]] = {
     "ID": _parser(parse_id_value, malformed=None),
     "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
 }
-"""Parsers of cells, keyed by field.
+"""Parser of each field's cells.
 
-The ID of a range ("3-4") becomes (3, "-", 4), that of an empty node ("3.1") (3, ".", 1).
+The ID of a range, "3-4", becomes (3, "-", 4). The ID of an empty node, "3.1", becomes (3, ".", 1).
 """
 
 
@@ -208,9 +210,9 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
 
 
 def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
-    """Return what is wrong with a token, or "" if nothing is.
+    """Return a description of a token's first fault, or "".
 
-    ``row`` has its cells as written. It comes after ``words_before`` of the ``word_count`` words.
+    ``row``: the token's cells as written; ``words_before``: number of words before it.
     """
     cells = dict(zip(CONLLU_FIELDS, row, strict=True))
     for name, cell in cells.items():
@@ -227,7 +229,7 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
             in_order = word == words_before and number <= LARGEST_NUMBER
         case _:
             in_order = False
-    # Numbers with leading zeros are out of order too.
+    # IDs with leading zeros are wrong too.
     if not in_order or _id_text(token["ID"]) != cells["ID"]:
         return (
             f"ID {cells['ID']!r}, expected word {next_word}, a range that begins with it or an "
@@ -256,7 +258,7 @@ def _id_text(ident: Any) -> str:
 
 
 def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
-    """Return a table of rows that have the order of the schema's columns."""
+    """Return a table of ``rows``, whose cells are in the order of the schema's columns."""
     arrow = schema.arrow()
     batches = [arrow.empty_table()]
     while batch := [*islice(rows, BATCH_ROWS)]:
@@ -267,7 +269,7 @@ def _table(rows: Iterator[tuple[Any, ...]], schema: TableSchema) -> pa.Table:
 
 
 def _joined(tables: Iterable[pa.Table]) -> pa.Table:
-    # Each column of labels gets one dictionary.
+    # Columns of labels have a dictionary in each table; make them one.
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
@@ -290,9 +292,9 @@ def read_treebank(
 ) -> Reading:
     """Read a CoNLL-U file; number its sentences from ``first_sentence``.
 
-    A sentence without ``sent_id`` is called after its first line, such as "line 12".
-    ``space_after`` comes from MISC of the same line. Raises UserError if the file is missing, has
-    no sentence, or has a malformed one that the options do not set aside.
+    A sentence without ``sent_id`` is named by its first line, such as "line 12". ``space_after`` is
+    from MISC of the same line. Raises UserError if the file is missing, has no sentence, or has a
+    malformed sentence and the options do not set it aside.
     """
     sentences: list[tuple[Any, ...]] = []
     malformed: list[Malformed] = []
@@ -343,9 +345,9 @@ def build_tokens(
 ) -> dict[str, int]:
     """Write the tables of tokens and sentences of ``files``, and the report of malformed sentences.
 
-    ``files`` are (name of the treebank, path). Sentences are numbered from 0 through all files.
-    Returns the numbers of files, sentences, words, tokens (with ranges and empty nodes) and
-    sentences set aside. Raises UserError as ``read_treebank``, before it writes anything.
+    ``files``: (name of the treebank, path). Sentences are numbered from 0, over all files. Return
+    the numbers of files, sentences, words, tokens (with ranges and empty nodes) and sentences set
+    aside. Raises UserError as ``read_treebank``, before it writes anything.
     """
     readings: list[Reading] = []
     number = 0

@@ -1,12 +1,12 @@
-"""Compute digests of the code that a rule of the workflow depends on.
+"""Compute digests of the code that a command runs: ``code_digest("module:name")``.
 
 Snakemake reruns a rule when a param changes, but it does not look inside imported modules. Each
 rule therefore has a param with the digest of all functions, classes and constants that its entry
 points (``module:name``) reach by name. Comments, docstrings, types, layout, error messages and
-names change no digest (``normal_form``).
+names of variables change no digest (``normal_form``).
 
-The digest follows names, ``module.name`` and imports, also inside functions. Code that finds its
-functions by strings must therefore pass them as entry points.
+The digest follows names, ``module.name`` and imports, also inside functions. A function that is
+found by a string at run time must therefore be an entry point too.
 """
 
 import ast
@@ -35,9 +35,9 @@ from blimpworks.records.normal_form import (
 
 PACKAGE = "blimpworks"
 GROUP = f"{PACKAGE}.papers"
-"""Entry points of this group register papers of other distributions."""
+"""Group of entry points by which other distributions register papers."""
 ENGINES = f"{PACKAGE}.engines"
-"""Entry points of this group register engines."""
+"""Group of entry points by which other distributions register engines."""
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -54,14 +54,14 @@ def package_folders() -> dict[str, Path]:
     for entry in (*entries_of(GROUP), *entries_of(ENGINES)):
         package = entry.module.partition(".")[0]
         spec = find_spec(package)
-        for folder in (spec and spec.submodule_search_locations) or ():
-            folders.setdefault(package, Path(folder))
+        if spec is not None and spec.submodule_search_locations:
+            folders.setdefault(package, Path(next(iter(spec.submodule_search_locations))))
     return folders
 
 
 FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
-"""Digests and reached modules by entry points, from earlier processes with the same code."""
-_new: dict[str, list[Any]] = {}
+"""Cache of [digest, reached modules] by entry points, from earlier processes with the same code."""
+_computed: dict[str, list[Any]] = {}
 
 
 @cache
@@ -84,32 +84,32 @@ def package_digest() -> str:
 
 
 @cache
-def _kept() -> dict[str, list[Any]]:
+def _read_cache() -> dict[str, list[Any]]:
     try:
         content = json.loads(FILE.read_text(encoding="utf-8"))
-        kept: dict[str, list[Any]] = content["digests"]
-        return kept if content["package"] == package_digest() else {}
+        digests: dict[str, list[Any]] = content["digests"]
+        return digests if content["package"] == package_digest() else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 
-def _write() -> None:
+def _write_cache() -> None:
     if package_digest.__wrapped__() != package_digest():
         return  # the code was edited meanwhile, so the digests may be of either version
     # The file is read again, because other processes may have written it.
-    content = {"package": package_digest(), "digests": _kept.__wrapped__() | _new}
+    content = {"package": package_digest(), "digests": _read_cache.__wrapped__() | _computed}
     with suppress(OSError):  # without permission, each process computes its digests
         write_text(FILE, json.dumps(content))
 
 
-# Records, messages, the command line and requests to a cluster decide no number. Settings and rows
-# of engines do, but their values are params of the rules that read them.
+# These modules are not followed. Records, messages, the command line and requests to a cluster
+# decide no number. Settings and rows of engines do, but they are params of the rules.
 EXCLUDED = re.compile(
     rf"{PACKAGE}\.(records|audit|errors|strict|cli|commands|campaign\.(settings|engines)|cluster)(\..*)?"
     r"|.*\.(settings|\w*commands)"
 )
 
-# The content of a file beside a module belongs to the definitions that contain its name.
+# Data files beside a module belong to the definitions that contain the file's name as a string.
 DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|lark|md)")
 EVERYTHING = "*"
 """Stands for all definitions of a module, in place of a name."""
@@ -159,14 +159,18 @@ def _module(name: str) -> _Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom | ast.Import):
             for alias in node.names:
+                symbol: Symbol | None = None
                 if isinstance(node, ast.Import):
                     local, full = alias.asname or alias.name.partition(".")[0], alias.name
-                    symbol = (full, EVERYTHING) if alias.asname and module_path(full) else None
+                    if alias.asname and module_path(full):
+                        symbol = (full, EVERYTHING)
                 else:
                     origin = node.module or ""
                     local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
-                    symbol = (full, EVERYTHING) if module_path(full) else (origin, alias.name)
-                    symbol = symbol if module_path(symbol[0]) else None
+                    if module_path(full):
+                        symbol = (full, EVERYTHING)
+                    elif module_path(origin):
+                        symbol = (origin, alias.name)
                 module.imports[local] = symbol or full
     for node in tree.body:
         names = _defined_names(node)
@@ -178,9 +182,9 @@ def _module(name: str) -> _Module:
 
 
 def definitions(source: str) -> dict[str, str]:
-    """Return the definitions of a module's text by name, without layout.
+    """Return the syntax of each definition in a module's source, by name.
 
-    Other statements that run on import have the name "".
+    Statements that define nothing, but run on import, have the name "".
     """
     texts: dict[str, str] = {}
     for node in strip_docstrings(ast.parse(source)).body:
@@ -191,7 +195,7 @@ def definitions(source: str) -> dict[str, str]:
 
 
 def _resolve(symbol: Symbol) -> Symbol | str | None:
-    """Follow imports to a definition, and return it; of an excluded module, return its name."""
+    """Follow imports to the definition, and return it; only its name if its module is excluded."""
     module, name = symbol
     if EXCLUDED.fullmatch(module):
         return name
@@ -231,8 +235,9 @@ def _direct(symbol: Symbol) -> NormalForm:
     statements = list(parsed.definitions.get(name, []))
     for statement in parsed.effects:
         names_used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-        # A statement that mentions no definition may concern any of them.
-        if name in (names_used & parsed.definitions.keys() or parsed.definitions):
+        used_definitions = names_used & parsed.definitions.keys()
+        # A statement that uses no definition of the module may affect all of them.
+        if name in used_definitions or not used_definitions:
             statements.append(statement)
     form = normal_form(
         statements,
@@ -249,7 +254,7 @@ def _direct(symbol: Symbol) -> NormalForm:
 
 
 def _number_reachable(*entries: str) -> dict[Symbol, int]:
-    """Enumerate all definitions that the entry points reach, in the order of mention."""
+    """Enumerate all definitions that the entry points reach, in the order of first mention."""
     waiting: list[Symbol] = []
     for entry in reversed(entries):
         module, _, name = entry.partition(":")
@@ -266,7 +271,7 @@ def _number_reachable(*entries: str) -> dict[Symbol, int]:
 
 
 def reachable(*entries: str) -> list[Symbol]:
-    """Return all definitions that entry points reach. Raises KeyError for an unknown one."""
+    """Return all definitions that entry points reach. Raises KeyError for an unknown name."""
     return sorted(symbol for symbol in _number_reachable(*entries) if symbol[1] != EVERYTHING)
 
 
@@ -284,7 +289,7 @@ def code_digest(*entries: str) -> str:
 def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
     """Return the digest and the reached modules; later processes read them from ``FILE``."""
     key = " ".join(entries)
-    code = _new.get(key) or _kept().get(key)
+    code = _computed.get(key) or _read_cache().get(key)
     if code is None:
         numbers = _number_reachable(*entries)
         digest = hashlib.sha256()
@@ -292,9 +297,10 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
             form = _direct(symbol)
             mentioned = [numbers[mention] for mention in form.mentions]
             digest.update(f"{number}{mentioned}{form.text}\n".encode())
-        if not _new:
-            atexit.register(_write)
-        code = _new[key] = [digest.hexdigest()[:16], sorted({module for module, _ in numbers})]
+        if not _computed:
+            atexit.register(_write_cache)
+        modules = sorted({module for module, _ in numbers})
+        code = _computed[key] = [digest.hexdigest()[:16], modules]
     return code
 
 
@@ -310,9 +316,8 @@ EQUAL: dict[str, str] = {
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.
 
-Both versions give the same numbers, so scores and answers of the earlier one stay valid. Rows are
-added after a comparison
-(docs/engines.md, "What stays valid"); code without a row has its digest.
+Both versions give the same numbers, so scores and answers of the earlier version stay valid. A row
+is added after a comparison (docs/engines.md, "What stays valid").
 """
 
 

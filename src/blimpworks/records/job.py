@@ -1,9 +1,9 @@
-"""Jobs, which write provenance records: command, inputs, code, parameters, host and times.
+"""Write a provenance record for each job: command, inputs, code, parameters, host and times.
 
-A ``Job`` writes one record, ``<first output>.prov.json``, beside its products, and a pointer to it
-beside each product in another directory. Parquet files contain some of its fields: inputs, code,
-parameters, package versions. Only the record has host and times, so that a repeated job writes
-products with the same bytes.
+A command makes its products within ``with Job(command, inputs=…, outputs=…, params=…)``. The job
+writes ``<first output>.prov.json``, and a pointer to it beside each product in another directory.
+Parquet files contain some fields of the record: inputs, code, parameters, package versions. Only
+the record has host and times, so that a repeated job writes products with the same bytes.
 """
 
 import contextvars
@@ -35,9 +35,9 @@ class Command:
     """A command that makes products; their records have its name under the key ``verb``."""
 
     name: str
-    """Name such as ``judge``; with the values that decide its code, ``score vllm causal``."""
+    """``judge``, or ``score vllm causal`` if engine and architecture decide the code."""
     entries: tuple[str, ...]
-    """Functions and classes that it runs, as ``module:name``."""
+    """Functions and classes that the command runs, as ``module:name``."""
     packages: tuple[str, ...] = ()
     """Distributions on which the products depend; records contain their versions."""
 
@@ -89,7 +89,7 @@ def replace_argument(before: str, after: str) -> None:
 
 
 def current_job() -> "Job | None":
-    """Return the job that is making products now; None where there is none."""
+    """Return the job within which this code runs; None outside of jobs."""
     return _current.get()
 
 
@@ -117,7 +117,7 @@ def run_git(repository: Path, *arguments: str) -> bytes | None:
 def git_state() -> dict[str, Any]:
     """Return the repository's commit, and whether its tree was clean; None outside a checkout.
 
-    The first call in a process decides, because the process has then just read its code.
+    Cached: the first call is soon after the process has read its code, which may change later.
     """
     commit = run_git(REPOSITORY, "rev-parse", "HEAD")
     changed = run_git(REPOSITORY, "status", "--porcelain") if commit else None
@@ -135,8 +135,8 @@ def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
 def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -> dict[str, str]:
     """Return the SHA-256 of the record of each input that a job made, by the input's path.
 
-    Raises UserError for an input that differs from its record. People may change those in
-    ``edited``.
+    Raises UserError for an input that differs from its record, unless it is in ``edited``: people
+    may change these files.
     """
     search, hashes = Records(), {}
     for entry in inputs:
@@ -156,12 +156,12 @@ def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -
 
 
 class Planned(Exception):
-    """Ends a command before its job starts, while jobs are only planned."""
+    """Raised by ``Job`` while ``planning`` is active: ends the command before its job starts."""
 
 
 @contextmanager
 def planning() -> Iterator["list[Job]"]:
-    """Yield a list that collects jobs, none of which starts; each raises ``Planned``."""
+    """Yield a list to which jobs of this block are added; none starts, and each raises Planned."""
     planned: list[Job] = []
     token = _planned.set(planned)
     try:
@@ -171,11 +171,11 @@ def planning() -> Iterator["list[Job]"]:
 
 
 class Job:
-    """Context manager for the code that makes products; it writes their record on success.
+    """Context manager around the code that makes products; writes their record on success.
 
-    ``command`` and ``params`` decide the products; ``edited`` are inputs that people fill in after
-    a job wrote them. Raises UserError when an input is missing or differs from its record, and
-    Planned while ``planning``.
+    ``params``: values that decide the products. ``edited``: inputs that people fill in after a job
+    wrote them. Raises UserError when an input is missing or differs from its record, and Planned
+    while ``planning`` is active.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class Job:
             "packages": package_versions(command.packages),
         }
         self._input_records = _records_of(self.made_by["inputs"], edited)
-        # Taken now, because somebody may commit or edit while the job runs.
+        # Read before the job runs, because somebody may edit or commit meanwhile.
         self._sources, self._git = command.sources(), git_state()
         self._token: contextvars.Token[Job | None] | None = None
 
@@ -218,7 +218,7 @@ class Job:
         return self
 
     def note(self, **facts: Any) -> None:
-        """Add notes that are known after the job has run, such as counts or a device."""
+        """Add facts on the run to the record, such as counts or a device."""
         self.extra.update(facts)
 
     def __exit__(
@@ -248,7 +248,7 @@ class Job:
             "started": self.started,
             "ended": datetime.now(UTC).isoformat(timespec="milliseconds"),
         }
-        # The hash is that of the record as JSON, in which tuples are lists and keys are strings.
+        # Hash the record as read from JSON, in which tuples are lists and keys are strings.
         record = json.loads(json.dumps(record))
         record[OWN_HASH] = record_hash(record)
         sidecar = sidecar_path(self.outputs[0])
@@ -264,7 +264,7 @@ _ABSOLUTE = re.compile(r"(?<![\w:/.~-])(?:/[^\s\"'\\/<>()\[\]{},;:|]+){2,}")
 """Text that looks like an absolute path of at least two parts, and is not in an address."""
 
 
-def _last_part(match: re.Match[str]) -> str:
+def _file_name_of(match: re.Match[str]) -> str:
     path = match[0]
     try:
         return Path(path).name if Path(path).exists() else path
@@ -273,7 +273,7 @@ def _last_part(match: re.Match[str]) -> str:
 
 
 def relative_texts(roots: Mapping[str, Path]) -> Callable[[str], str]:
-    """Return a function that removes this machine's paths from a text, for published products.
+    """Return a function that removes this machine's paths from texts, for published products.
 
     A root's name replaces its absolute path. Paths below the current directory or the repository
     become relative to it. Any other path of an existing file becomes the file's name.
@@ -288,6 +288,6 @@ def relative_texts(roots: Mapping[str, Path]) -> Callable[[str], str]:
     def relative(text: str) -> str:
         for prefix, name in prefixes:
             text = text.replace(prefix, name)
-        return _ABSOLUTE.sub(_last_part, text)
+        return _ABSOLUTE.sub(_file_name_of, text)
 
     return relative

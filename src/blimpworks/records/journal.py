@@ -1,8 +1,9 @@
-"""Journals of a job's attempts: the resources that each requested, and why it ended.
+"""Read and write journals of a job's attempts: the resources that each requested, and why it ended.
 
-A journal is beside the job's log, with one JSON object a line, and only grows. The supervisor of an
-attempt appends its start and its end. An attempt without an end was killed or lost with its node.
-The next attempt then first copies the last progress of that one into the journal (``Lost``).
+A journal is a file beside the job's log, with a JSON object per line (``append_entry``). The
+process that supervises an attempt appends ``Started`` and ``Ended``. An attempt without an end was
+killed or lost with its node; then the next attempt appends its last progress (``Lost``).
+``read_attempts`` returns the attempts.
 """
 
 import errno
@@ -47,9 +48,9 @@ class Scored(Strict):
     tokens: NonNegativeInt
     """Tokens that this attempt scored."""
     load_seconds: float | None
-    """Time from the start until scores came at their usual pace [s]; None where unknown."""
+    """Estimated time for starting the engine and loading the model [s]; None if unknown."""
     score_seconds: float
-    """Rest of its time [s]."""
+    """Remaining time of the attempt, for scoring [s]."""
 
 
 class Started(Strict):
@@ -66,7 +67,7 @@ class Started(Strict):
 
 
 class Ended(Strict):
-    """An attempt ended, and its supervisor saw how."""
+    """An attempt ended, and its supervisor recorded the cause."""
 
     event: Literal["ended"] = "ended"
     attempt: AttemptId
@@ -76,7 +77,7 @@ class Ended(Strict):
     seconds: float
     """Time from its start [s]."""
     rss_mb: NonNegativeInt | None
-    """Largest resident memory, in MB."""
+    """Largest resident memory of the attempt's processes, in MB."""
     scored: Scored | None = None
 
 
@@ -114,7 +115,7 @@ class Attempt:
         return last.scored if last else None
 
 
-REMEDY = "Remove the line: nothing but the size of the next attempt depends on it."
+REMEDY = "Remove the line: only the resources of the next attempt depend on it."
 
 
 def now() -> datetime:
@@ -136,8 +137,8 @@ def progress_path(log: Path) -> Path:
 def append_entry(path: Path, entry: Entry) -> None:
     """Append a line to a journal by one write, and flush it to disk.
 
-    Several processes may append. After an incomplete line, the entry starts on a new one. Raises
-    OSError when the line was not written completely.
+    Several processes may append. After an incomplete line, the entry starts on a new line. Raises
+    OSError when the entry was not written completely.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     line = f"{entry.model_dump_json()}\n".encode()
@@ -151,7 +152,7 @@ def append_entry(path: Path, entry: Entry) -> None:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Return the entries of a journal in order; none where there is no journal.
+    """Return the entries of a journal in order; an empty list if there is no journal.
 
     Incomplete lines (after a full disk or a lost node) are skipped. Raises UserError for a line of
     JSON that is not an entry.

@@ -1,7 +1,7 @@
-"""Write definitions in a normal form, for digests of code: their syntax without names and layout.
+"""Convert definitions to a normal form, for digests of code: their syntax without names and layout.
 
-Comments, docstrings, types and error messages are left out too. Local variables are numbered, other
-definitions of the package have the mark ``MENTION``, and other imports their full names:
+``normal_form`` leaves out comments, docstrings, types and error messages too. It numbers local
+variables, puts ``MENTION`` for other definitions of the package, and full names for imports:
 
     def double(count):                  def (count):
         total = np.abs(count)               v0 = numpy.abs(count)
@@ -18,15 +18,15 @@ from typing import Any
 Symbol = tuple[str, str]
 """A module and the name of a definition in it."""
 Resolve = Callable[[ast.expr], Symbol | str | None]
-"""Function from a name in the code to the definition of the package that it refers to.
+"""Function that returns the definition of the package that a name in the code refers to.
 
-It returns the full name of an import from elsewhere, and None for any other name.
+For an import from another package it returns the full name, and for any other name None.
 """
 
 ADDRESS = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[A-Za-z_]\w*|blimpworks(\.[a-z_]\w*)+")
 """A string that names a definition, as ``module:name``, or a module of the package."""
 MENTION = "\0"
-"""Stands for a mentioned definition in a normal form; source text cannot contain it."""
+"""Placeholder for a mentioned definition in a normal form; source text cannot contain it."""
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Scope = dict[str, str]
@@ -58,14 +58,14 @@ def strip_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a statement or expression binds in its scope, in order."""
+    """Yield the names that a statement or expression assigns in its scope, in order."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
         return
     if isinstance(node, ast.Lambda):
         return
     if isinstance(node, Comprehension):
-        # Its targets are local to it; targets of := inside belong to the scope around it.
+        # Its loop variables are local to it; only targets of := belong to the scope around it.
         yield from (n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
         return
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):

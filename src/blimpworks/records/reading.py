@@ -1,6 +1,7 @@
 """Read and verify the provenance records of jobs, and find the record of a product.
 
-A record is the JSON file ``<product>.prov.json`` beside a job's first output (the sidecar):
+``record_of(product)`` returns the record of the job that made a file. A record is the JSON file
+``<product>.prov.json`` beside a job's first output (the sidecar):
 
     {"verb": "judge", "inputs": [{"path": …, "sha256": …, "bytes": …}], "outputs": […], …}
 
@@ -32,14 +33,14 @@ TYPES |= {"packages": dict, "notes": dict, "sources": dict, "git": dict, "host":
 TYPES |= {"started": str, "ended": str}
 """Keys of all records, and the types of their values."""
 LATER_TYPES: dict[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
-"""The same of keys that records of earlier versions lack."""
+"""Keys that records of earlier versions lack, and the types of their values."""
 COMMANDS_SHOWING_THE_HASH = ("build_report", "export_")
-"""Prefixes of commands with products that show the hash of a results tree."""
+"""Prefixes of the commands whose products show the hash of the results tree (``root_hash``)."""
 _HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
 
 def record_hash(record: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a record without the key of its hash, as 64 hexadecimal digits."""
+    """Return the SHA-256 of a record without its key ``sha256``, as 64 hexadecimal digits."""
     content = {key: value for key, value in record.items() if key != OWN_HASH}
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
@@ -59,7 +60,7 @@ def root_hash(records: Iterable[Record]) -> str:
 
 
 def _fault(record: Any) -> str | None:
-    """Return the first fault of a record's form, None for a valid record."""
+    """Return a description of a record's first fault; None for a valid record."""
     if not isinstance(record, dict) or not record.get("outputs"):
         return "it has no outputs"
     later = {key: value_type for key, value_type in LATER_TYPES.items() if key in record}
@@ -83,9 +84,9 @@ def _fault(record: Any) -> str | None:
 
 
 def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
-    """Return the record in a sidecar, or the one that it points to.
+    """Return the record in a sidecar, or the record that the sidecar points to.
 
-    Raises UserError where it is missing or damaged.
+    Raises UserError if the record is missing or damaged.
     """
     record: Any = None
     try:
@@ -166,11 +167,12 @@ class Records:
 
 
 def record_of(product: Path) -> Record | None:
-    """Return the record of the job that made a product, None for a file that no job made."""
+    """Return the record of the job that made a product; None for a file that no job made."""
     return Records().of(product)
 
 
 def output_hash(record: Record, product: str | Path) -> str:
-    """Return the SHA-256 of one of a record's outputs."""
+    """Return the SHA-256 that a record has of its output ``product``."""
     paths = _spellings(product, WORKING_DIRECTORY)
-    return str(next(o["sha256"] for o in record["outputs"] if os.path.normpath(o["path"]) in paths))
+    outputs = (entry for entry in record["outputs"] if os.path.normpath(entry["path"]) in paths)
+    return str(next(outputs)["sha256"])

@@ -1,1 +1,1 @@
-"""The reproduction report: a static site of printed, recomputed and measured numbers."""
+"""Build the reproduction report: a static site of printed, recomputed and measured numbers."""

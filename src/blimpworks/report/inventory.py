@@ -1,7 +1,8 @@
-"""List every table and figure of the five papers, with the exhibit of ours that rebuilds it.
+"""List every table and figure of the five papers, with the exhibit of blimpworks that rebuilds it.
 
-``blimpworks list-exhibits`` makes ``docs/exhibits.md`` from ``config/published/exhibits.tsv``, a
-list of what the papers print, and from the exhibits that this package builds.
+``page`` returns the list in Markdown: ``blimpworks list-exhibits`` makes ``docs/exhibits.md``. Its
+inputs are ``config/published/exhibits.tsv``, a list of the papers' tables and figures
+(``read_inventory``), and the exhibits that blimpworks builds.
 """
 
 import re
@@ -19,7 +20,7 @@ LIST = "exhibits.tsv"
 """File name of the list, among the printed numbers."""
 INTRODUCTION = (Path(__file__).parent / "assets/inventory.md").read_text(encoding="utf-8")
 EXHIBITS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
-"""Words of papers for an exhibit, by the beginning of its name."""
+"""Word for an exhibit in papers, by the beginning of the exhibit's name."""
 HEADINGS = ("In print", "Target", "Shows", "Measured", "Published", "Remarks")
 
 
@@ -46,7 +47,7 @@ class PrintedExhibit(Strict):
     exhibit: str
     """Name as in its caption, such as Table 9."""
     note: str
-    """Reason why it is not built, or lacks a form; or a remark."""
+    """Reason why the exhibit is not built, or lacks a form; or a remark."""
 
 
 def read_inventory(path: Path) -> list[PrintedExhibit]:
@@ -55,18 +56,18 @@ def read_inventory(path: Path) -> list[PrintedExhibit]:
     exhibit_keys = [(row.paper, row.exhibit) for row in rows]
     repeated = [" ".join(exhibit_key) for exhibit_key, n in Counter(exhibit_keys).items() if n > 1]
     if repeated:
-        raise UserError(f"{path}: {', '.join(repeated)} stands in several rows; keep one.")
+        raise UserError(f"{path}: several rows are about {', '.join(repeated)}; keep one.")
     return rows
 
 
 def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
-    """Return the exhibit of ours that rebuilds a printed one; None if none does."""
+    """Return the exhibit of blimpworks that rebuilds a printed one; None without one."""
     specs = (spec for spec in exhibits().values() if spec.paper == row.paper)
     return next((spec for spec in specs if exhibit_label(spec.name) == row.exhibit), None)
 
 
 def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:
-    """Return the exhibits of ours that rebuild no printed table or figure."""
+    """Return the exhibits of blimpworks that rebuild no printed table or figure."""
     listed = {spec.key for row in rows if (spec := spec_of(row))}
     return [spec for spec in exhibits().values() if spec.key not in listed]
 

@@ -1,9 +1,9 @@
 """Assemble the pages of the reproduction report, and build the static site with Sphinx.
 
-``build_report`` gets a campaign's built exhibits (tables and figures of papers). It writes a page
-for each paper, with a section for each exhibit, such as "Table 2 · Accuracies". Tabs of the section
-show up to four views: the numbers as printed, recomputed from other printed numbers, measured by
-the campaign, and all of them together.
+``build_report`` takes a campaign whose exhibits (tables and figures of papers) are built. It writes
+a page for each paper, with a section for each exhibit, such as "Table 2 · Accuracies". Tabs of the
+section show up to four views: the numbers as printed, recomputed from other printed numbers,
+measured by the campaign, and all three together.
 """
 
 import io
@@ -28,7 +28,7 @@ from sphinx.application import Sphinx
 
 from blimpworks.campaign.registry import find_paper, paper_of
 from blimpworks.errors import UserError
-from blimpworks.files import scratch, whole_directory, write_text
+from blimpworks.files import remove, scratch, whole_directory, write_text
 from blimpworks.records.job import relative_texts
 from blimpworks.report import read, views
 from blimpworks.report.inventory import exhibit_label
@@ -50,20 +50,20 @@ class Section:
     views: Mapping[str, str] = field(repr=False)
     """HTML of each view, by its name ("together", "printed", "recomputed", "measured")."""
     statuses: Counter[str]
-    """Numbers with each status: whether printed and recomputed numbers agree."""
+    """Count of each status, which says whether printed and recomputed numbers agree."""
     verdicts: Counter[str]
-    """The same of printed and measured numbers."""
+    """Count of each verdict, which says whether printed and measured numbers agree."""
 
     @property
     def heading(self) -> str:
-        """Label in print and title, as "Table 2 · Accuracies"; exhibits not in print are "Ours"."""
+        """Label and title, as "Table 2 · Accuracies"; the label is "Ours" if no paper has it."""
         default = "" if find_paper(self.paper).needs_benchmark else "Ours"
         label = exhibit_label(self.exhibit.name) or default
         return f"{label} · {self.exhibit.title}" if label else self.exhibit.title
 
     @property
     def anchor(self) -> str:
-        """Part of the section's address after "#"."""
+        """Fragment of the section's address, after "#"."""
         return f"{self.paper}-{self.exhibit.name}".replace("_", "-")
 
 
@@ -78,7 +78,7 @@ def picture_address(form: read.Form, paper: str) -> str:
 
 
 def _missing_note(form: read.Form) -> str:
-    """Return a paragraph on what the form lacks and how to get it; "" if it lacks nothing."""
+    """Return a paragraph on what a form of an exhibit lacks, and how to get it; else ""."""
     if not form.missing:
         return ""
     sentence, command = form.missing
@@ -87,7 +87,7 @@ def _missing_note(form: read.Form) -> str:
 
 
 def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
-    """Return a figure with its numbers below it; without numbers, how to get them."""
+    """Return the HTML of a figure with its numbers below it; without numbers, how to get them."""
     missing = _missing_note(form)
     if not form.cells:
         reason = missing or '<p class="bw-caption">Its caption says why.</p>'
@@ -116,8 +116,8 @@ def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
     return _with_caption(_scrollable(table, title), form) + missing
 
 
-def _printed(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
-    """Return the table as printed, and a list of the printed numbers that it does not show."""
+def _printed_html(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
+    """Return the table as printed, and a list of printed numbers that the table does not have."""
     form = exhibit.forms.get("published")
     table = views.printed_view(form, paper.names) if form else ""
     list_table = views.plain_view(form, exhibit.name, paper.evidence, paper.names)
@@ -129,16 +129,16 @@ def _printed(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
     return _with_caption(_scrollable(table, exhibit.title), form) + number_list
 
 
-def _measured(
+def _measured_html(
     exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
 ) -> str:
-    """Return the measured numbers of both variants; the page shows one at a time.
+    """Return the measured numbers of both variants, of which the page shows one at a time.
 
     ``main``: the campaign's variant, "published" or "corrected". ``advice``: HTML for a variant
     without numbers, by variant.
     """
     html_by_variant: dict[str, str] = {}
-    # A corrected tree of results is of a second campaign, and replaces the campaign's own.
+    # The corrected results of a second campaign come last, and replace the campaign's.
     for tree, variant in (("measured", main), ("corrected", "corrected")):
         if form := exhibit.forms.get(tree):
             table = views.measured_view(form, paper.names)
@@ -157,16 +157,16 @@ def _measured(
 def _section(
     exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
 ) -> Section:
-    """Return an exhibit with its views; ``main`` and ``advice`` are those of ``_measured``."""
+    """Return an exhibit's section; ``main`` and ``advice`` as for ``_measured_html``."""
     together = views.together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
     introduction = f'<p class="bw-caption">{TEXTS["together"]}</p>'
     form = exhibit.forms.get("published")
     recomputed = views.recomputed_view(form, paper.names) if form else ""
     html_by_view = {
         "together": introduction + _scrollable(together, exhibit.title) if together else "",
-        "printed": _printed(exhibit, paper),
+        "printed": _printed_html(exhibit, paper),
         "recomputed": _form_html(form, paper.name, exhibit.title, recomputed) if form else "",
-        "measured": _measured(exhibit, paper, main, advice),
+        "measured": _measured_html(exhibit, paper, main, advice),
     }
     numbers = [number for key, number in paper.evidence.items() if key[0] == exhibit.name]
     return Section(
@@ -178,10 +178,10 @@ def _section(
     )
 
 
-# The listings of all printed numbers: each comparison as a table that can be searched
+# Lists of all printed numbers: each comparison as a table that can be searched
 
 CHOICE_COLUMNS = ("paper", "exhibit", "status", "verdict")
-"""Columns with few values, which the reader filters by a list of choices."""
+"""Columns with few values, which readers filter by a list of choices, not by a search."""
 
 
 def _value_html(value: object) -> str:
@@ -196,11 +196,10 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
     numbers = frame[["paper", "exhibit", "row", "column", "printed"]]
     links = []
     for paper, *keys, printed in numbers.itertuples(index=False, name=None):
-        # The address opens the number's lineage.
+        # This address opens the panel with the number's lineage.
         address = f"{paper}.html#number/{'/'.join(quote(key, safe='') for key in keys)}"
         links.append(f'<a href="{escape(address)}">{escape(printed or "?")}</a>')
     cells = frame.map(_value_html).assign(printed=links)
-    # The other columns are filtered by a search.
     with_choices = [index for index, column in enumerate(cells) if column in CHOICE_COLUMNS]
     choices = [{"targets": with_choices, "columnControl": [["searchList"]]}]
     options = TEXTS["listing_options"] | {"table_id": f"bw-{name}", "columnDefs": choices}
@@ -215,9 +214,9 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
 # The front page: models ranked by accuracy, and counts of statuses and verdicts by exhibit
 
 MODELS_EXHIBIT = "models"
-"""Name of the exhibits with the accuracy of each model."""
+"""Name of the exhibit with each model's accuracy, which all declared benchmarks have."""
 OVERALL = "Accuracy"
-"""Column of that exhibit for a benchmark with one language; else columns are languages."""
+"""Column of that exhibit for a benchmark with one language; for others, columns are languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +232,9 @@ class RankedColumn:
 def rank_models(
     papers: Sequence[read.PaperInputs],
 ) -> tuple[list[RankedColumn], dict[str, float | None]]:
-    """Return the columns of the ranking, and each model's mean accuracy over them [%], best first.
+    """Return the columns of the ranking, and each model's mean accuracy [%], the best model first.
 
-    Models that lack a column come last; their mean is None.
+    Models without a number in some column come last; their mean is None.
     """
     columns: list[RankedColumn] = []
     for paper in papers:
@@ -246,7 +245,7 @@ def rank_models(
         for exhibit in paper.exhibits:
             form = exhibit.forms.get("measured") if exhibit.name == MODELS_EXHIBIT else None
             for cell in form.cells if form else ():
-                # Cells of single training seeds stand for no printed number.
+                # Leave out cells of single training seeds, which have no printed row.
                 if cell.facts["printed_row"]:
                     language = cell.facts["column"]
                     title = label if language == OVERALL else f"{label}, {language}"
@@ -259,19 +258,20 @@ def rank_models(
     for column in columns:
         for model, cell in column.cells.items():
             values.setdefault(model, []).append(cell.facts["value"])
-    means = {m: fmean(v) if len(v) == len(columns) else None for m, v in values.items()}
+    complete = {model: len(accuracies) == len(columns) for model, accuracies in values.items()}
+    means = {model: fmean(values[model]) if complete[model] else None for model in values}
     best_first = sorted(means.items(), key=lambda row: (row[1] is None, -(row[1] or 0)))
     return columns, dict(best_first)
 
 
 def _count_row(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
-    """Return a row of the front page's table of counts, on a paper or one of its exhibits."""
+    """Return a row of the front page's table of statuses and verdicts: a paper or an exhibit."""
     statuses = sum((section.statuses for section in sections), Counter[str]())
     verdicts = sum((section.verdicts for section in sections), Counter[str]())
     return {"title": title, "address": address, "statuses": statuses, "verdicts": verdicts}
 
 
-# Texts of the source files: reStructuredText for Sphinx (.rst), and pieces of HTML in it
+# Texts of Sphinx's source files: reStructuredText (.rst), and pieces of HTML that it includes
 
 
 def _render(template: str, **context: Any) -> str:
@@ -280,7 +280,7 @@ def _render(template: str, **context: Any) -> str:
 
 
 def _escape_rst(text: str) -> str:
-    # Signs of markup, and signs that would begin a list, as in "- a" and "1. a".
+    # Characters of markup, and characters that would begin a list, as in "- a" and "1. a".
     return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 
@@ -296,7 +296,7 @@ def _include(html_file: str) -> str:
 def _paper_texts(
     paper: read.PaperInputs, sections: Sequence[Section], licence: str, *, has_variants: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield path and text of a paper's page, and of the pieces of HTML in it.
+    """Yield (path, text) of a paper's page, and of the pieces of HTML in it.
 
     ``has_variants``: whether the page can switch between the published and the corrected variant.
     """
@@ -325,11 +325,11 @@ def _paper_texts(
 def _index_texts(
     inputs: read.Inputs, sections: Mapping[str, Sequence[Section]], added_pages: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the front page, which has the tree of all other pages.
+    """Yield (path, text) of the front page and its pieces; it lists all other pages for Sphinx.
 
-    ``sections``: those of each paper.
+    ``sections``: sections by paper; ``added_pages``: names of pages without a paper.
     """
-    # Each paper has a row, followed by rows of its exhibits with compared numbers.
+    # Each paper has a row, followed by rows of its exhibits with recomputed numbers.
     rows = []
     for paper, paper_sections in sections.items():
         address = f"{paper}.html"
@@ -342,7 +342,7 @@ def _index_texts(
         rows.append((_count_row(label, address, paper_sections), exhibit_rows))
     campaign = inputs.campaign
     columns, means = rank_models(inputs.papers if campaign.declared else [])
-    all_sections = [section for of_paper in sections.values() for section in of_paper]
+    all_sections = [section for group in sections.values() for section in group]
     total = _count_row("All printed numbers", "published.html", all_sections)
     citations = {paper: find_paper(paper).citation for paper in campaign.papers}
     values: dict[str, Any] = {"columns": columns, "means": means, "rows": rows, "total": total}
@@ -354,7 +354,7 @@ def _index_texts(
 
 
 def _item_texts(inputs: read.Inputs) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the page of items and its scripts; nothing without judged pairs."""
+    """Yield (path, text) of the page of items and its scripts; nothing without judged pairs."""
     campaign = inputs.campaign
     phenomena: dict[str, str] = {}
     for paper in inputs.papers:
@@ -382,11 +382,11 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
             variant: _render("advice.html", variant=variant, **context)
             for variant in ("published", "corrected")
         }
-        of_paper = [_section(exhibit, paper, trees.variant, advice) for exhibit in paper.exhibits]
-        sections[paper.name] = of_paper
+        group = [_section(exhibit, paper, trees.variant, advice) for exhibit in paper.exhibits]
+        sections[paper.name] = group
         has_variants = bool(paper.evidence) or trees.corrected is not None
         licence = campaign.licences.get(paper.name, "")
-        texts |= dict(_paper_texts(paper, of_paper, licence, has_variants=has_variants))
+        texts |= dict(_paper_texts(paper, group, licence, has_variants=has_variants))
     items = dict(_item_texts(inputs))
     texts |= items | dict(_index_texts(inputs, sections, [ITEMS] if items else []))
     for name, comparison in inputs.comparisons.items():
@@ -421,7 +421,7 @@ SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
 
 
 def _write_sources(inputs: read.Inputs, source: Path) -> None:
-    """Write what Sphinx makes the site of: texts, scripts and pictures."""
+    """Write Sphinx's source files below ``source``: texts, scripts and pictures."""
     # A published site must not show the paths of this machine.
     trees = inputs.trees
     roots = {"results": trees.results, "resources": trees.resources}
@@ -442,9 +442,9 @@ def _write_sources(inputs: read.Inputs, source: Path) -> None:
 
 
 def _run_sphinx(campaign: read.Campaign, work: Path, site: Path) -> None:
-    """Build the site from the folder ``source`` in ``work``, without superfluous files.
+    """Build ``site`` from the folder ``source`` in ``work``, without superfluous files.
 
-    Raises UserError when Sphinx complains.
+    Raises UserError when Sphinx prints a warning or error.
     """
     settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
     settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
@@ -455,13 +455,13 @@ def _run_sphinx(campaign: read.Campaign, work: Path, site: Path) -> None:
     if app.statuscode or complaints.getvalue():
         raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
     for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        remove(path)
 
 
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
-    """Build the site in place of ``output``, and count its pages, numbers and bytes.
+    """Build the site in place of ``output``, and return its numbers of pages, numbers and bytes.
 
-    Raises UserError when an input is faulty or Sphinx complains.
+    Raises UserError when an input is faulty, or Sphinx prints a warning or error.
     """
     inputs = read.read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:

@@ -1,14 +1,14 @@
-"""Read all that the report shows: printed numbers, comparisons, names, and built exhibits.
+"""Read all that the report shows (``read_inputs``): printed numbers, comparisons, names, exhibits.
 
 An exhibit (a table or figure of a paper) is built in up to three forms, each in a tree of files.
 Its cells are numbers with their origin.
 
     published   from the paper's printed numbers    results/published/PAPER/EXHIBIT.*;
-    measured    from the campaign's data            results/exhibits/PAPER/EXHIBIT.*;
-    corrected   the same, by corrected methods      CORRECTED/exhibits/PAPER/EXHIBIT.*.
+    measured    from the campaign's results         results/exhibits/PAPER/EXHIBIT.*;
+    corrected   from results by corrected methods   CORRECTED/exhibits/PAPER/EXHIBIT.*.
 
-The comparison ``published`` has printed numbers beside those recomputed from other printed ones.
-The comparison ``measured`` has printed numbers beside the campaign's.
+The comparison ``published`` has printed numbers beside numbers recomputed from other printed
+numbers. The comparison ``measured`` has printed numbers beside the campaign's.
 """
 
 import json
@@ -34,16 +34,16 @@ from blimpworks.tables import CELLS, read_table
 from blimpworks.yaml_files import read_yaml
 
 TEXTS: dict[str, Any] = read_yaml(Path(__file__).parent / "assets/texts.yaml", "texts of pages")
-"""Statuses and verdicts with their signs and meanings, and texts of pages."""
+"""Texts of pages, with the signs and meanings of statuses and verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
     """A printed number with its file and line (``where``) and the results of both comparisons.
 
-    ``status`` says whether the printed number agrees with the number ``recomputed`` by a ``rule``,
-    or with the text ``reading``. ``verdict`` says whether it agrees with the number ``measured`` on
-    ``n`` items.
+    ``status`` says whether the printed number agrees with the number ``recomputed`` by the formula
+    ``rule``, or a printed text with the released text ``reading``. ``verdict`` says whether it
+    agrees with the number ``measured`` on ``n`` items, whose interval is from ``low`` to ``high``.
     """
 
     row: PublishedRow
@@ -59,7 +59,7 @@ class Number:
     n: int | None = None
     verdict: str = ""
     differs: str = ""
-    """Why the measured and the printed number are not about the same; "" if they are."""
+    """Why the measured and the printed number are not comparable; "" if they are."""
 
     def in_print(self, value: float | str) -> str:
         """Format ``value`` with as many decimals as the printed number; a text stays unchanged."""
@@ -88,7 +88,7 @@ TEXT_COLUMNS = (*KEY_COLUMNS, "reading", "rule", "status", "verdict", "differs",
 
 
 def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    """Read one of the comparisons. Raises UserError when it is missing or lacks ``columns``."""
+    """Read a comparison's CSV file. Raises UserError when it is missing or lacks ``columns``."""
     with reading(path, "a comparison with print", "Build it: snakemake reproduction"):
         frame = pd.read_csv(
             path, dtype=dict.fromkeys(TEXT_COLUMNS, str), keep_default_na=False, na_values={}
@@ -97,15 +97,16 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
             raise ValueError("a row has more cells than there are headings")
         for name in [name for name in frame if name not in TEXT_COLUMNS]:
             frame[name] = pd.to_numeric(frame[name])
-    if missing := [name for name in columns if name not in frame]:
+    missing = [name for name in columns if name not in frame]
+    if missing:
         raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")
     return frame
 
 
-def gather(
+def collect_evidence(
     paper: str, printed: Sequence[Path], published: pd.DataFrame, measured: pd.DataFrame
 ) -> Evidence:
-    """Collect the numbers in a paper's ``printed`` tables, with their results in comparisons."""
+    """Return the numbers in a paper's ``printed`` files with their results in both comparisons."""
     facts_by_key: dict[NumberKey, dict[str, Any]] = {}
     for frame, names in (
         (published, ("status", "recomputed", "reading", "rule", "note")),
@@ -137,7 +138,7 @@ COMPARISON_COLUMNS = {
 # Names of languages, models and phenomena
 
 MOST_FILTER_CHOICES = 8
-"""Most languages (or models) of a number by which the page can filter it."""
+"""Most languages (or models) of a number for which it can be filtered by them."""
 NAME_COLUMNS = {
     "lang": ("lang",),
     "model": ("model", "model_a", "model_b"),
@@ -148,16 +149,16 @@ NAME_COLUMNS = {
 
 @dataclass
 class Names:
-    """Names as printed: {"lang": {"deu": "German"}, "model": …, "phenomenon": …}.
+    """Printed names by category and key: {"lang": {"deu": "German"}, "model": …, "phenomenon": …}.
 
-    Pages can be filtered by the names that are ``used`` in them.
+    ``used``: the names on a page, by which readers can filter it; ``about`` adds to them.
     """
 
     labels: Mapping[str, Mapping[str, str]]
     used: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def of(self, key: str) -> str:
-        """Return the name of a language, model or phenomenon; other keys stay as they are."""
+        """Return the name of a language, model or phenomenon; return any other key unchanged."""
         return next((names[key] for names in self.labels.values() if key in names), key)
 
     def _keys(
@@ -172,7 +173,7 @@ class Names:
                 yield key
 
     def about(self, where: Mapping[str, Any], number: NumberKey | None) -> dict[str, str]:
-        """Return HTML attributes, such as ``data-lang``, that say what a number is about.
+        """Return HTML attributes with a number's language, model and phenomenon: ``data-lang``, ….
 
         ``where``: filter of the number's cell, such as {"lang": "deu"}. An attribute that would
         repeat the row or column of the printed ``number`` is left out.
@@ -208,7 +209,7 @@ def _names_for(languages: Mapping[str, str], models: Mapping[str, str], printed:
 
 @dataclass(frozen=True, slots=True)
 class PairSet:
-    """A benchmark in a language: tables of its pairs, and of each model's results on them."""
+    """A benchmark in a language: table of its pairs, and tables of each model's results."""
 
     benchmark: str
     lang: str
@@ -216,15 +217,15 @@ class PairSet:
     judgements: Mapping[str, Path]
     scores: Mapping[str, Path]
     method: str
-    """Method of the decisions to show."""
+    """Method whose decisions the report shows."""
 
 
 def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
-    """Make a set for each benchmark and language from the workflow's templates of paths.
+    """Return a set for each benchmark and language, from the workflow's templates of paths.
 
     ``pairs``: by benchmark, {"items": {"deu": "PATH"}, "models": {"gpt2": ["deu"], "ngram": None},
-    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}. A model with None as its
-    languages is run on all.
+    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}. None as a model's languages
+    means all languages.
     """
     sets = []
     for benchmark, facts in pairs.items():
@@ -243,7 +244,7 @@ def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """Facts on the campaign for the report; ``printed`` is the folder of printed numbers."""
+    """Facts on the campaign for the report; ``printed``: folder of printed numbers."""
 
     name: str
     description: str
@@ -253,7 +254,7 @@ class Campaign:
     languages: Mapping[str, str]
     models: Mapping[str, str]
     missing: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """Sentence on what an exhibit lacks, and the command to get it, by form and key."""
+    """[sentence on what an exhibit lacks, command to get it], by form and by the exhibit's key."""
     pairs: Mapping[str, Any] = field(default_factory=dict)
     """Paths of pairs, judgements and scores by benchmark, for ``sets_from``."""
     declared: bool = False
@@ -267,16 +268,16 @@ class Campaign:
 
     @property
     def comparisons(self) -> tuple[str, ...]:
-        """Names of the comparisons with print; none if no paper has printed numbers."""
+        """Names of the comparisons with printed numbers; empty if no paper has any."""
         has_print = any(printed_tables(self.printed, paper) for paper in self.papers)
         return tuple(COMPARISON_COLUMNS) if has_print else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Folders of the campaign's results (of its ``variant``) and of the corrected ones.
+    """Folders of the campaign's results, by its ``variant``, and of a second, corrected campaign.
 
-    ``measured`` and ``published`` are keys of the exhibits in either form.
+    ``measured`` and ``published``: keys of the exhibits that are built in this form.
     """
 
     results: Path
@@ -295,10 +296,10 @@ class Trees:
 
     def forms_of(self, spec: ExhibitSpec) -> list[str]:
         """Return the trees that an exhibit is built in."""
-        is_measured = spec.key in self.measured
-        is_in = {"published": spec.key in self.published, "measured": is_measured}
-        is_in["corrected"] = is_measured and self.corrected is not None
-        return [tree for tree, is_built in is_in.items() if is_built]
+        trees = ["published"] if spec.key in self.published else []
+        if spec.key in self.measured:
+            trees += ["measured"] if self.corrected is None else ["measured", "corrected"]
+        return trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,20 +309,20 @@ class Cell:
     facts: Mapping[str, Any]
     """Row of the table of cells, with the filter as a mapping."""
     origins: list[str]
-    """Printed numbers that it is computed from, as EXHIBIT/ROW/COLUMN."""
+    """Printed numbers from which the cell is computed, as EXHIBIT/ROW/COLUMN."""
     key: NumberKey | None
-    """Key of its printed number."""
+    """Key of the cell's printed number; None without one."""
     number: Number | None
 
     @property
     def is_copy(self) -> bool:
-        """True if it only repeats its printed number."""
+        """Whether the cell only repeats its printed number."""
         return self.key is not None and self.origins == ["/".join(self.key)]
 
 
 @dataclass(frozen=True)
 class Form:
-    """One form of an exhibit, measured or published: its sheets, cells and files."""
+    """An exhibit in one form: its sheets, cells and files."""
 
     exhibit: str
     tree: str
@@ -341,7 +342,7 @@ class Form:
 
     @cached_property
     def cell_of(self) -> dict[NumberKey, int]:
-        """Index of one cell for each printed number, preferably of a copy."""
+        """Index of a cell for each printed number, preferably of a cell that repeats it."""
         indices: dict[NumberKey, int] = {}
         for is_copy in (True, False):
             for index, cell in enumerate(self.cells):
@@ -401,12 +402,12 @@ def _read_paper(
     tables = printed_tables(campaign.printed, paper)
     accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
     printed = Paper(paper, tables, Path(), {}, accuracies)
-    evidence = gather(paper, tables, **comparisons) if comparisons else {}
+    evidence = collect_evidence(paper, tables, **comparisons) if comparisons else {}
     names = _names_for(campaign.languages, campaign.models, printed)
     specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
     built = [name for name, spec in specs.items() if trees.forms_of(spec)]
     paper_exhibits = []
-    # Exhibits in the order of the paper, then those that only have printed numbers.
+    # First the built exhibits in the paper's order, then exhibits that only have printed numbers.
     for name in dict.fromkeys([*built, *(key[0] for key in evidence)]):
         spec = specs.get(name)
         if spec is None:
@@ -437,7 +438,7 @@ def _read_form(
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
-    """Return every file that the site shows, without the records of the jobs that made them."""
+    """Return every file that the site is made from, without the records of their jobs."""
     paths = [trees.results / "reproduction" / f"{name}.csv" for name in campaign.comparisons]
     for paper in campaign.papers:
         paths += printed_tables(campaign.printed, paper)

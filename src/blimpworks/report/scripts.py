@@ -1,11 +1,11 @@
-"""Write the data of the report's pages as scripts, because a page opened from a file reads no JSON.
+"""Return the data of the report's pages as scripts, since pages opened from a disk read no JSON.
 
-Each script passes its data to a function of a page, such as
+``paper_script`` and ``item_scripts`` return texts that pass data to a function of a page, such as
 
     blimpworks.receive("paper",{"printed":{"table1":{…}},"forms":{…},"labels":{…},"names":{…}});
 
-The scripts have the printed numbers and cells of each paper, and the files behind them with the
-jobs that made them. They also have items with verdicts and log-probabilities of their words.
+The data are the printed numbers and cells of each paper, and the files behind them with their jobs
+(``Products``). There are also items with models' verdicts and log-probabilities of words.
 """
 
 import json
@@ -34,16 +34,16 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 # Numbers and their lineage, for the panel
 
 MOST_ORIGINS = 24
-"""Most printed numbers that the panel names as origins of a number."""
+"""Most printed numbers that the page's panel names as origins of a number."""
 NOTED = ("origin", "source", "engine")
-"""Notes of jobs to show: the source of a downloaded file, or the scoring engine."""
+"""Keys of notes in records that are shown: source of a downloaded file, scoring engine."""
 JOB, INPUTS = 2, 3
 """Indices of a product's job and inputs in its list."""
 
 
 @dataclass
 class Products:
-    """Files and the jobs that made them, each listed once.
+    """Files and the jobs that made them, each once, as lists that become JSON.
 
     A product is [path, SHA-256, job, inputs]: ``job`` is an index of ``jobs``, or -1 for a file
     that no job made; ``inputs`` are indices of ``products``. A job is [command, code, date, commit,
@@ -73,7 +73,7 @@ class Products:
         return index
 
     def _index_of(self, node: Node) -> int:
-        """Return the index of a product, which is first added without job and inputs."""
+        """Return the index of a product; add a new one without job and inputs."""
         key = (node.path, node.sha256)
         if key not in self._indices:
             self._indices[key] = len(self.products)
@@ -81,13 +81,13 @@ class Products:
         return self._indices[key]
 
     def _add_job(self, record: Record) -> int:
-        """Add the job of a record, once for all its outputs; return its index."""
+        """Return the index of a record's job; add the job if it is new."""
         key = f"{record['verb']} {record['outputs'][0]['path']} {record['started']}"
         if key not in self._job_indices:
             self._job_indices[key] = len(self.jobs)
             notes: dict[str, str] = {}
             for name in NOTED:
-                # A note is a value, or several values by name.
+                # A note is a value, or a mapping from names to values.
                 note = (record.get("notes") or {}).get(name)
                 entries = note.items() if isinstance(note, dict) else [(name, note)]
                 notes |= {str(key): str(value) for key, value in entries if value}
@@ -98,7 +98,7 @@ class Products:
 
 
 def _cell(cell: Cell, keys_of_numbers: Mapping[str, NumberKey]) -> dict[str, Any]:
-    """Return a cell for the panel; a copy of a printed number has only its key."""
+    """Return a cell's facts for the panel; of a cell that repeats a printed number only the key."""
     row, key = cell.facts, cell.key
     if key and cell.is_copy:
         return {"row": row["row"], "column": row["column"], "place": key[1:], "itself": True}
@@ -139,16 +139,16 @@ def script(topic: str, content: Any, receiver: str = "blimpworks") -> str:
     return f"{receiver}.receive({json.dumps(topic)},{text});\n"
 
 
-# Items with verdicts by model, for the page of items: an index of sets (a benchmark in a language),
-# and chunks of pairs and of their words, which the page loads on demand. A single sentence is a
-# pair without the sentence of the other side.
+# Items with verdicts by model, for the page of items. There is an index of sets (a benchmark in a
+# language), and the page loads chunks of pairs and of their words on demand. A single sentence is a
+# pair in which the good or the bad sentence is None.
 
 CHUNK = 1000
 """Pairs in one script."""
 MOST_WORDS = 200_000
-"""Most pairs × models with words in the site; sets beyond that only have verdicts."""
+"""Most pairs × models with words in the site; further sets only have verdicts."""
 RIGHT, WRONG, HALF, UNJUDGED = "1", "0", "h", "-"
-"""Letters for a model's verdict on a pair; half: a tie that counts as half right."""
+"""Letters for a model's verdict on a pair; HALF is for a tie that counts half."""
 LABEL_COLUMNS = ("phenomenon", "paradigm")
 SCORE_COLUMNS = ["item_id", *(f"{s}_{n}" for s in SIDES for n in ("logprobs", "ends"))]
 
@@ -165,7 +165,7 @@ def _pairs_of(table: pa.Table) -> list[dict[str, Any]]:
 
 
 def _count_conditions(table: pa.Table) -> int:
-    """Count items of several conditions; 0 for pairs, which may have the same columns."""
+    """Return the number of items with conditions; 0 for pairs, even with the same columns."""
     has_conditions = {*table.column_names} >= CONDITIONS and table["good"] == table["bad"]
     return len(table["item"].unique()) if has_conditions else 0
 
@@ -180,7 +180,7 @@ def _read_verdicts(path: Path, method: str) -> dict[str, str]:
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
-    """Return [log-probabilities, words]; without words if they are what stands between spaces."""
+    """Return [log-probabilities, words] of a sentence; without words if spaces delimit them."""
     if row[side] is None:
         return [[]]
     ends, logprobs = (scores[f"{side}_{name}"] or [] for name in ("ends", "logprobs"))
@@ -194,7 +194,7 @@ def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list
 def item_scripts(
     sets: Sequence[PairSet], labels: Mapping[str, Mapping[str, str]], most_words: int = MOST_WORDS
 ) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of all scripts, the index last, with words up to ``most_words``."""
+    """Yield (name, text) of each script, the index last; ``most_words`` as ``MOST_WORDS``."""
     receiver = "blimpworksItems"
     index_entries, words_written = [], 0
     omitted: Counter[str] = Counter()

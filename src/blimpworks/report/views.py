@@ -1,8 +1,8 @@
-"""Make the HTML tables of an exhibit: printed, recomputed and measured numbers, and all of them.
+"""Make the HTML tables of an exhibit: printed, recomputed and measured numbers, and all together.
 
-An exhibit (a table or figure) is built in up to three forms: from printed numbers, from those of
-the campaign, and from those of its corrected variant. A form has sheets, which are rows of entries.
-An entry is a text, which may show a cell: a number with its origin. ``…_view`` returns HTML, or "".
+``…_view`` functions return HTML, or "" if there is nothing to show. An exhibit (a table or figure)
+is built in up to three forms: from printed numbers, from the campaign's, and from a corrected
+campaign's. A form has sheets of rows of entries. An entry may show a cell: a number with origin.
 """
 
 from collections import Counter
@@ -20,13 +20,13 @@ from blimpworks.reproduction.comparisons import NOT_RUN
 from blimpworks.reproduction.printed import NumberKey
 
 escaped = partial(escape, quote=False)
-"""Escape texts except quotation marks: Sphinx's index would read their codes as words."""
+"""Function that escapes a text, but no quotation marks: Sphinx would index their codes as words."""
 MISSING = "·"
 """Mark for a number that cannot be computed."""
 
 
 class ShownCell(NamedTuple):
-    """A cell, by its index in a form, and the names under which a table shows it."""
+    """Index of a cell in a form, and the names of its row and column in a table."""
 
     cell: int
     row: str
@@ -34,7 +34,7 @@ class ShownCell(NamedTuple):
 
 
 def numbers_of(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
-    """Yield the cells of tables; a row without a name has that of the row before."""
+    """Yield the cells of tables; a row without a name has the name of the row above."""
     name = ""
     for sheet in sheets:
         for entries in sheet.body:
@@ -46,9 +46,9 @@ def numbers_of(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
 
 
 def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[Sheet]:
-    """Return sheets without the cells that have ``dropped`` indices; [] if no cell is left.
+    """Return sheets without the cells whose indices are in ``dropped``; [] if no cell remains.
 
-    Rows and columns that only have such cells are left out too.
+    Rows and columns with numbers are left out if all their cells are dropped.
     """
     number_columns, kept_columns = set[int](), set[int]()
     for entries in chain.from_iterable(sheet.body for sheet in sheets):
@@ -72,7 +72,7 @@ def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[She
 
 
 def titled_table(name: str, titles: Iterable[str], rows: Iterable[tuple[str | None, str]]) -> str:
-    """Return an HTML table; each of ``rows`` has a class, or None, and the HTML of its cells."""
+    """Return an HTML table; ``rows`` are (CSS class or None, HTML of the cells)."""
     heads = "".join(element("th", escaped(t), {"scope": "col", "class": "n"}) for t in titles)
     body = "".join(element("tr", cells, {"class": row_class}) for row_class, cells in rows)
     content = f"<thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody>"
@@ -92,7 +92,7 @@ def key_attributes(key: NumberKey | None, state: str) -> dict[str, object]:
 
 
 class NumberHtml(NamedTuple):
-    """HTML of a number, and the status or verdict that colours it ("" for none)."""
+    """HTML of a number, and the status or verdict by which it is coloured ("" for none)."""
 
     state: str
     html: str
@@ -103,7 +103,7 @@ FAULTS = ("erratum", "garbled", "deviates")
 
 
 def _show_printed(number: Number, text: str) -> NumberHtml:
-    """Show a printed number, with its correction if print has an error."""
+    """Return a printed number, with its correction if it is a misprint."""
     html = escaped(text)
     if number.row.corrected is not None:
         corrected = text.replace(number.row.text, number.in_print(number.row.corrected), 1)
@@ -117,7 +117,7 @@ def _table_of(
     show: Callable[[Entry, Cell], NumberHtml],
     dropped: Container[int | None] | None = None,
 ) -> str:
-    """Return a form's table without the cells of the ``dropped`` indices; "" if none is left."""
+    """Return a form's table without cells whose indices are in ``dropped``; "" if none remains."""
 
     def show_entry(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
         """Return the attributes and the content of an entry's HTML cell."""
@@ -146,7 +146,7 @@ def printed_view(form: Form, names: Names) -> str:
 
 def recomputed_view(form: Form, names: Names) -> str:
     """Return the table of numbers recomputed from other printed ones; "" if there are none."""
-    # Several cells may stand for the same printed number; one of them is shown.
+    # Several cells may have the same printed number; show one of them.
     shown_indices = {*form.cell_of.values()}
     dropped = {i for i, cell in enumerate(form.cells) if cell.key and i not in shown_indices}
     numbers = [cell.number for i, cell in enumerate(form.cells) if i not in dropped]
@@ -174,7 +174,7 @@ def measured_view(form: Form, names: Names) -> str:
 def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names) -> str:
     """Return a table of an exhibit's printed numbers that its published form lacks; "" if none.
 
-    Its rows and columns are the keys of the numbers, not the headings of the form.
+    The headings of rows and columns are the numbers' keys, since the form has no others for them.
     """
     keys_in_form: set[NumberKey] = set()
     if form and not form.figure:
@@ -199,20 +199,20 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
     return titled_table(f"printed/{exhibit}", map(names.of, columns), table_rows)
 
 
-# Side by side: printed, recomputed and measured numbers, and their difference
+# The view of printed, recomputed and measured numbers together, with their difference
 
 LINES = {name: name for name in ("printed", "recomputed", "measured")}
 LINES["difference"] = "measured − printed"
-"""Lines in which a table shows a number, with their titles."""
+"""Titles of the lines in which a table shows a number, by name."""
 DENSE = 0.4
-"""Least share of cells with numbers for a table to keep its rows and columns."""
+"""Least share of cells with numbers for which a table keeps its rows and columns."""
 LONGEST_NUMBER = 40
 """Most characters of a number; longer cells are aligned to the left and wrapped, as texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineEntry:
-    """Text of a number in one line, its status or verdict, and a remark in small type."""
+    """Text of a number in one line (a key of LINES), its status or verdict, and a small remark."""
 
     text: str
     state: str = ""
@@ -220,13 +220,13 @@ class LineEntry:
 
 
 def signed(value: float, decimals: int) -> str:
-    """Format a difference with its sign; zero has no sign."""
+    """Format a difference with its sign, and zero without a sign."""
     text = f"{value:+.{decimals}f}".replace("-", "−")
     return text[1:] if not text.strip("+−0.") else text
 
 
 def lines_of(number: Number) -> dict[str, LineEntry]:
-    """Return what each line (``LINES``) shows of a number, without empty lines."""
+    """Return the entry of each line (key of ``LINES``) that a number has."""
     row = number.row
     correction = "" if row.corrected is None else f"should read {number.in_print(row.corrected)}"
     state = number.status if number.status in FAULTS else ""
@@ -236,7 +236,7 @@ def lines_of(number: Number) -> dict[str, LineEntry]:
     if number.verdict in ("", NOT_RUN):
         return entries
 
-    # A measured text is only marked as agreeing or not.
+    # Of a measured text, only the verdict is shown.
     measured = "text" if number.measured is None else number.in_print(number.measured)
     entries["measured"] = LineEntry(measured, number.verdict)
     if number.measured is not None and row.value is not None:
@@ -253,7 +253,7 @@ def lines_of(number: Number) -> dict[str, LineEntry]:
 class Headings:
     """Names of rows and columns for numbers that are shown outside of their table.
 
-    The heading in the table is the name if it belongs to one key only, and the key has only it.
+    The name is the heading in the table, if that heading and the key always occur together.
     """
 
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
@@ -264,7 +264,7 @@ class Headings:
         for form in forms:
             for number in numbers_of(form.document.sheets):
                 key = form.cells[number.cell].key
-                # Several cells may have the same number, of which the form shows one.
+                # Several cells may have the same printed number; use the one that the form shows.
                 if key is not None and form.cell_of[key] == number.cell:
                     self._row_names.setdefault(key, number.row)
                     row_headings.setdefault(key[1], set()).add(number.row)
@@ -285,7 +285,7 @@ class Headings:
         return row, column
 
     def statement(self, key: NumberKey) -> str:
-        """Return a name of a number in one line: the row name if no other number has it."""
+        """Return a name for a number in one line: that of its row if no other number has it."""
         row = self._row_names.get(key, "")
         if row and self._uses_of_row_names[row] == 1:
             return row
@@ -308,8 +308,8 @@ def _line_cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str)
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return a table of printed, recomputed and measured numbers; "" if all are only printed.
 
-    An exhibit with numbers in many of its cells (``DENSE``) keeps its rows and columns; each row
-    has up to four lines (``LINES``). Else each number has a row, with the four as columns.
+    If most cells of the exhibit have numbers (``DENSE``), the table has its rows and columns, with
+    up to four lines per row (``LINES``). Else each number has a row, and the lines are columns.
     """
     compared = {key: n for key, n in evidence.items() if n.status or n.verdict}
     entries_by_key = {key: lines_of(n) for key, n in compared.items() if key[0] == exhibit}
@@ -319,7 +319,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     table_rows = []
 
     def add_row(line: str, title: str, cells: Iterable[tuple[NumberKey, str]]) -> None:
-        """Add a row; each of its cells is one line ("printed", "measured", …) of a number."""
+        """Add a row to the table; ``cells`` are (number, line), such as "printed"."""
         name = element("small", LINES[line], {}) if line else ""
         head = element("th", escaped(title) + name, {"scope": "row"})
         html = head

@@ -1,14 +1,15 @@
-"""Compare every number that a paper prints with two others, in two CSV files.
+"""Compare every number that a paper prints with a recomputed and a measured number.
 
-``compare_published`` recomputes it from other printed numbers, such as a mean from the values:
+``compare_published`` writes a CSV file of printed numbers beside numbers that are recomputed from
+other printed numbers, such as a mean from its values:
 
     paper  exhibit  row    column   printed  recomputed  rule  status  ...
     mine   table2   GPT-2  Overall  71.3     71.3333     mean  exact
 
-``compare_measured`` compares it with the number that the campaign's models gave. Recomputed and
-measured numbers are cells, which the exhibits' code writes to files: a value, its formula, and the
-filter that selects the rows for the formula. Printed texts, such as prompts, are compared with
-released ones. docs/published.md explains the statuses.
+``compare_measured`` writes one of printed numbers beside the campaign's. Recomputed and measured
+numbers are cells, which the exhibits' code writes to files: a value, its formula, and the filter
+that selects the rows for the formula. Printed texts, such as prompts, are compared with released
+texts. docs/published.md explains the statuses.
 """
 
 import json
@@ -50,14 +51,14 @@ from blimpworks.tables import ACCURACIES, CELLS, read_table
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
-"""An erratum is a known fault in print; a garbled number is lost in our copy of the paper. A number
-that deviates differs without an explanation, and CI fails on it."""
+"""An erratum is a known fault in print; a garbled number is illegible in our copy of the paper. A
+number that deviates differs without an explanation, and CI fails on it."""
 RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "corrected", "note")
 """``rule`` is the formula's sentence; ``reading`` is the released form of a printed text."""
 
 
 class Selection:
-    """A table that remembers which rows have a value, since thousands of cells select rows."""
+    """A table that caches which rows have a value, because thousands of cells select rows."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
@@ -90,11 +91,11 @@ class Paper:
     name: str
     printed: Sequence[Path]
     reasons: Path
-    """File of reasons why numbers cannot be recomputed; it may be absent."""
+    """File of reasons why numbers cannot be recomputed, which need not exist."""
     cells: Mapping[str, Path]
     """File of each exhibit's cells that are computed from printed numbers."""
     accuracies: Path
-    """Table of printed or released accuracies; absent if the paper has none."""
+    """Table of printed or released accuracies, which exists only if the paper has some."""
 
     @cached_property
     def numbers(self) -> list[PublishedRow]:
@@ -102,7 +103,7 @@ class Paper:
 
     @cached_property
     def tables(self) -> dict[str, Selection]:
-        """Tables that cells are computed from, by the name of their source (column ``source``)."""
+        """Tables that cells are computed from, by their name in the column ``source`` of cells."""
         rows = [
             row.model_dump() | {"half_unit": row.half_unit, "origin": row.place}
             for row in self.numbers
@@ -116,7 +117,7 @@ class Paper:
 
 
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """Return EXHIBIT/ROW/COLUMN of each printed number behind a cell, "" for released ones."""
+    """Return EXHIBIT/ROW/COLUMN of each printed number behind a cell, "" for a released number."""
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
@@ -132,22 +133,21 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
     cells: dict[NumberKey, dict[str, Any]] = {}
     for cell_key, cell in _cells_of(paper.cells):
         if origins_of(cell, paper) == ["/".join(cell_key)]:
-            continue  # it copies the printed number and recomputes nothing
+            continue  # the cell copies the printed number, and recomputes nothing
         first_cell = cells.setdefault(cell_key, cell)
         if abs(first_cell["value"] - cell["value"]) > TOLERANCE:
             exhibit, row, column = cell_key
             raise UserError(
-                f"{paper.cells[exhibit]}: two cells stand for row {row!r}, column {column!r} and "
+                f"{paper.cells[exhibit]}: two cells recompute row {row!r}, column {column!r}, and "
                 f"differ ({first_cell['value']:g}, {cell['value']:g}); keep one."
             )
     return cells
 
 
 def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
-    """Return whether a value rounds to the correction that ``row`` states.
+    """Return whether a recomputed value rounds to the correction that ``row`` states.
 
-    A near value counts too if the row's note has it. Without a correction any value counts.
-
+    It is also True for a near value that the row's note has, and for a row without correction.
     ``input_error``: the most by which rounding of printed numbers can have moved the value.
     """
     if row.corrected is None:
@@ -177,11 +177,11 @@ def _input_error(cell: Mapping[str, Any], paper: Paper) -> float:
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
-    """Return the status of a printed number, given the cell that recomputes it or None.
+    """Return the status of a printed number, which ``cell`` recomputes; None if no cell does.
 
-    A known fault (erratum, garbled) is the status if the cell confirms the fault: it differs from
-    print, and has the correction that ``row`` notes. The cell of a printed text has the text that
-    the authors released.
+    A known fault (erratum, garbled) is the status if the cell confirms the fault: the cell differs
+    from print, and has the correction that ``row`` states. The cell of a printed text has the text
+    that the authors released.
     """
     if cell is not None and row.textual:
         return _status_of_text(row, cell["text"])
@@ -201,13 +201,13 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
 
 
 def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
-    """Return whether a reason's patterns match a printed number."""
+    """Return whether a reason's patterns of exhibit, row and column match a printed number."""
     patterns = (reason.exhibit, reason.row, reason.column)
     return all(map(fnmatchcase, (row.exhibit, row.row, row.column), patterns))
 
 
 def _is_compared(row: PublishedRow) -> bool:
-    # Rows without number and text are empty cells in print, except those lost in our copy.
+    # Rows without number and text are empty cells in print, or illegible in our copy.
     return row.value is not None or row.textual or row.fault == GARBLED
 
 
@@ -226,8 +226,8 @@ def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
             matching = [reason.reason for reason in reasons if excuses(reason, row)]
             if not matching:
                 raise UserError(
-                    f"{paper.reasons}: nothing says why {row.exhibit}, row {row.row!r}, column "
-                    f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or give the "
+                    f"{paper.reasons}: no row says why {row.exhibit}, row {row.row!r}, column "
+                    f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or add the "
                     "reason."
                 )
             explanation = matching[0]
@@ -260,14 +260,14 @@ def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
 
 AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
 MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
-"""measured, low, high, n: the cell's number, its 95 % interval, and the number of items; reading:
-the cell's text; differs: why the printed and the measured number are not comparable."""
+"""measured, low, high: the campaign's number with its 95 % interval; n: the number of items;
+reading: the campaign's text; differs: why it is not comparable with the printed number."""
 ILLEGIBLE = "our copy of the paper cannot be read there"
 UNDEFINED = "the campaign's rows give no number there"
 MODEL_COLUMNS = ("model", "model_a", "model_b")
 """Columns of a cell's filter that name models."""
 EVALUATED = (*MODEL_COLUMNS, "method")
-"""A cell with a filter on one of these columns is the result of an evaluation."""
+"""Columns in the filter of a cell that is the result of an evaluation."""
 Cell = Mapping[str, Any]
 
 
@@ -318,11 +318,11 @@ def _reason_for(languages: Collection[str], reasons: Mapping[str, str]) -> str:
 def _other_languages(
     languages: Collection[str], printed: Cell | None, basis: Basis, legible: Collection[str]
 ) -> str:
-    """Return how the languages of a measured mean differ from those of the printed one."""
+    """Return how the languages of a measured mean differ from the languages of the printed mean."""
     measured = {*languages}
     in_print = {*_values(json.loads(printed["filter"]), "lang")} if printed else set[str]()
     if not in_print:
-        # It is over the paper's languages, so compare it with all languages of the campaign.
+        # The printed mean is over all languages of the paper: compare with all of the campaign.
         in_print = {*(basis["paper_languages"] or legible)}
         measured = {*(basis["languages"] or languages)}
     if not measured or not in_print or measured == in_print:
@@ -335,8 +335,8 @@ def _other_languages(
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
     """Return why a measured cell is not comparable with the printed number; "" if it is.
 
-    ``printed``: the cell of the printed number. Without languages in its filter it is a mean over
-    the paper's languages, or else the ``legible`` ones, which have accuracies in print.
+    ``printed``: the cell of the printed number. If its filter has no languages, the number is a
+    mean over the paper's languages, or else over ``legible``, which have accuracies in print.
     """
     where = json.loads(cell["filter"])
     languages = _values(where, "lang") or basis["languages"]

@@ -1,8 +1,9 @@
 """Read a paper's printed numbers, and decide whether a computed value agrees with one.
 
-Printed numbers are rows of ``PublishedRow``: exhibit, row, column, and the text as printed ("71.3",
-"less than 2"), from CSV files. ``agreement`` has the rule of docs/published.md. ``read_published``
-makes printed accuracies a table like that of the campaign.
+``read_printed_numbers`` reads CSV files with a ``PublishedRow`` for each number: exhibit, row,
+column, and the text as printed ("71.3", "less than 2"). ``agreement`` compares a value with a row
+by the rule of docs/published.md. ``read_published`` writes a paper's accuracies as a table with the
+columns of the campaign's accuracies.
 """
 
 import math
@@ -27,21 +28,21 @@ from blimpworks.tables import ACCURACIES, write_rows
 TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
 ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
-"""Column of the largest rounding errors, for each column of rounded numbers."""
+"""Column with the largest rounding error of each number in a column, by that column's name."""
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
     "above": operator.gt,
     "below": operator.lt,
 }
-"""Comparison of (value, printed number), for the words of each printed bound."""
+"""Function that compares a value with a printed bound, by the words of the bound."""
 Agreement = Literal["exact", "rounding", ""]
 
 
 def rounded(value: float, decimals: int) -> float:
     """Round to some decimals, halves away from zero.
 
-    A number that is below a half by a floating-point error counts as a half.
+    A number that is below a half only by a floating-point error is rounded as a half.
     """
     unit = 10.0**decimals
     return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
@@ -50,10 +51,10 @@ def rounded(value: float, decimals: int) -> float:
 def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
-    ``exact``: the value rounds to the number, halves away from zero (a count must be equal), or
-    meets the bound. ``rounding``: it differs by at most half a unit of the last printed digit plus
-    ``reach``, the rounding error of its inputs. Or it meets the bound once rounded or moved by
-    ``reach``. Empty: it does not agree.
+    ``exact``: the value rounds to the number, halves away from zero (a count must be equal), or is
+    within the bound. ``rounding``: it differs by at most half a unit of the last printed digit plus
+    ``reach``, the rounding error of its inputs. Or it is within the bound after rounding, or after
+    a change by ``reach``. Empty: it does not agree.
     """
     assert row.value is not None
     if not math.isfinite(value):
@@ -74,10 +75,10 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
 
 
 def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
-    """Return how far rounding of the numbers in ``rows`` can have moved the formula's value.
+    """Return the largest change of the formula's value by rounding of the numbers in ``rows``.
 
-    Each number is moved by its rounding error, one at a time, and the effects are added. That is
-    exact for sums, means and differences, and an approximation for other formulas.
+    Each number is changed by its rounding error, one at a time, and the effects are added. The sum
+    is exact for sums, means and differences, and an approximation for other formulas.
     """
     total, before = 0.0, formula(rows)
     for column, error_column in ROUNDING_ERROR_COLUMN.items():
@@ -109,7 +110,7 @@ def same_wording(first: str, second: str) -> bool:
 NumberKey = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
 KEY_COLUMNS = ("paper", "exhibit", "row", "column", "printed", "unit")
-"""First columns of both comparisons: they identify a printed number."""
+"""First columns of both comparisons, which identify a printed number."""
 
 
 def number_columns(paper: str, row: PublishedRow) -> dict[str, str]:
@@ -140,8 +141,8 @@ def printed_accuracy(
 ) -> PrintedAccuracy:
     """Return an accuracy that is printed as a number from 0 to ``most``.
 
-    ``names``: the other fields of ``PrintedAccuracy``. Raises UserError with the words ``expected``
-    for another number, or if the row is not ``valid`` for another reason.
+    ``names``: the other fields of ``PrintedAccuracy``. Raises UserError with the text ``expected``
+    for a number outside of this range, and if the caller finds the row not ``valid``.
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
@@ -153,19 +154,19 @@ def printed_accuracy(
 
 
 def printed_files(folder: Path, paper: str) -> list[Path]:
-    """Return the CSV files as ``printed_tables`` does. Raises UserError if there are none."""
+    """Return the CSV files of a paper's printed numbers. Raises UserError if there are none."""
     paths = printed_tables(folder, paper)
     if not paths:
         raise UserError(
             f"{printed_folder(folder, paper)} has no tables (*.csv); expected the printed numbers "
-            f"of {paper!r}. Give the directory that has one below for each paper, such as "
+            f"of {paper!r}. Give the directory with a subdirectory for each paper, such as "
             "config/published."
         )
     return paths
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
-    """Read a paper's printed numbers. Raises UserError if two have the same key."""
+    """Read a paper's printed numbers. Raises UserError if two have the same key (``place``)."""
     rows = [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
     return [*keyed(rows, "place", Path(*paths[:1]).parent).values()]
 
@@ -178,9 +179,9 @@ _interval = cache(wilson)
 
 
 def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
-    """Write the accuracies that a benchmark's paper prints, and return their number.
+    """Write the table of accuracies that a benchmark's paper prints, and return their number.
 
-    Raises UserError if an accuracy is printed twice (it would count twice in means), or none is.
+    Raises UserError if the paper prints no accuracies, or prints one of them twice.
     """
     reader = find_paper(benchmark).printed_accuracies
     if not reader:
@@ -201,7 +202,7 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
         row |= {name: getattr(accuracy, name) for name in PrintedAccuracy.__slots__}
         row |= {"benchmark": benchmark, "method": IN_PRINT, "skipped": 0, "ties": 0, "near_ties": 0}
         if accuracy.n:
-            # Print has the rounded accuracy, so the number of correct answers is rounded too.
+            # The printed accuracy is rounded, so the number of correct answers is approximate.
             correct = round(accuracy.accuracy * accuracy.n)
             low, high = _interval(correct, accuracy.n)
             row |= {"correct": correct, "low": low, "high": high}

@@ -1,8 +1,9 @@
 """Export results as a crate: choose and verify its files, copy them, and write its documents.
 
-A crate is a directory in the format Workflow Run RO-Crate. ``plan_crate`` chooses the contents, and
-``write_crate`` writes them: exhibits (tables and figures), their cells (numbers), the tables behind
-these, and formulas as code. A README and a graph of all files and jobs (JSON-LD) describe them.
+``blimpworks export crate`` calls ``plan_crate``, which chooses the contents, and ``write_crate``,
+which writes them. A crate is a directory in the format Workflow Run RO-Crate: exhibits (tables and
+figures), their cells (numbers), the tables behind the cells, and formulas as code. A README and a
+graph of all files and jobs (JSON-LD) describe them.
 """
 
 import ast
@@ -39,8 +40,8 @@ def plan_crate(
 ) -> tables.CratePlan:
     """Choose the contents of a crate, verify all files behind them, and make exhibits again.
 
-    ``run`` runs a command line of this package in this process. Raises UserError when results are
-    missing, are of another campaign, lack a requested exhibit, or are not as their jobs recorded.
+    ``run``: function that runs a command line in this process. Raises UserError when results are
+    missing, of another campaign, lack a requested exhibit, or differ from the jobs' records.
     """
     campaign = load_campaign(campaign_file)
     results = tables.results_of(campaign, campaign_file, results)
@@ -126,7 +127,7 @@ EXPRESSIONS = {
     formulas.COUNT.sentence: "len(rows)",
     formulas.VALUES.sentence: 'rows["value"].sum()',
 }
-"""Python expressions by formula, for the README's example, in order of preference."""
+"""Python expression of each formula that the README's example may show, the best first."""
 CONTENTS = {
     "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
     "selects the rows it is computed from",
@@ -150,7 +151,7 @@ CONTENTS = {
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
-    """Return a cell for the README, preferably a simple one of a table, and its expression."""
+    """Return a cell for the README, preferably a simple one of a table, and its formula as code."""
     order = [*EXPRESSIONS]
     with_formula = cells[cells["formula"].isin(order)].to_dict("records")
     if not with_formula:
@@ -223,7 +224,7 @@ def _function_of(formula: formulas.Formula) -> Callable[..., Any]:
 
 
 def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
-    """Yield the code of a formula, function, class or object, after the code that it uses."""
+    """Yield the source of a formula, function, class or object, after the code that it uses."""
     if id(value) in seen:
         return
     seen.add(id(value))

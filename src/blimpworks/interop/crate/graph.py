@@ -1,12 +1,13 @@
 """Write ``ro-crate-metadata.json``: a graph of a crate's files, jobs, commands, people, licences.
 
-A node is a JSON object with ``@id``, ``@type`` and properties, which may refer to other nodes:
+``write_graph`` adds an entity for each by ``Graph``, which uses the package rocrate. An entity is a
+JSON object with ``@id``, ``@type`` and properties, which may refer to other entities:
 
     {"@id": "#job/results/scores", "@type": "CreateAction", "object": [{"@id": "items/eng.csv"}]}
 
-The ``@id`` of a file in the crate is its path; of other files, ``#path``. The vocabulary is that of
-RO-Crate 1.1 with the profiles in ``PROFILES``. A job's record is what it wrote about itself:
-inputs, outputs, parameters, times.
+The ``@id`` of a file in the crate is its path, that of another file ``#path``. The vocabulary is
+that of RO-Crate 1.1 with the profiles in ``PROFILES``. Facts on a job are from its provenance
+record: inputs, outputs, parameters, times.
 """
 
 import hashlib
@@ -78,7 +79,7 @@ class Graph:
 
     def add(self, identifier: str, entity_type: str, **properties: Any) -> Entity:
         """Return the entity with this identifier; add it if the crate does not have it yet."""
-        # Kept here, because rocrate looks for an absent entity among all entities.
+        # A dictionary is faster: rocrate looks through all entities for one that is absent.
         if identifier not in self._entities:
             properties = {"@type": entity_type, **properties}
             entity = ContextEntity(self.crate, identifier, properties=properties)
@@ -103,7 +104,7 @@ class Graph:
         return self.crate.get(quote(path.as_posix()))
 
     def original(self, entry: Mapping[str, Any]) -> Entity:
-        """Return the file of a job in the crate, or else add an entity with its SHA-256."""
+        """Return the entity of a job's file: its copy in the crate, or one with its SHA-256."""
         path = Path(entry["path"])
         if path in self.paths:
             return self.copied(self.paths[path])
@@ -241,7 +242,7 @@ def write_graph(
     agents = _single_or_list([graph.author(text) for text in plan.authors])
     actions = [graph.job(record, agents) for record in records]
     campaign = graph.copied(settings)
-    # Data from elsewhere: files that no job made, or that a job downloaded.
+    # The run's inputs: files that no job made, or that a job downloaded.
     inputs = [
         graph.original({"path": path})
         for path, record in plan.files.items()
@@ -273,7 +274,7 @@ def write_graph(
     dataset["license"] = _single_or_list([graph.licence(name) for name in (*plan.licences, CODE)])
     if citations := [f"{cited.text} {cited.address}".rstrip() for cited in plan.citations]:
         dataset["citation"] = _single_or_list(citations)
-    # Not today, so that the same results make the same crate.
+    # The date is that of the last job, so that the same results make the same crate.
     dataset["datePublished"] = ended[:10]
     dataset["conformsTo"] = [
         graph.add(url, "CreativeWork", name=name, version=url.rsplit("/", 1)[1])

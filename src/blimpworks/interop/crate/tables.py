@@ -1,8 +1,8 @@
 """Find and copy the contents of a crate: exhibits, the tables behind them, and their licences.
 
-A crate (Workflow Run RO-Crate) is a directory with the results of a campaign. These can be read and
-computed again without this software. An exhibit is a table or figure; ``EXHIBIT.cells.parquet`` has
-a row for each of its numbers. Tables become CSV files, with a dictionary of their columns.
+A crate (Workflow Run RO-Crate), which ``export`` writes, is a directory with the results of a
+campaign, to be read without this software. An exhibit is a table or figure; its numbers are in
+``EXHIBIT.cells.parquet``. Tables become CSV files, with a dictionary of their columns.
 """
 
 import csv
@@ -37,7 +37,7 @@ from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
 FORMS = {"measured": "exhibits", "published": "published"}
-"""Folder of exhibits by form: from the campaign's results, or from what papers print."""
+"""Folder of exhibits by form: made from the campaign's results, or from printed numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{1
 
 
 def authors_of(options: ExportOptions) -> list[str]:
-    """Return the authors that the user names, or else those of the software.
+    """Return the authors that the user names, or else the authors of this software.
 
-    Raises UserError for an author of another form than ``AUTHOR``.
+    Raises UserError for an author that does not match ``AUTHOR``.
     """
     for author in options.authors:
         if not AUTHOR.fullmatch(author):
@@ -139,7 +139,7 @@ def authors_of(options: ExportOptions) -> list[str]:
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
-    """Return the results' path as in records. Raises UserError if ``source`` has another."""
+    """Return the results' path as in records. Raises UserError if the campaign has another."""
     campaign_results = Path(campaign.pathvars.results)
     if not results.is_dir():
         raise UserError(
@@ -180,9 +180,9 @@ def find_exhibits(results: Path, chosen: Collection[str]) -> list[ExhibitCells]:
 def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], object]) -> None:
     """Check that all files are as the jobs recorded them, and make cheap products again.
 
-    Files outside the results, such as large models, may be missing. ``run`` runs a command line of
-    this package in this process. Raises UserError when a file differs from its record or from the
-    product made again. It also does so when a record was edited, or a result is missing.
+    Files outside the results, such as large models, may be missing. ``run``: function that runs a
+    command line of this package in this process. Raises UserError when a file differs from its
+    record or from the product made again. So it does for an edited record and a missing result.
     """
     findings = [
         finding
@@ -200,7 +200,7 @@ def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], obje
 
 
 def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
-    """Read a CSV file of the crate. Only "" is missing: "nan" is a language, "NA" a word."""
+    """Read a CSV file of the crate. Only "" is missing, since "nan" is a language, "NA" a word."""
     return pd.read_csv(path, keep_default_na=False, na_values=[""], nrows=nrows)
 
 
@@ -217,7 +217,7 @@ class Copied:
 
 
 def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
-    """Return the components of a table's path below its kind's folder: (mine, gpt2, eng)."""
+    """Return the components of a table's path below the folder of its kind: (mine, gpt2, eng)."""
     components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
     return components[len(components) - components[::-1].index(folder) :]
@@ -235,7 +235,7 @@ LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc
 
 
 def read_table(table_kind: str, original: Path) -> pd.DataFrame:
-    """Read a table for CSV: add columns from its path, and convert lists to JSON."""
+    """Read a table for a CSV file: with columns from its path, and lists as JSON texts."""
     read = file_reader(table_kind)
     if read is not None:
         return read([original])
@@ -293,7 +293,7 @@ def tables_behind(
 
 
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
-    """Copy each table of ``tables_behind`` once, as CSV; with ``packed``, all but items as gzip."""
+    """Copy each table of ``tables_behind`` as CSV; with ``packed``, all but items as gzip."""
     copies = []
     folders = {"items": "items", "published": "printed"}
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
@@ -303,7 +303,7 @@ def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copie
         suffix = ".csv.gz" if packed and table_kind != "items" and not is_csv else ".csv"
         folder = folders.get(table_kind, f"tables/{table_kind}")
         name = "/".join(_components_below(table_kind, original)) + suffix
-        path = below(Path(folder), name, f"the place of {original}")
+        path = below(Path(folder), name, f"the path in the crate of {original}")
         if is_csv:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(original, root / path)
@@ -364,7 +364,7 @@ def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
         name = getattr(row, "name", "")
         table = catalogue.tables.get(name, campaign.catalogue.treebanks)
         sha256 = row.sha256
-        if not sha256:  # then the one that was recorded when the file was first downloaded
+        if not sha256:  # use the SHA-256 that was recorded at the first download
             locked = locked_file(table, name, row.url)
             sha256 = locked.sha256 if locked else ""
         if sha256:
@@ -380,10 +380,10 @@ def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
 
 
 def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
-    """Count the files under each licence.
+    """Count the files under each licence: downloaded files (``rows``), and files of the repository.
 
-    These are downloaded files (``rows``), and files of the repository that a benchmark's items were
-    made from; the latter have the benchmark's licence. Without any, it is ``UNSTATED`` with 0.
+    The files of the repository that a benchmark's items were made from have the benchmark's
+    licence. The result is {UNSTATED: 0} without any file.
     """
     files_by_licence: dict[str, set[Path]] = {}
     for entry in jobs.entries.values():
@@ -412,10 +412,10 @@ def read_dictionary() -> Descriptions:
 
 
 def describe(descriptions: Descriptions, table: str, column: str) -> tuple[str, str]:
-    """Return (unit, meaning) of a column of a kind of table; empty without a description.
+    """Return (unit, meaning) of a column of a kind of table; empty texts without a description.
 
-    Of a kind such as items/BENCHMARK/all, the first component counts. Columns that benchmarks take
-    over from their files share one description (column ``*``).
+    A kind such as items/BENCHMARK/all is described by its first component. Columns that benchmarks
+    copy from their files share one description (column ``*``).
     """
     table_kind = table.partition("/")[0]
     keys = ((table_kind, column), (ANY, column), (table_kind, ANY))
