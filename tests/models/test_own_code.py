@@ -208,7 +208,7 @@ def test_what_the_digest_lacks_is_not_imported_though_it_lies_there(own, tmp_pat
     (package / "more.py").write_text("evil = 1\n")
     monkeypatch.chdir(tmp_path)
     engine = load_engine(sealed(own, digest), "transformers", ScoringOptions(), [digest])
-    with pytest.raises(UserError, match="the model's code has no module 'more'"):
+    with pytest.raises(UserError, match=r"No module named 'model_code_\w+\.more'"):
         engine.self_test()
 
 
@@ -269,7 +269,7 @@ def test_names_that_terminals_do_not_show_are_refused(own):
 
 def test_pickled_weights_stay_refused(own):
     (own / "model.safetensors").rename(own / "pytorch_model.bin")
-    with pytest.raises(UserError, match="has pickled weights, which are refused"):
+    with pytest.raises(UserError, match="pickled weights"):
         sealed(own, digest_of(own))
 
 

@@ -297,13 +297,16 @@ def choose_engine(name: str, architecture: str, model: object, requested: object
     """Return the class and settings for scoring with the engine ``name``.
 
     ``model`` (a row of the catalogue) and ``requested`` (the campaign's settings) have attributes
-    ``dtype`` and ``first_token``. Raises UserError if the engine cannot run the architecture.
+    ``dtype`` and ``first_token``. Raises UserError if the engine cannot run the architecture, or
+    has no such setting as the model.
     """
     scorer = find_scorer(name, architecture)
     settings, unmet = {}, []
     for setting in ENGINE_SETTINGS:
         of_model, of_request = getattr(model, setting), getattr(requested, setting)
         settings[setting] = scorer.settle(setting, of_model, of_request)
+        if reason := obstacle(name, architecture, {setting: settings[setting]}):
+            raise UserError(f"{reason}; correct it, or train or retrieve the model again.")
         if reason := obstacle(name, architecture, {setting: of_request}):
             unmet.append(f"{reason}; it stays {of_model}")
     engine = find_engine(name)
