@@ -91,7 +91,7 @@ def test_so_is_a_file_of_a_mirror_without_network(pin, tmp_path, monkeypatch, su
     mirror.mkdir()
     (mirror / f"x.txt{suffix}").write_bytes(pack(DATA))
     assert sources.retrieve(pin, OUTPUT, mirror) == f"x.txt{suffix}"
-    assert sources.locked_file(TABLE, "x.txt", pin.url).sha256 == DIGEST
+    assert pin.locked.digest == DIGEST
 
 
 def test_another_file_is_refused_and_not_recorded(pin, server):

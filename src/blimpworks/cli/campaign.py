@@ -175,15 +175,13 @@ def fetch_archive(
     the campaign's mirror.
     """
     from blimpworks.campaign.catalogue import TreebankRow
-    from blimpworks.campaign.table_files import read_rows
+    from blimpworks.campaign.table_files import named_row, read_rows
     from blimpworks.retrieval.pinning import ArchiveRow, pins_of
     from blimpworks.retrieval.pinning import fetch_archive as fetch
 
     rows = {row.name: row for row in read_rows(ArchiveRow, archives)}
-    if name not in rows:
-        raise UserError(f"{archives} has no archive {name!r}; it has: {', '.join(rows)}.")
     pins = pins_of(read_rows(TreebankRow, catalogue), catalogue)
-    outcome = fetch(rows[name], pins, directory, file)
+    outcome = fetch(named_row(rows, name, archives), pins, directory, file)
     typer.echo(f"{len(outcome.taken)} files taken, {len(outcome.present)} were there")
     for problem in outcome.differing:
         typer.echo(f"not taken: {problem}", err=True)

@@ -94,17 +94,6 @@ class LockedFile(LockedRow):
     bytes: Annotated[int, Field(ge=0)]
 
 
-def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedFile | None:
-    """Find a file's row in the lock file by the ``verified`` checksum, or else by address.
-
-    Raises UserError for a malformed lock file.
-    """
-    for row in read_lock(LockedFile, table).values():
-        if row.name == name and (row.verified == verified if verified else row.url == url):
-            return row
-    return None
-
-
 def record_file(row: LockedFile, table: Path) -> None:
     """Record a retrieved file in the lock file; warn when that cannot be written.
 
@@ -124,12 +113,6 @@ def record_file(row: LockedFile, table: Path) -> None:
             f"received with {row.sha256}, both with {row.verified}; one of them is not the file. "
             "Find out which before you remove the row."
         )
-
-
-def checksum_of(row: LockedFile, table: Path) -> Checksum:
-    """Return the recorded checksum of a retrieved file."""
-    origin = f"{lock_path(table).name} recorded when it was first retrieved"
-    return Checksum(SHA256, row.sha256, row.bytes, origin)
 
 
 REPLACEMENT_COLUMNS = ("address", "instead")
@@ -218,12 +201,20 @@ class Pin:
         return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
 
     @property
-    def locked(self) -> LockedFile | None:
-        """Lock file's row on the first retrieval, if any. Raises UserError for a malformed one."""
+    def locked(self) -> Checksum | None:
+        """SHA-256 that the lock file recorded of the file with this git blob id, or else address.
+
+        None without any. Raises UserError for a malformed lock file.
+        """
         if self.sha256 or not self.catalogue:
             return None
-        git_blob = str(self.blob) if self.blob else ""
-        return locked_file(Path(self.catalogue), self.name, self.url, git_blob)
+        table = Path(self.catalogue)
+        for row in read_lock(LockedFile, table).values():
+            is_same = row.verified == str(self.blob) if self.blob else row.url == self.url
+            if row.name == self.name and is_same:
+                origin = f"{lock_path(table).name} recorded when it was first retrieved"
+                return Checksum(SHA256, row.sha256, row.bytes, origin)
+        return None
 
     @property
     def needs_statement(self) -> bool:
@@ -349,8 +340,8 @@ class Proof:
             return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
         table = Path(pin.catalogue)
         git_blob = (pin.blob,) if pin.blob else ()
-        if row := pin.locked:
-            return cls(pin, (*git_blob, checksum_of(row, table)))
+        if locked := pin.locked:
+            return cls(pin, (*git_blob, locked))
         if not git_blob and (statement := statement_of(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
 
