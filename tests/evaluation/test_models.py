@@ -348,7 +348,7 @@ def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(
 REFUSED = {
     "lab/absent": "model 'lab/absent' does not exist on http",
     "lab/Tiny_1@v9": "model 'lab/Tiny_1' has no revision 'v9' on http",
-    "lab/pickled": "then blimpworks convert-weights pickled NEW-DIRECTORY, and name that directory",
+    "lab/pickled": "then blimpworks convert-weights pickled NEW-DIRECTORY",
     "meta-llama/Llama-3.2-1BB": "Did you mean 'meta-llama/Llama-3.2-1B'?",
 }
 

@@ -25,7 +25,7 @@ from blimpworks.cluster.requests import (
 )
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
-from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
+from blimpworks.models.checkpoint import Checkpoint, Trained, seal
 from blimpworks.models.corpus import (
     build_corpus,
     encode,
@@ -294,7 +294,8 @@ def even_model(directory, words):
     _save(model, list(words), settings, directory)
     recipe = {"corpus": "tiny", "bptt": 2}
     source = Trained(recipe="r", settings=recipe, seed=0, text_sha256="0" * 64)
-    described = trained_checkpoint("even", "eng", "lstm", source, first_token="eos")
+    names = {"name": "even", "scope": "eng", "architecture": "lstm", "first_token": "eos"}
+    described = Checkpoint(**names, source=source)
     seal(directory / "checkpoint.json", described)
     return directory / "checkpoint.json"
 

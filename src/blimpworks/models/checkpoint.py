@@ -118,20 +118,20 @@ def gigabytes(files: Iterable[Path]) -> float:
     return sum(path.stat().st_size for path in files) / 1e9
 
 
-def files_of_index(path: Path) -> set[str]:
-    """Return the weight files that an index names. Raises UserError for a broken index."""
+def files_of_index(path: Path, present: Collection[str], where: str) -> set[str]:
+    """Return the weight files that an index names.
+
+    Raises UserError for a broken index, and for a file that is not ``present`` in the model called
+    ``where``.
+    """
     with reading(path, "an index of weights (weight_map)", "Download the model again."):
-        return {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
-
-
-def check_shards(index: Path, names: Collection[str], where: str) -> None:
-    """Raise UserError if an index names a file that is not among ``names``, a model's files."""
-    lacking = files_of_index(index) - {*names}
-    if lacking:
+        names = {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
+    if lacking := names - {*present}:
         raise UserError(
-            f"{where} lacks {min(lacking)}, which its index names ({index.name}); add the file, "
+            f"{where} lacks {min(lacking)}, which its index names ({path.name}); add the file, "
             "or download the model again."
         )
+    return names
 
 
 def refuse_adapter(names: Iterable[str], where: str) -> None:
@@ -159,8 +159,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     }
     weights = {name for name, path in by_name.items() if is_weights(path)}
     if INDEX in by_name:
-        check_shards(by_name[INDEX], weights, where)
-        indexed = files_of_index(by_name[INDEX])
+        indexed = files_of_index(by_name[INDEX], weights, where)
         weights = {WHOLE} if WHOLE in weights else indexed
         # vLLM loads the files that an index names, so an index of other files is left out.
         weights |= {INDEX} if indexed == weights else set()
@@ -176,22 +175,29 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     return [path for name, path in by_name.items() if ".safetensors" not in name or name in weights]
 
 
+def require_weights(files: Iterable[Path], where: str, folder: Path, hf_id: str = "") -> None:
+    """Raise UserError if a model's ``files`` have no safetensors, only pickled weights or none.
+
+    Messages call the model ``where``. It lies in ``folder``, or can be had there from the hub.
+    """
+    top_level = sorted(files)
+    if any(is_weights(path) and not fnmatch(path.name, REPEATED) for path in top_level):
+        return
+    pickled = next((path.name for path in top_level if path.suffix in PICKLED), None)
+    download = f"hf download {hf_id} --local-dir {folder}, then " if hf_id else ""
+    pickled_note = f", but pickled weights ({pickled}), which can run code when they are read"
+    raise UserError(
+        f"{where} has no *.safetensors{pickled_note if pickled else ''}; expected a model's weights "
+        f"({WHOLE} or its shards, not {REPEATED}). Name another model or revision, or convert "
+        f"pickled weights: {download}blimpworks convert-weights {folder} NEW-DIRECTORY."
+    )
+
+
 def weight_files(folder: Path) -> list[Path]:
     """Return a model's safetensors files. Raises UserError for pickled or missing weights."""
     present = [path for path in folder.iterdir() if path.is_file()]
-    files = [path for path in model_files(present, str(folder)) if is_weights(path)]
-    if files:
-        return files
-    pickled = next((path for path in sorted(present) if path.suffix in PICKLED), None)
-    if pickled is not None:
-        raise UserError(
-            f"{pickled} has pickled weights, which are refused because reading them can run code; "
-            f"convert them: blimpworks convert-weights {folder} NEW-DIRECTORY."
-        )
-    raise UserError(
-        f"{folder} has no *.safetensors; expected a model's weights ({WHOLE} or its shards, not "
-        f"{REPEATED}). Name another directory."
-    )
+    require_weights(present, str(folder), folder)
+    return [path for path in model_files(present, str(folder)) if is_weights(path)]
 
 
 def count_numbers(files: Iterable[Path]) -> Counter[str]:
@@ -299,9 +305,9 @@ class Description(Strict):
     """ISO 639-3 code of a monolingual model; ``multi`` for a multilingual model."""
     architecture: str
     """Name of the architecture, such as ``causal`` or ``ngram``."""
-    dtype: str
+    dtype: str = "float32"
     """Number format in which the model is scored."""
-    first_token: FirstToken
+    first_token: FirstToken = "bos"
     """Policy for the tokens before a sentence's first token; see ``models.facts``."""
 
 
@@ -311,20 +317,6 @@ class Checkpoint(Description):
     source: Annotated[Trained | Retrieved | Copied | Converted, Field(discriminator="kind")]
     files: dict[Within, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file in the directory, by relative path."""
-
-
-def trained_checkpoint(
-    name: str, scope: str, architecture: str, source: Trained, first_token: FirstToken = "bos"
-) -> Checkpoint:
-    """Describe a model that was trained here, in float32."""
-    return Checkpoint(
-        name=name,
-        scope=scope,
-        architecture=architecture,
-        dtype="float32",
-        first_token=first_token,
-        source=source,
-    )
 
 
 def clear(directory: Path) -> None:

@@ -328,11 +328,17 @@ def _has_chat_template(folder: Path) -> bool:
     return bool(settings.get("chat_template"))
 
 
-def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | None:
-    """Return the number of floats; None for quantised weights, which pack several into one."""
-    if quantisation:
-        return None
-    return sum(n for name, n in counts.items() if name.startswith(("F", "BF"))) or None
+def _facts(folder: Path, counts: Mapping[str, int], **stated: Any) -> ModelFacts:
+    """Complete the ``stated`` facts of a model in ``folder`` with numbers of these ``counts``."""
+    quantisation = checkpoint.quantisation_of(folder)
+    floats = sum(n for name, n in counts.items() if name.startswith(("F", "BF")))
+    return ModelFacts(
+        # Quantised weights pack several numbers into one.
+        parameters=None if quantisation else floats or None,
+        chat=_has_chat_template(folder),
+        quantisation=quantisation,
+        **stated,
+    )
 
 
 def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
@@ -345,16 +351,14 @@ def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
     first_token, start_note = described.first_token, ""
     if start:
         first_token, start_note = first_token_of(folder, described.architecture, str(folder), start)
-    quantisation = checkpoint.quantisation_of(folder)
-    return ModelFacts(
+    return _facts(
+        folder,
+        checkpoint.count_numbers(files),
         architecture=described.architecture,
         dtype=described.dtype,
         first_token=first_token,
-        parameters=_count_parameters(checkpoint.count_numbers(files), quantisation),
-        chat=_has_chat_template(folder),
         scope=described.scope,
         file_gb=checkpoint.gigabytes([model] if model.exists() else files),
-        quantisation=quantisation,
         start=start_note,
         code=described.files.get(own_code.FILE, ""),
     )
@@ -376,16 +380,14 @@ def described_facts(
     code = own_code.check_code(folder, where, choice.trusted)
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", choice.architecture)
-    quantisation = checkpoint.quantisation_of(folder)
     first_token, start_note = first_token_of(folder, architecture, where, choice.first_token)
-    return ModelFacts(
+    return _facts(
+        folder,
+        counts,
         architecture=architecture,
         dtype=format_of(counts, config),
         first_token=first_token,
-        parameters=_count_parameters(counts, quantisation),
-        chat=_has_chat_template(folder),
         file_gb=file_gb,
-        quantisation=quantisation,
         start=start_note,
         code=code.digest if code else "",
     )

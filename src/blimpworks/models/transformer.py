@@ -25,7 +25,7 @@ from blimpworks.campaign.settings import training as recipes
 from blimpworks.files import named_errors, rust_errors
 from blimpworks.models import corpus as corpora
 from blimpworks.models import encoding
-from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
+from blimpworks.models.checkpoint import Checkpoint, clear, seal
 from blimpworks.models.encoding import EOS_ID, IGNORED, PAD, Ids, padded
 from blimpworks.models.fitting import Course, Muon, fit, repeatable, scratch_of, training_of
 from blimpworks.models.text import training_sentences
@@ -315,7 +315,10 @@ def train_kind(
     encoding.save_tokenizer(tokenizer, directory, recipe.context, specials, chat)
     with named_errors(directory), rust_errors(directory / "model.safetensors"):
         model.save_pretrained(directory)
-    sealed = seal(checkpoint, trained_checkpoint(name, scope, functions.architecture, source))
+    described = Checkpoint(
+        name=name, scope=scope, architecture=functions.architecture, source=source
+    )
+    sealed = seal(checkpoint, described)
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
     log.info("%s: %d parameters, %d sentences", directory, model.num_parameters(), len(sentences))
     return sealed
