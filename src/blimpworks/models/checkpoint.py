@@ -185,9 +185,9 @@ def require_weights(files: Iterable[Path], where: str, folder: Path, hf_id: str 
         return
     pickled = next((path.name for path in top_level if path.suffix in PICKLED), None)
     download = f"hf download {hf_id} --local-dir {folder}, then " if hf_id else ""
-    pickled_note = f", but pickled weights ({pickled}), which can run code when they are read"
+    present = f", but pickled weights ({pickled}), which can run code when they are read"
     raise UserError(
-        f"{where} has no *.safetensors{pickled_note if pickled else ''}; expected a model's weights "
+        f"{where} has no *.safetensors{present if pickled else ''}; expected a model's weights "
         f"({WHOLE} or its shards, not {REPEATED}). Name another model or revision, or convert "
         f"pickled weights: {download}blimpworks convert-weights {folder} NEW-DIRECTORY."
     )
