@@ -188,7 +188,7 @@ def _score(
     )
     described, options = read_checkpoint(checkpoint), variant.options(settings)
     scores = align_scores(items, read_table(SCORES, table), table)
-    settled = choose_engine(variant.engine, described.architecture, described, options).settings
+    settled = choose_engine(variant.engine, described, options).settings
     # After "likeliest", the engine's key names the start that was chosen.
     policy = settled["first_token"]
     if policy == "likeliest":

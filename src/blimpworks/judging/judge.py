@@ -49,8 +49,7 @@ class Side:
     @cached_property
     def row(self) -> Integers:
         """[t] index of each token's sentence."""
-        rows: Integers = pc.list_parent_indices(self.logprobs).to_numpy(zero_copy_only=False)
-        return rows
+        return pc.list_parent_indices(self.logprobs).to_numpy(zero_copy_only=False)
 
     @cached_property
     def value(self) -> Floats:
@@ -274,8 +273,7 @@ def without_unknown(side: Side, which: str) -> Mask:
     unknown = side.id == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
-    has_no_unknown: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
-    return has_no_unknown
+    return np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
 
 
 @dataclass(frozen=True)

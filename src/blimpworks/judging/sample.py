@@ -78,8 +78,7 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
 
 
 def _strings(table: pa.Table, column: str) -> list[str]:
-    values: list[str] = table[column].cast(pa.string()).to_pylist()
-    return values
+    return table[column].cast(pa.string()).to_pylist()
 
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:

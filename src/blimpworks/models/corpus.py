@@ -257,8 +257,7 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
     reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
     count = int(np.searchsorted(reached, tokens)) + 1
-    numbers: list[int] = np.sort(order[:count]).tolist()
-    return numbers
+    return np.sort(order[:count]).tolist()
 
 
 def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corpus:

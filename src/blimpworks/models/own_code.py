@@ -6,10 +6,9 @@ Such a model's ``config.json`` names its classes, and Python files beside it def
 
 A user consents to a digest of these names and files. A checkpoint has the code as data, in
 ``model_code.json``, and neither Python files nor ``auto_map``. transformers is never told to trust
-code: modules are imported here, from copies of the text that has the digest.
+code: modules are imported here, from the text in memory that has the digest.
 """
 
-import atexit
 import hashlib
 import importlib
 import json
@@ -17,14 +16,15 @@ import re
 import sys
 import unicodedata
 from collections.abc import Collection
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.abc import ExecutionLoader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 from pydantic import model_validator
 
 from blimpworks.errors import UserError, reading
-from blimpworks.files import new_scratch, remove, write_text
+from blimpworks.files import write_text
 from blimpworks.models import checkpoint
 from blimpworks.strict import Strict, Within
 
@@ -120,28 +120,24 @@ def read_code(folder: Path) -> ModelCode:
             "leave --run-model-code out."
         )
     for name, address in classes.items():
+        module = f"{str(address).partition('.')[0]}.py"
         if name == "AutoTokenizer":
-            raise UserError(
-                f"{path}: auto_map names code of a tokenizer, which is never run because no file "
-                "could confirm its ids; add its tokenizer.json, and take AutoTokenizer out of "
-                "auto_map."
+            fault = (
+                "code of a tokenizer, which is never run because no file could confirm its ids; "
+                "add its tokenizer.json, and take AutoTokenizer out of auto_map."
             )
-        if "--" in str(address):
-            raise UserError(
-                f"{path}: auto_map names {address!r}, which is code of another repository, and no "
-                "digest covers it; copy the code beside the model, and name it without '--'."
+        elif "--" in str(address):
+            fault = (
+                f"{address!r}, which is code of another repository, and no digest covers it; copy "
+                "the code beside the model, and name it without '--'."
             )
-        if not name.isidentifier() or not CLASS.fullmatch(str(address)):
-            raise UserError(
-                f"{path}: auto_map has {name!r}: {address!r}; expected the name of a class, and "
-                "MODULE.CLASS. Correct it."
-            )
-        module = f"{address.partition('.')[0]}.py"
-        if module not in files:
-            raise UserError(
-                f"{path}: auto_map names {address}, but {module} is not beside it; download the "
-                "model again, with its Python files."
-            )
+        elif not name.isidentifier() or not CLASS.fullmatch(str(address)):
+            fault = f"{name!r}: {address!r}; expected the name of a class, and MODULE.CLASS."
+        elif module not in files:
+            fault = f"{address}, but {module} is not beside it; download the model again, with it."
+        else:
+            continue
+        raise UserError(f"{path}: auto_map names {fault}")
     with reading(folder, "names of Python files", "Rename them, or name another model."):
         return ModelCode(classes=classes, files=files)
 
@@ -183,39 +179,69 @@ def check_code(
     return code
 
 
+class _Importer(MetaPathFinder, ExecutionLoader):
+    """Imports modules from a model's code in memory, in a package named after its digest."""
+
+    def __init__(self, code: ModelCode) -> None:
+        self.code = code
+        self.package = PACKAGE + code.digest
+
+    def _file(self, fullname: str) -> str | None:
+        """Return the path of a module's code; empty for a package without code, None if unknown."""
+        name = fullname.removeprefix(self.package).removeprefix(".").replace(".", "/")
+        if not name:
+            return ""  # as in transformers, __init__.py beside the weights is not run
+        files = self.code.files
+        for path in (f"{name}/__init__.py", f"{name}.py"):
+            if path in files:
+                return path
+        return "" if any(path.startswith(f"{name}/") for path in files) else None
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if fullname.partition(".")[0] != self.package:
+            return None
+        if self._file(fullname) is None:
+            # Without this error, Python would look for a file.
+            name = fullname.removeprefix(f"{self.package}.")
+            raise ModuleNotFoundError(f"the model's code has no module {name!r}", name=fullname)
+        is_package = self.is_package(fullname)
+        name = self.get_filename(fullname)
+        spec = ModuleSpec(fullname, self, origin=name, is_package=is_package)
+        spec.has_location = True  # so that transformers can read the source, by the loader
+        return spec
+
+    def is_package(self, fullname: str) -> bool:
+        file = self._file(fullname)
+        return not file or file.endswith("/__init__.py")
+
+    def get_filename(self, fullname: str) -> str:
+        return f"{self.package}/{self._file(fullname)}"
+
+    def get_source(self, fullname: str) -> str:
+        return self.code.files.get(self._file(fullname) or "", "")
+
+
 def is_own(model_class: type) -> bool:
     """Return whether a class is of a model's own code, which was imported here."""
     return model_class.__module__.startswith(PACKAGE)
 
 
-_admitted: dict[Path, ModelCode] = {}
+_admitted: dict[Path, _Importer] = {}
 
 
 def admit_code(folder: Path, trusted: Collection[str]) -> None:
     """Let the code of a checkpoint be imported. Raises UserError without consent to its digest."""
     code = read_code(folder)
     require_consent(code.digest, str(folder), trusted)
-    package = PACKAGE + code.digest
-    if package not in sys.modules:
-        # A new folder that only this user can open, so that no other file is imported.
-        copies = new_scratch("blimpworks-code")
-        atexit.register(remove, copies)
-        # As in transformers, __init__.py beside the weights is not run.
-        for name, text in (code.files | {"__init__.py": ""}).items():
-            (copies / name).parent.mkdir(parents=True, exist_ok=True)
-            (copies / name).write_text(text, encoding="utf-8", newline="\n")
-        spec = spec_from_file_location(
-            package, copies / "__init__.py", submodule_search_locations=[str(copies)]
-        )
-        assert spec is not None
-        sys.modules[package] = module_from_spec(spec)
-    _admitted[folder.resolve()] = code
+    importer = _Importer(code)
+    sys.meta_path.insert(0, importer)
+    _admitted[folder.resolve()] = importer
 
 
 def own_class(folder: Path, name: str) -> Any:
     """Import a checkpoint's own class for transformers' class ``name``; None if it has none."""
-    code = _admitted.get(folder.resolve())
-    if code is None or name not in code.classes:
+    importer = _admitted.get(folder.resolve())
+    if importer is None or name not in importer.code.classes:
         return None
-    module, _, class_name = code.classes[name].partition(".")
-    return getattr(importlib.import_module(f"{PACKAGE}{code.digest}.{module}"), class_name)
+    module, _, class_name = importer.code.classes[name].partition(".")
+    return getattr(importlib.import_module(f"{importer.package}.{module}"), class_name)

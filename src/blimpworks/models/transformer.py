@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -77,7 +77,7 @@ def new_model(
         tie_word_embeddings=True,
         dtype="float32",
     )
-    return cast(PreTrainedModel, transformers.LlamaForCausalLM(settings))
+    return transformers.LlamaForCausalLM(settings)
 
 
 def _next_tokens(
@@ -137,7 +137,7 @@ def _new_bert(recipe: recipes.MaskedRecipe, vocabulary: int) -> PreTrainedModel:
         pad_token_id=PAD,
         dtype="float32",
     )
-    return cast(PreTrainedModel, transformers.BertForMaskedLM(settings))
+    return transformers.BertForMaskedLM(settings)
 
 
 def _pairs(pairs: list[tuple[Ids, Ids]]) -> Batch:
@@ -176,7 +176,7 @@ def _new_t5(recipe: recipes.EncoderDecoderRecipe, vocabulary: int) -> PreTrained
         decoder_start_token_id=PAD,
         dtype="float32",
     )
-    return cast(PreTrainedModel, transformers.MT5ForConditionalGeneration(settings))
+    return transformers.MT5ForConditionalGeneration(settings)
 
 
 ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
@@ -277,8 +277,7 @@ class _Course(Course, Generic[R]):
         draw = np.random.default_rng((self._seed, step, 1))
         vocabulary: int = self.model.config.vocab_size
         batch = self._functions.batch(rows, self._recipe, vocabulary, draw)
-        loss: torch.Tensor = self.model(**batch).loss
-        return loss
+        return self.model(**batch).loss
 
 
 def train_kind(

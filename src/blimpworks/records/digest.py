@@ -301,12 +301,12 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "2996109aca4bc63a": "301aa942822323ee",  # kenlm ngram
     "5b9b9067c57b6dc2": "0e2ba6cd296f855a",  # lstm lstm
-    "53f0e9acd2f7a8ca": "e8532865d0f0cd72",  # transformers causal
-    "feafe8228b447df5": "937def9329af31bc",  # transformers encoder-decoder
-    "aec778cec639d136": "99c66cf510640024",  # transformers masked
-    "a1d7daeab13fa850": "cf22ff34dc257724",  # vllm causal
-    "2afba182e77f4064": "1657f03a30de3586",  # transformers, answers
-    "ce80627e8f16495e": "26cd7f834c988002",  # vllm, answers
+    "243a349d1c439d80": "e8532865d0f0cd72",  # transformers causal
+    "8bd4a9b5147da2a8": "937def9329af31bc",  # transformers encoder-decoder
+    "15556dfb34ac50fd": "99c66cf510640024",  # transformers masked
+    "6f54abdd3b716e54": "cf22ff34dc257724",  # vllm causal
+    "1cbacf6ccae347ed": "1657f03a30de3586",  # transformers, answers
+    "c4cc668c05feacdc": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.
 

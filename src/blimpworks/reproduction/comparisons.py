@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -62,16 +62,13 @@ class Selection:
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
         self._origins = table["origin"].tolist()
-        self._masks: dict[tuple[str, Any], NDArray[np.bool_]] = {}
+        self._mask_of = cache(lambda column, value: table[column].isin([value]).to_numpy(bool))
 
     def _mask(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
         mask = np.ones(len(self.table), dtype=bool)
         for column in where.keys() & {*self.table.columns}:
             values = where[column] if isinstance(where[column], list) else [where[column]]
-            for value in values:
-                if (column, value) not in self._masks:
-                    self._masks[column, value] = self.table[column].isin([value]).to_numpy(bool)
-            mask &= np.logical_or.reduce([self._masks[column, value] for value in values])
+            mask &= np.logical_or.reduce([self._mask_of(column, value) for value in values])
         return mask
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:

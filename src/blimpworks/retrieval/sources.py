@@ -299,10 +299,7 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
     remedy = "replace it or remove it from the mirror."
     with disk_errors(output), atomic(output) as temporary:
         try:
-            with (
-                open_mirrored(pin, mirrored) as source,
-                temporary.open("wb") as handle,
-            ):
+            with open_mirrored(pin, mirrored) as source, temporary.open("wb") as handle:
                 # Stop after the expected bytes: a larger file is another one.
                 while proof.bytes is None or handle.tell() <= proof.bytes:
                     if not (piece := source.read(PIECE)):

@@ -46,8 +46,7 @@ def positions_to_score(encoded: Encoded) -> list[int]:
     """Return the positions of the tokens to score."""
     if encoded.to_score is None:
         return list(range(len(encoded.ids)))
-    numbers: list[int] = np.flatnonzero(encoded.to_score).tolist()
-    return numbers
+    return np.flatnonzero(encoded.to_score).tolist()
 
 
 def sort_key(encoded: Encoded) -> tuple[int, list[int], list[int]]:
@@ -351,7 +350,7 @@ class Seq2seqEngine(FramedEngine):
         ids = torch.arange(8, device=self._device)[None]
 
         def states() -> torch.Tensor:
-            return cast(torch.Tensor, decoder(ids, encoder_hidden_states=encoder(ids)[0])[0][0])
+            return decoder(ids, encoder_hidden_states=encoder(ids)[0])[0][0]
 
         def arguments(hidden: torch.Tensor) -> dict[str, Any]:
             return {"encoder_outputs": (hidden,), "decoder_inputs_embeds": hidden}
@@ -401,7 +400,7 @@ class Seq2seqEngine(FramedEngine):
                 decoder_input_ids=target,
                 use_cache=False,
             ).logits
-        return cast(torch.Tensor, hidden[read])
+        return hidden[read]
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         if self._form in ("masked", "masked_after_bos"):

@@ -416,8 +416,7 @@ def split_model(
     """
 
     def head(hidden: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = model(**arguments(hidden[None]), use_cache=False).logits[0]
-        return result
+        return model(**arguments(hidden[None]), use_cache=False).logits[0]
 
     name = next((name for name, module in model.named_modules() if module is inner), "")
     if not name:

@@ -54,8 +54,7 @@ def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
 
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
     """Return the largest possible error of each of the log-probabilities ``values`` [nats]."""
-    errors: Floats = rounding * np.maximum(1.0, np.abs(values))
-    return errors
+    return rounding * np.maximum(1.0, np.abs(values))
 
 
 Offsets = NDArray[np.int64] | NDArray[np.int32]
@@ -152,8 +151,7 @@ def overlaps(
     """
     is_inside = (ends > first) | ((ends == starts) & (starts == first))
     is_region = (np.asarray(first) >= 0) & (np.asarray(first) < after)
-    overlapping: NDArray[np.bool_] = is_region & (starts < after) & is_inside
-    return overlapping
+    return is_region & (starts < after) & is_inside
 
 
 def token_starts(ends: Offsets) -> Offsets:
@@ -175,5 +173,4 @@ def joined(
     space, the probabilities of all words are those of continuations of the same prefix.
     """
     space = (starts >= joint) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
-    tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | space
-    return tokens
+    return overlaps(starts, ends, first, after) | space

@@ -25,14 +25,7 @@ from blimpworks.scoring import selftest
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_loading import DTYPES, TOLERANCE, HubTokenizer, check_names
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.vllm_server import (
-    MODEL,
-    Setup,
-    Trouble,
-    VllmServer,
-    is_full,
-    make_setup,
-)
+from blimpworks.scoring.vllm_server import MODEL, Setup, Trouble, VllmServer, is_full, make_setup
 
 Prompt = list[int]
 P = TypeVar("P")  # a request to vLLM, such as a prompt
@@ -264,8 +257,7 @@ def write_request(prompts: Sequence[Prompt]) -> bytes:
     """Return the body of the HTTP request for prompts; ``read_response`` reads the answer."""
     import orjson
 
-    body: bytes = orjson.dumps(REQUEST | {"prompt": prompts})
-    return body
+    return orjson.dumps(REQUEST | {"prompt": prompts})
 
 
 def sampling() -> Any:

@@ -235,8 +235,7 @@ def free_port(address: str) -> int:
     """Return a port that is free now."""
     with socket.socket() as probe:
         probe.bind((address, 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return probe.getsockname()[1]
 
 
 def make_directory() -> Path:
