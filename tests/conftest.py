@@ -35,11 +35,17 @@ if find_spec("hypothesis"):  # not in vLLM's environment
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items):
-    """Mark tests by what their fixtures need, also where these need it themselves."""
+    """Mark tests by what their fixtures need, also where these need it themselves.
+
+    Modules that run whole campaigns come first: a long test at the end would keep one worker busy
+    while the others have nothing left to do.
+    """
     for item in items:
         for fixture, marker in MARKERS.items():
             if fixture in item.fixturenames:
                 item.add_marker(marker)
+    long = {item.path for item in items if item.get_closest_marker("workflow")}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -108,6 +114,25 @@ def at_root(monkeypatch):
 
 
 @pytest.fixture
+def package_at(monkeypatch):
+    """Lets digests be of the package in a folder, as it is at the time of the call."""
+    from blimpworks.records import digest
+
+    def forget():
+        for cached in (digest._module, digest._direct):
+            cached.cache_clear()
+
+    def read(folder):
+        monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": folder})
+        monkeypatch.setattr(digest, "_kept", dict)
+        monkeypatch.setattr(digest, "_new", {})
+        forget()
+
+    yield read
+    forget()
+
+
+@pytest.fixture
 def treebank(tmp_path):
     """A language with a treebank of sentences in the short notation."""
 
@@ -155,7 +180,7 @@ def printed(new_checkout, tmp_path_factory):
 
     One for all workers: it takes minutes. The first that needs it makes it; others wait.
     """
-    from support.checkout import PRINTED, Checkout, output_of, take_demo
+    from support.checkout import PRINTED, Checkout, take_demo
 
     base = tmp_path_factory.getbasetemp()
     note = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "printed"
@@ -164,8 +189,7 @@ def printed(new_checkout, tmp_path_factory):
         if not note.exists():
             checkout = new_checkout("printed")
             take_demo(checkout.path, PRINTED, without=["demo_*"])
-            done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
-            assert done.returncode == 0, output_of(done)
+            checkout.make("published", "results/demo/reproduction/published.csv")
             note.write_text(str(checkout.path))
     return Checkout(Path(note.read_text()))
 
@@ -181,8 +205,7 @@ def built(new_checkout):
     checkout = new_checkout("built")
     shutil.copy(checkout.path / DEMO, checkout.path / CAMPAIGN)
     take_demo(checkout.path, WHOLE)
-    done = checkout.snakemake("all", "report")
-    assert done.returncode == 0, output_of(done)
+    done = checkout.make("all", "report")
     checkout.last_output = output_of(done)
     return checkout
 
@@ -190,10 +213,8 @@ def built(new_checkout):
 @pytest.fixture(scope="session")
 def evidence(built):
     """The finished campaign, with the comparisons and the crate."""
-    from support.checkout import output_of
 
-    done = built.snakemake("crate")
-    assert done.returncode == 0, output_of(done)
+    built.make("crate")
     return built
 
 

@@ -17,19 +17,6 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
 from blimpworks import files
-from blimpworks.files import (
-    KEPT,
-    SILENCE,
-    atomic,
-    cells_of_any_size,
-    named_errors,
-    new_scratch,
-    rust_errors,
-    scratch,
-    temporary_path,
-    whole_directory,
-    write_text,
-)
 
 WRITER = """
 import sys, time
@@ -65,20 +52,18 @@ def end(writer):
 def write(how, path, monkeypatch):
     """The same product is written again, in this process."""
     if how == "atomic":
-        write_text(path, "whole")
+        files.write_text(path, "whole")
     elif how == "scratch":
         monkeypatch.setattr("tempfile.tempdir", str(path.parent))
-        with scratch(path.name):
+        with files.scratch(path.name):
             pass
     else:
-        with whole_directory(path) as temporary:
+        with files.whole_directory(path) as temporary:
             (temporary / "page").write_text("whole")
 
 
 @pytest.mark.parametrize("how", ["atomic", "whole_directory", "scratch"])
-def test_the_next_run_removes_what_a_killed_one_left_and_nothing_of_a_living_one(
-    how, tmp_path, monkeypatch
-):
+def test_a_run_removes_what_a_killed_one_left_but_nothing_of_a_living(how, tmp_path, monkeypatch):
     path = tmp_path / "product"
     living, kept = start(how, path)
     killed, left = start(how, path)
@@ -94,49 +79,46 @@ def test_the_next_run_removes_what_a_killed_one_left_and_nothing_of_a_living_one
     assert [each.name for each in tmp_path.iterdir()] == (["product"] if how != "scratch" else [])
 
 
-def other_machine(path):
-    return re.sub(r"\.[0-9a-f]{8}-", ".01234567-", str(path))
-
-
 def test_a_process_of_another_machine_is_not_looked_up_here(tmp_path):
     path = tmp_path / "product"
-    theirs = Path(other_machine(temporary_path(path)).replace(f"-{os.getpid()}.", "-4194303."))
+    ours = re.sub(r"\.[0-9a-f]{8}-", ".01234567-", str(files.temporary_path(path)))
+    theirs = Path(ours.replace(f"-{os.getpid()}.", "-4194303."))
     theirs.write_text("half")
-    write_text(path, "whole")
+    files.write_text(path, "whole")
     assert theirs.exists()
-    long_ago = time.time() - SILENCE - 60
+    long_ago = time.time() - files.SILENCE - 60
     os.utime(theirs, (long_ago, long_ago))
-    write_text(path, "whole")
+    files.write_text(path, "whole")
     assert not theirs.exists()
 
 
 def test_what_only_has_a_similar_name_stays(tmp_path):
-    dead = temporary_path(tmp_path / "product").name.replace(str(os.getpid()), "4194303")
+    dead = files.temporary_path(tmp_path / "product").name.replace(str(os.getpid()), "4194303")
     others = [dead.replace(".product.", ".products."), ".product.old.tmp", "product.tmp"]
     for name in others:
         (tmp_path / name).write_text("precious")
-    write_text(tmp_path / "product", "whole")
+    files.write_text(tmp_path / "product", "whole")
     assert {each.name for each in tmp_path.iterdir()} == {"product", *others}
 
 
 def test_a_scratch_directory_that_is_to_be_kept_outlives_its_process(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_is_dead", lambda _: True)
     for keep in (True, False):
-        folder = new_scratch("server", tmp_path)
+        folder = files.new_scratch("server", tmp_path)
         if keep:
-            (folder / KEPT).touch()
-        new_scratch("server", tmp_path)
+            (folder / files.KEPT).touch()
+        files.new_scratch("server", tmp_path)
         assert folder.exists() == keep
 
 
 def test_an_old_directory_stays_until_the_new_one_is_whole(tmp_path):
     site = tmp_path / "site"
     for text in ("old", "new"):
-        with whole_directory(site) as folder:
+        with files.whole_directory(site) as folder:
             (folder / f"{text}.html").write_text(text)
             assert not (site / "new.html").exists()
     assert [each.name for each in site.iterdir()] == ["new.html"]
-    with pytest.raises(FileNotFoundError), whole_directory(site) as folder:
+    with pytest.raises(FileNotFoundError), files.whole_directory(site) as folder:
         copyfile(site / "new.html", folder / "nowhere" / "new.html")
     assert [each.name for each in tmp_path.rglob("*")] == ["site", "new.html"]
 
@@ -162,33 +144,28 @@ def copied(path):
 
 @pytest.mark.parametrize("write", [fill, tensors, tokens, copied])
 def test_a_full_disk_names_the_file_that_did_not_fit(write, small_disk):
-    with pytest.raises(OSError, match="No space left") as full, atomic(small_disk / "x") as path:
+    full_disk = pytest.raises(OSError, match="No space left")
+    with full_disk as full, files.atomic(small_disk / "x") as path:
         write(path)
     assert (full.value.filename, full.value.filename2) == (str(small_disk / "x"), None)
     (small_disk / "first").write_text("fits")
     time.sleep(0.02)
     second = small_disk / "second"
-    with (
-        pytest.raises(OSError, match="No space left") as full,
-        named_errors(small_disk),
-        rust_errors(second),
-    ):
+    full_disk = pytest.raises(OSError, match="No space left")
+    with full_disk as full, files.named_errors(small_disk), files.rust_errors(second):
         write(second)
     assert full.value.filename == str(second)
     second.unlink(missing_ok=True)
-    with (
-        pytest.raises(OSError, match="No space left") as full,
-        whole_directory(small_disk / "folder") as folder,
-        rust_errors(folder / "page"),
-    ):
-        write(folder / "page")
-    assert full.value.filename == str(small_disk / "folder" / "page")
+    folder, full_disk = small_disk / "folder", pytest.raises(OSError, match="No space left")
+    with full_disk as full, files.whole_directory(folder) as new, files.rust_errors(new / "page"):
+        write(new / "page")
+    assert full.value.filename == str(folder / "page")
     assert [each.name for each in small_disk.iterdir()] == ["first"]
 
 
 def test_cells_of_any_size_are_read_within_its_block_alone():
     row = "x" * 2 * csv.field_size_limit()
-    with cells_of_any_size():
+    with files.cells_of_any_size():
         assert next(csv.reader([row])) == [row]
     with pytest.raises(csv.Error, match="field limit"):
         next(csv.reader([row]))

@@ -21,7 +21,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import below, relative
 from blimpworks.interop.crate.tables import copy_tables
-from blimpworks.models.checkpoint import Checkpoint, Trained, read_checkpoint
+from blimpworks.models.checkpoint import Trained, read_checkpoint, trained_checkpoint
 from blimpworks.retrieval.sources import Pin, retrieve
 from blimpworks.strict import PathComponent, PerhapsWithin, Within
 from support.declared_kit import CSV
@@ -125,7 +125,7 @@ def test_a_checkpoint_that_names_files_elsewhere_is_refused(tmp_path):
     seal = tmp_path / "model" / "checkpoint.json"
     seal.parent.mkdir()
     trained = Trained(recipe="r", settings={}, seed=None, text_sha256="0" * 64)
-    described = Checkpoint(name="m", scope="eng", architecture="ngram", source=trained)
+    described = trained_checkpoint("m", "eng", "ngram", trained)
     files = {"../secret": sha256(b"s").hexdigest()}
     seal.write_text(json.dumps(described.model_dump() | {"files": files}))
     with pytest.raises(UserError, match="a name must stay below its directory"):

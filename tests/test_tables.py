@@ -8,57 +8,42 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from blimpworks import tables as schemas
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp import tables as rooms
 from blimpworks.records.digest import DATA_FILE, _direct
-from blimpworks.tables import (
-    INT,
-    LABEL,
-    MARK,
-    count_rows,
-    open_parquet,
-    read_parquet,
-    read_schema,
-    read_table,
-    write_frame,
-    write_parquet,
-    write_rows,
-)
 
 
 @pytest.fixture
 def schema(tmp_path):
     (tmp_path / "counts.tsv").write_text("column\tkind\nlang\tlabel\nn\tint\n", "utf-8")
-    return read_schema(str(tmp_path / "tables.py"), "counts.tsv")
+    return schemas.read_schema(str(tmp_path / "tables.py"), "counts.tsv")
 
 
 def test_a_schema_beside_a_module_is_called_after_its_file(schema):
     assert (schema.name, schema.open) == ("counts", False)
-    assert schema.columns == (("lang", LABEL), ("n", INT))
+    assert schema.columns == (("lang", schemas.LABEL), ("n", schemas.INT))
 
 
 def test_a_schema_with_a_base_is_of_its_kind_with_more_columns(schema, tmp_path):
     (tmp_path / "more.tsv").write_text("column\tkind\nbetween\tlist of string\n", "utf-8")
-    wider = read_schema(str(tmp_path / "tables.py"), "more.tsv", schema)
+    wider = schemas.read_schema(str(tmp_path / "tables.py"), "more.tsv", schema)
     assert (wider.name, wider.names) == ("counts", ["lang", "n", "between"])
 
 
 def test_an_unknown_kind_of_column_is_refused(tmp_path):
     (tmp_path / "odd.tsv").write_text("column\tkind\nn\tinteger\n", "utf-8")
     with pytest.raises(KeyError, match="integer"):
-        read_schema(str(tmp_path / "tables.py"), "odd.tsv")
+        schemas.read_schema(str(tmp_path / "tables.py"), "odd.tsv")
 
 
 def test_rows_and_frames_are_written_without_what_the_schema_lacks(schema, tmp_path):
     rows = [{"lang": "eng", "n": 1, "more": "x"}, {"lang": "deu", "n": 2, "more": "y"}]
-    write_rows(rows, schema, tmp_path / "rows.parquet")
-    write_frame(pd.DataFrame(rows), schema, tmp_path / "frame.parquet")
-    tables = [read_table(schema, tmp_path / f"{name}.parquet") for name in ("rows", "frame")]
-    assert (
-        tables[0].to_pylist()
-        == tables[1].to_pylist()
-        == [{"lang": "eng", "n": 1}, {"lang": "deu", "n": 2}]
-    )
+    schemas.write_rows(rows, schema, tmp_path / "rows.parquet")
+    schemas.write_frame(pd.DataFrame(rows), schema, tmp_path / "frame.parquet")
+    paths = [tmp_path / "rows.parquet", tmp_path / "frame.parquet"]
+    ours, theirs = (schemas.read_table(schema, path).to_pylist() for path in paths)
+    assert ours == theirs == [{"lang": "eng", "n": 1}, {"lang": "deu", "n": 2}]
 
 
 def test_a_schemas_file_counts_among_the_code_that_reads_it():
@@ -85,14 +70,14 @@ METADATA = {b"blimpworks": b'{"table": "scores", "made_by": null}'}
 def path(tmp_path_factory):
     """A table in a file."""
     path = tmp_path_factory.mktemp("parquet") / "table.parquet"
-    write_parquet(TABLE.replace_schema_metadata(METADATA), path)
+    schemas.write_parquet(TABLE.replace_schema_metadata(METADATA), path)
     return path
 
 
 def test_a_table_comes_back_as_it_was_written(path):
-    assert read_parquet(path).equals(TABLE, check_metadata=False)
-    assert read_parquet(path, ["margin"]).column_names == ["margin"]
-    assert count_rows(path) == len(TABLE)
+    assert schemas.read_parquet(path).equals(TABLE, check_metadata=False)
+    assert schemas.read_parquet(path, ["margin"]).column_names == ["margin"]
+    assert schemas.count_rows(path) == len(TABLE)
 
 
 def test_other_readers_read_it_too(path):
@@ -101,7 +86,7 @@ def test_other_readers_read_it_too(path):
 
 
 def test_the_same_table_has_the_same_bytes(path, tmp_path):
-    write_parquet(TABLE.replace_schema_metadata(METADATA), tmp_path / "again.parquet")
+    schemas.write_parquet(TABLE.replace_schema_metadata(METADATA), tmp_path / "again.parquet")
     assert (tmp_path / "again.parquet").read_bytes() == path.read_bytes()
 
 
@@ -109,7 +94,7 @@ def test_the_same_table_has_the_same_bytes(path, tmp_path):
 def test_no_flipped_bit_is_read_as_other_data(part, path, tmp_path):
     content = path.read_bytes()
     footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    seal = content.rindex(MARK, 0, footer)
+    seal = content.rindex(schemas.MARK, 0, footer)
     first, end = {
         "pages": (0, seal),
         "checksum": (seal, footer),
@@ -126,19 +111,19 @@ def test_no_flipped_bit_is_read_as_other_data(part, path, tmp_path):
         # The same size, and perhaps the same time: what was seen of it before must not count.
         os.utime(damaged, (number + 1, number + 1))
         with pytest.raises(UserError, match=r"damaged.parquet.*; expected a table in Parquet"):
-            read_parquet(damaged)
+            schemas.read_parquet(damaged)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 7, 100, -1, -9, -60])
 def test_a_table_that_was_cut_short_is_refused(cut, path, tmp_path):
     (tmp_path / "cut.parquet").write_bytes(path.read_bytes()[:cut])
     with pytest.raises(UserError, match=r"cut.parquet: "):
-        read_parquet(tmp_path / "cut.parquet")
+        schemas.read_parquet(tmp_path / "cut.parquet")
 
 
 def test_a_table_of_another_tool_is_read_too(tmp_path):
     pq.write_table(TABLE, tmp_path / "plain.parquet")
-    assert read_parquet(tmp_path / "plain.parquet").equals(TABLE, check_metadata=False)
+    assert schemas.read_parquet(tmp_path / "plain.parquet").equals(TABLE, check_metadata=False)
 
 
 def test_the_message_says_what_was_expected_and_what_to_do(tmp_path):
@@ -146,10 +131,10 @@ def test_the_message_says_what_was_expected_and_what_to_do(tmp_path):
     expected = r"no.parquet: .*; expected the cells. Build it\.$"
     with (
         pytest.raises(UserError, match=expected),
-        open_parquet(tmp_path / "no.parquet", "the cells", "Build it."),
+        schemas.open_parquet(tmp_path / "no.parquet", "the cells", "Build it."),
     ):
         pass
     with pytest.raises(UserError, match="does not exist"):
-        read_parquet(tmp_path / "none.parquet")
+        schemas.read_parquet(tmp_path / "none.parquet")
     with pytest.raises(UserError, match=r"is a directory|damaged"):
-        read_parquet(tmp_path)
+        schemas.read_parquet(tmp_path)

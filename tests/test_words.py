@@ -75,11 +75,8 @@ RULES = [vague_names, opening_clauses, long_sentences, documented_one_liners]
 
 @pytest.mark.parametrize("rule", RULES)
 def test_names_and_docstrings_follow_the_rule(rule):
-    found = [
-        f"{path.relative_to(ROOT)}:{line}: {text}"
-        for path, tree in TREES.items()
-        for line, text in rule(tree)
-    ]
+    hits = ((p.relative_to(ROOT), line, text) for p, t in TREES.items() for line, text in rule(t))
+    found = [f"{path}:{line}: {text}" for path, line, text in hits]
     assert not found, "see CONTRIBUTING.md, 'Words'\n" + "\n".join(found)
 
 

@@ -5,10 +5,12 @@ import errno
 import lzma
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
 
 LONGEST_UNSHORTENED = 299
 """Characters of a sentence above which its long words, quoted values and lists are shortened."""
@@ -49,6 +51,12 @@ def shortened(sentence: str) -> str:
     return sentence
 
 
+def few(names: Sequence[str], most: int) -> str:
+    """Return at most so many names, and the number of others, as "a, b and 3 more"."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 class UserError(Exception):
     """Bad input, described in one sentence.
 
@@ -74,6 +82,18 @@ class OutOfTime(Exception):
 
     The message says how far it came. The command line prints it and exits with 75 (try again).
     """
+
+
+def find(values: Mapping[str, Value], name: str, noun: str, remedy: str = "") -> Value:
+    """Return the value of a name, such as that of an engine (``noun``).
+
+    Raises UserError, with all names and the sentence ``remedy``, for an unknown name.
+    """
+    if name not in values:
+        names = ", ".join(values) or "none"
+        message = f"{noun} {name!r} is unknown; expected one of {names}. {remedy}"
+        raise UserError(message.strip())
+    return values[name]
 
 
 def fault_of(error: Exception) -> str:

@@ -3,12 +3,7 @@
 import pandas as pd
 import pytest
 
-from blimpworks.analysis.baselines import (
-    BASELINE_COLUMNS,
-    baseline_rows,
-    frequency_code,
-    one_row_per_item,
-)
+from blimpworks.analysis import baselines
 from blimpworks.benchmarks.predictions import chance_of
 
 PLACE = {"lang": "eng", "phenomenon": "p", "paradigm": "p"}
@@ -28,8 +23,8 @@ PLACE = {"lang": "eng", "phenomenon": "p", "paradigm": "p"}
 )
 def test_baselines_of_a_paradigm(items, expected):
     rows = [{"good": "a", "bad": "a", **item} for item in items]
-    found = baseline_rows(pd.DataFrame([{**PLACE, **row} for row in rows]))
-    assert [*found.columns] == [*BASELINE_COLUMNS]
+    found = baselines.baseline_rows(pd.DataFrame([{**PLACE, **row} for row in rows]))
+    assert [*found.columns] == [*baselines.BASELINE_COLUMNS]
     assert {r.baseline: (r.correct, r.n) for r in found.itertuples()} == expected
 
 
@@ -38,7 +33,7 @@ def test_baselines_of_a_paradigm(items, expected):
     [("eng", "en"), ("hrv", "sh"), ("arb", "ar"), ("khm", None), ("afr", None), ("nno", None)],
 )
 def test_frequencies_are_never_those_of_another_language(lang, code):
-    assert frequency_code(lang) == code
+    assert baselines.frequency_code(lang) == code
 
 
 @pytest.mark.parametrize(
@@ -58,7 +53,7 @@ def test_chance_of_predictions(formulas, chance):
 )
 def test_conditions_of_an_item_are_counted_once_where_they_are_options(more, expected):
     rows = [{**PLACE, "good": "a", "bad": "a", "item": item, **more} for item in "iijj"]
-    found = baseline_rows(one_row_per_item(pd.DataFrame(rows)))
+    found = baselines.baseline_rows(baselines.one_row_per_item(pd.DataFrame(rows)))
     assert [(r.baseline, r.correct, r.n) for r in found.itertuples()] == expected
 
 
@@ -67,8 +62,6 @@ def test_an_item_and_its_translation_are_two_items():
         {**PLACE, "lang": lang, "good": "a", "bad": "a", "item": "i", "alternatives": 2}
         for lang in ("eng", "eng", "deu", "deu")
     ]
-    found = baseline_rows(one_row_per_item(pd.DataFrame(rows)))
-    assert [(r.lang, r.correct, r.n) for r in found.itertuples()] == [
-        ("eng", 0.5, 1),
-        ("deu", 0.5, 1),
-    ]
+    found = baselines.baseline_rows(baselines.one_row_per_item(pd.DataFrame(rows)))
+    each = [(r.lang, r.correct, r.n) for r in found.itertuples()]
+    assert each == [("eng", 0.5, 1), ("deu", 0.5, 1)]

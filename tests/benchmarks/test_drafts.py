@@ -156,10 +156,16 @@ def pin(folder, *options):
 @pytest.mark.usefixtures("hub")
 def test_the_split_of_a_data_set_is_pinned_at_its_commit(tmp_path):
     path = declare(tmp_path / "toy", {"a.csv": CSV}, data=[PAIRS])
+    present = {"name": "toy/b.csv", "kind": "toy", "version": "1", "git_blob": COMMIT}
+    present |= {"url": f"https://x/{COMMIT}/b.csv", "licence": "CC0-1.0", "mirror": "toy/b.csv"}
+    table = dict.fromkeys(("lang", "sha256", "bytes"), "") | present
+    text = "".join("\t".join(cells) + "\n" for cells in (table, table.values()))
+    (path.parent / "sources.tsv").write_text(text)
     done = pin(path.parent, "owner/set", "--revision=main", "--split=test")
     assert done.exit_code == 0, done.exception
     head, *lines = (path.parent / "sources.tsv").read_text().splitlines()
     rows = [dict(zip(head.split("\t"), line.split("\t"), strict=True)) for line in lines]
+    assert rows.pop(0) == table
     assert [(row["name"], row["sha256"]) for row in rows] == [
         ("toy/data/test-00000-of-00001.parquet", LARGE),
         ("toy/pairs/test.csv", hashlib.sha256(CSV.encode()).hexdigest()),

@@ -19,9 +19,8 @@ from blimpworks.benchmarks.exhibits.heat_maps import SMALL
 from blimpworks.benchmarks.exhibits.judgements import MOST_ITEMS, hardest
 from blimpworks.campaign.paper import FORMATS
 from blimpworks.errors import UserError
-from blimpworks.exhibits import formulas as basic
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.formulas import declared, formula_of, select_rows
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_rows, write_table
 from support.cells_kit import check_cells, plain, sources_of
@@ -163,18 +162,6 @@ def built(name, tables, labels, folder, formats=None):
     return build_exhibit(spec, given, labels, folder / f"{name}.cells.parquet", outputs), outputs
 
 
-@pytest.fixture(autouse=True)
-def own_formulas(monkeypatch):
-    """Formulas are looked up among those of all papers and of declared benchmarks."""
-    modules = [*basic.formula_modules(), view]
-    monkeypatch.setattr(basic, "formula_modules", lambda: iter(modules))
-    for cached in (declared, formula_of):
-        cached.cache_clear()
-    yield
-    for cached in (declared, formula_of):
-        cached.cache_clear()
-
-
 @pytest.fixture(scope="module")
 def campaigns(tmp_path_factory):
     """Tables of a shape, made when they are first asked for."""
@@ -195,6 +182,7 @@ SHAPES = {
     "three": Shape(THREE, TWELVE, n=20),
     "single": Shape({"large": 0.8}, ONE),
     "one_paradigm": Shape(THREE, ONE),
+    "odd": Shape({"large": 0.8}, {"<script> all": [r"$\x$ {id}"]}, layout="sentences"),
     "forty": Shape(FORTY, TWELVE, n=4),
     "languages": Shape(THREE, TWELVE, ("eng", "rus", "tur", "zho", "ara")),
     "sentences": Shape(THREE, TWELVE, ("eng", "ara"), layout="sentences"),
@@ -221,7 +209,7 @@ def accuracies(tables, **where):
 
 LAYOUTS = ("sentences", "conditions")
 AGAIN = [("three", name) for name in MEASURED if name != "acceptability"]
-AGAIN += product(LAYOUTS, ("phenomena", "paradigms", "people", "worst"))
+AGAIN += product(LAYOUTS, ("phenomena", "people", "worst"))
 AGAIN += [("sentences", "acceptability"), *product(["released"], PUBLISHED)]
 
 
@@ -240,13 +228,12 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_each_exhibit_can_do_with_one_model_and_one_paradigm_of_any_name(tmp_path, name):
-    shape = Shape({"large": 0.8}, {"<script> all": [r"$\x$ {id}"]}, layout="sentences")
-    labels = labels_of(shape)
+def test_each_exhibit_can_do_with_one_model_and_one_paradigm_of_any_name(campaigns, tmp_path, name):
+    labels = labels_of(SHAPES["odd"])
     facts = {**labels.facts, "benchmark": labels.facts["benchmark"] | {"label": r"$\x$ {id}"}}
     names = {"models": {"large": "100 % a_b & c|d <b>"}, "languages": {"eng": "{id} <b>"}}
-    tables = simulate(tmp_path, shape)
-    exhibit, outputs = built(name, tables, replace(labels, facts=facts, **names), tmp_path)
+    labels = replace(labels, facts=facts, **names)
+    exhibit, outputs = built(name, campaigns("odd"), labels, tmp_path)
     assert not exhibit.bold
     assert r"$\x$ {id}" in exhibit.title
     for path in outputs:
@@ -339,6 +326,7 @@ def released(tmp_path):
     write_rows(perplexities, MODEL_PERPLEXITIES, of_models)
     released_tables = {"accuracies": [path], "model_perplexities": [of_models]}
     labels = replace(labels_of(shape, source="published"), models={"gpt": "GPT"}, method="printed")
+    labels.facts["benchmark"]["seeds"] = True
     return released_tables, labels
 
 
@@ -367,6 +355,26 @@ def test_seeds_of_a_released_model_share_a_column_with_their_mean(released, tmp_
     rows = [(c.row, c.printed) for c in exhibit.cells]
     assert rows[:3] == [("GPT", True), ("rnn_lg", True), ("rnn_lg_1", False)]
     assert "faint points" in exhibit.caption
+
+
+def test_released_models_with_a_size_in_their_names_have_a_column_each(released, tmp_path):
+    tables, labels = released
+    labels.facts["benchmark"]["seeds"] = False
+    exhibit, _ = built("phenomena", tables, labels, tmp_path)
+    overall = [c.column for c in exhibit.cells if c.row == "All" and c.low is not None]
+    assert {*SEEDS} <= {*overall}
+
+
+def test_models_never_share_a_column_with_people_counts_or_baselines(campaigns, tmp_path):
+    labels = replace(
+        labels_of(SHAPES["three"]), models=dict(zip(THREE, ("People", "n", "Longer"), strict=True))
+    )
+    for name in ("phenomena", "people"):
+        exhibit, _ = built(name, campaigns("three"), labels, tmp_path)
+        columns = {c.column for c in exhibit.cells}
+        assert columns >= {"People (small)", "n (middle)", "Longer (large)"}
+        assert [*exhibit.layout().columns].count("n") == 1
+        assert ("People" in columns) == (name == "people")
 
 
 def test_perplexities_belong_to_models_by_name_or_by_its_parts(released, tmp_path):

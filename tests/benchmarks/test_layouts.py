@@ -30,12 +30,15 @@ def zipped(**files: str) -> bytes:
     return buffer.getvalue()
 
 
-def tarred(suffix: str) -> bytes:
+def tarred(suffix: str, link: bytes = tarfile.LNKTYPE) -> bytes:
+    """An archive with a file, and a link to it, which alone fits the pattern of members."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=f"w:{suffix}") as archive:
-        entry = tarfile.TarInfo("data/agreement.csv")
+        entry, linked = tarfile.TarInfo("data/first"), tarfile.TarInfo("data/agreement.csv")
         entry.size = len(CSV.encode())
         archive.addfile(entry, io.BytesIO(CSV.encode()))
+        linked.type, linked.linkname = link, "first" if link == tarfile.SYMTYPE else "data/first"
+        archive.addfile(linked)
     return buffer.getvalue()
 
 
@@ -71,7 +74,7 @@ FILES = {
     "a.zip": zipped(agreement=CSV),
     "a.tar.gz": tarred("gz"),
     "a.tar.xz": tarred("xz"),
-    "a.tar": tarred(""),
+    "a.tar": tarred("", tarfile.SYMTYPE),
 }
 
 

@@ -67,9 +67,13 @@ def test_models_that_are_scored_in_another_way_are_not_those_in_print():
     scoring = {"dtype": "float16", "first_token": "skip"}
     models = basis("blimp", scoring=scoring)["models"]
     assert models["gpt2"] == "scored with dtype float16 and first token skip"
+    assert "phi-4" not in basis("lmentry")["models"]
+    answers = {"scoring": scoring, "lmentry": {"answers": {"max_tokens": 9}}}
+    models = basis("lmentry", **answers)["models"]
+    assert models["phi-4"] == "answered with dtype float16 and max tokens 9"
     assert models["blimp-5gram"] == "a model trained here"
     # Prompts are answered, not scored.
-    assert "gpt2" not in basis("lmentry", scoring=scoring)["models"]
+    assert "gpt2" not in basis("lmentry", scoring={"first_token": "skip"})["models"]
 
 
 def test_the_commit_that_a_branch_is_locked_to_is_the_same_model(tmp_path, monkeypatch):

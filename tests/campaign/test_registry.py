@@ -8,18 +8,8 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from blimpworks.campaign import registry
-from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.paper import ExhibitSpec, read_specs
-from blimpworks.campaign.registry import (
-    CORE_TABLES,
-    benchmarks,
-    exhibits,
-    find_benchmark,
-    find_paper,
-    papers,
-    table_kind,
-)
-from blimpworks.campaign.scoring_jobs import languages_of
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 
@@ -34,45 +24,34 @@ def test_no_shared_file_names_a_paper():
     listed = subprocess.check_output(command, cwd=REPOSITORY, text=True).splitlines()
     files = {name: REPOSITORY / name for name in listed if not ROOMS.match(name)}
     texts = {name: path.read_text("utf-8") for name, path in files.items() if path.is_file()}
-    assert not {
-        name: found for name in texts if (found := NAMES.findall(CALLED.sub("", texts[name])))
-    }
+    assert not {n: found for n in texts if (found := NAMES.findall(CALLED.sub("", texts[n])))}
 
 
 def test_papers_come_in_the_order_in_which_reports_have_them():
-    in_code = [name for name, paper in papers().items() if not paper.needs_benchmark]
+    in_code = [name for name, paper in registry.papers().items() if not paper.needs_benchmark]
     assert in_code[:5] == ["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
-    assert [*benchmarks()][:3] == ["multiblimp", "clams", "blimp"]
+    assert [*registry.benchmarks()][:3] == ["multiblimp", "clams", "blimp"]
 
 
-@pytest.mark.parametrize("name", exhibits())
+@pytest.mark.parametrize("name", registry.exhibits())
 def test_every_kind_of_table_and_every_fact_that_an_exhibit_names_is_known(name):
-    spec = exhibits()[name]
-    paper = find_paper(spec.paper)
-    assert {*spec.needs, *spec.optional, *spec.published} <= {*CORE_TABLES, *paper.tables}
+    spec = registry.exhibits()[name]
+    paper = registry.find_paper(spec.paper)
+    assert {*spec.needs, *spec.optional, *spec.published} <= {*registry.CORE_TABLES, *paper.tables}
     assert {*spec.facts} <= paper.facts.keys()
 
 
-@pytest.mark.parametrize(
-    ("find", "message"),
-    [
-        (find_benchmark, "benchmark 'nope' is unknown; expected one of multiblimp"),
-        (registry.paper_of, "benchmark 'nope' is unknown; expected one of multiblimp"),
-        (
-            lambda name: languages_of(campaign_model()(campaign="x"), None, name),
-            "benchmark 'nope' is unknown; expected one of multiblimp",
-        ),
-        (lambda name: table_kind("clams", name), "paper 'clams': an exhibit names the kind of tab"),
-    ],
-    ids=["benchmark", "paper", "languages", "table"],
-)
-def test_an_unknown_name_is_one_sentence(find, message):
-    with pytest.raises(UserError, match=rf"^{message}.+\.$"):
-        find("nope")
+def test_an_unknown_name_is_one_sentence():
+    languages = CampaignSelection(None, None, {}).item_languages
+    for find in (registry.find_benchmark, registry.paper_of, languages):
+        with pytest.raises(UserError, match=r"^benchmark 'nope' is unknown; expected one of .+\.$"):
+            find("nope")
+    with pytest.raises(UserError, match=r"^paper 'clams': the kind of table 'nope' is unk.+\.$"):
+        registry.table_kind("clams", "nope")
 
 
 def test_a_paper_called_like_a_key_of_every_campaign_is_one_sentence(monkeypatch):
-    paper = replace(find_paper("clams"), name="models", benchmarks=())
+    paper = replace(registry.find_paper("clams"), name="models", benchmarks=())
     monkeypatch.setattr(registry, "_load", lambda entry: paper)
     monkeypatch.setattr(registry.pkgutil, "iter_modules", lambda _: [])
     with pytest.raises(UserError, match="'models' is a key of every campaign"):
@@ -118,11 +97,7 @@ def test_a_row_names_an_exhibit_what_it_needs_and_its_function(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ((HEADINGS.replace("needs", "need"), ROW), r"specs.tsv:1: unknown columns: need; missing"),
         (("name\tkind\tfunction\ttitle", ROW), r"specs.tsv:1: .*missing columns: needs. Expected"),
-        ((HEADINGS, f"{ROW}\tmore"), r"specs.tsv:2: more cells than headings"),
-        ((HEADINGS, "fig1\tfigure"), r"specs.tsv:2: fewer cells than headings"),
-        ((HEADINGS, ROW, ROW.removesuffix("yes")), r"specs.tsv: name 'fig1' stands in 2 rows"),
         ((HEADINGS, ROW.replace("figure", "plot")), r"specs.tsv:2: column 'kind' is 'plot'.*table"),
         ((HEADINGS, ROW.replace(":", ".")), r"specs.tsv:2: column 'function' is 'curves.draw'"),
         ((HEADINGS, ROW.replace(":", ":1")), r"specs.tsv:2: column 'function' is 'curves:1draw'"),

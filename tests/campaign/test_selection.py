@@ -5,21 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import refused
-from blimpworks.campaign.scoring_jobs import available, check_runs, every_job
+from blimpworks.campaign.scoring_jobs import available
 from blimpworks.cluster.needs import expected_items
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 
 
 def selected(**settings):
-    campaign = check_campaign({"campaign": "mine"} | settings, "mine.yaml")
-    catalogue = load_catalogue(campaign)
-    return campaign, catalogue, groups_of_models(campaign, catalogue)
+    return Layout.of(check_campaign({"campaign": "mine"} | settings, "mine.yaml"))
 
 
 TABLES = {name: f"config/demo/{name}.tsv" for name in ("treebanks", "sources")}
@@ -28,7 +24,7 @@ DEMO |= {"mirror": "config/demo/data", "catalogue": TABLES}
 
 
 def models_of(**settings):
-    return selected(**DEMO | settings)[1].models
+    return selected(**DEMO | settings).catalogue.models
 
 
 def test_a_path_is_a_model_of_the_campaigns_name_beside_those_of_the_table():
@@ -73,9 +69,7 @@ def covered(tmp_path, named):
         writer.writerow(own)
     settings = {"benchmarks": ["multiblimp"], "languages": ["deu", "eng", "fra"]}
     settings |= {"catalogue": {"models": str(path)}, "models": [MODEL]}
-    campaign, catalogue, groups = selected(**settings)
-    layout = Layout(campaign, catalogue, catalogue, groups)
-    return tuple(layout.covered_by(MODEL, "multiblimp"))
+    return selected(**settings).covered_by(MODEL, "multiblimp")
 
 
 @pytest.mark.parametrize(
@@ -111,9 +105,9 @@ LIMITED |= {"models": ["ngram-5"], "training": {"recipes": {"ngram": {"kind": "n
 
 def expected(**settings):
     """Items to expect of each table that the campaign's model scores."""
-    campaign, catalogue, groups = selected(**LIMITED | settings)
-    [part] = every_job(campaign, catalogue, groups)
-    items = expected_items(campaign, catalogue, part)
+    selection = selected(**LIMITED | settings)
+    [part] = selection.jobs
+    items = expected_items(selection, part)
     return {str(path): expectation.pairs for path, expectation in items.items()}
 
 
@@ -144,7 +138,7 @@ RECIPES = {"ngram": {"kind": "ngram"}, "instruct-small": {"kind": "instruct"}}
 def checked(**settings):
     """The message of a campaign that is refused; empty for one that is run."""
     try:
-        check_runs(*selected(training={"recipes": RECIPES}, **settings))
+        selected(training={"recipes": RECIPES}, **settings).check_runs()
     except UserError as error:
         return str(error)
     return ""
@@ -153,35 +147,16 @@ def checked(**settings):
 @pytest.mark.parametrize(
     ("benchmarks", "lang", "models", "says"),
     [
-        (
-            *("multiblimp", "deu", "gpt2"),
-            "model 'gpt2' of campaign 'mine' runs on none of its benchmarks (multiblimp: the model "
-            "is of blimp alone (column papers)). Take it out of models",
-        ),
-        (
-            *("multiblimp lmentry", "deu", "ngram-5"),
-            "benchmark 'lmentry' of campaign 'mine' is run with none of its models (ngram-5: it "
-            "has prompts",
-        ),
-        (
-            *("lmentry", "deu", "ngram-5"),
-            "lmentry: it has prompts, which ngram models cannot answer with kenlm",
-        ),
-        (
-            *("multiblimp", "deu", "instruct-small"),
-            "it has sentences to score, and the model is trained to answer prompts alone",
-        ),
-        (
-            *("multiblimp", "xpg", "goldfish"),
-            "it exists for the languages of 'goldfish' (column languages) alone",
-        ),
+        ("multiblimp", "deu", "gpt2", "model 'gpt2' of campaign 'mine' runs on none of its bench"),
+        ("multiblimp", "deu", "gpt2", "the model is of blimp alone (column papers)). Take it out"),
+        ("multiblimp lmentry", "deu", "ngram-5", "'lmentry' of campaign 'mine' is run with none"),
+        ("lmentry", "deu", "ngram-5", "it has prompts, which ngram models cannot answer with ken"),
+        ("multiblimp", "deu", "instruct-small", "the model is trained to answer prompts alone"),
+        ("multiblimp", "xpg", "goldfish", "it exists for the languages of 'goldfish' (column l"),
         ("multiblimp", "deu", "ngram5", "Did you mean 'ngram-5'?"),
         ("multiblimp", "Germn", "", "Did you mean 'deu'?"),
         ("multiblimp", "deu", "Llama-3.1-8b", "Did you mean 'llama-3.1-8b'?"),
-        (
-            *("multiblimp", "deu", "ngram-5 ngram-5"),
-            "key 'models' is ['ngram-5', 'ngram-5']: 'ngram-5' stands there twice; keep one",
-        ),
+        ("multiblimp", "deu", "ngram-5 ngram-5", "'ngram-5' stands there twice; keep one"),
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_with_the_reason(benchmarks, lang, models, says):
@@ -200,7 +175,8 @@ def test_what_can_be_run_is_let_through(benchmarks, models):
 
 @pytest.mark.parametrize(("unpinned", "retrieved"), [("error", 1), ("skip", 0)])
 def test_a_file_without_a_checksum_is_left_out_only_where_the_campaign_says_so(unpinned, retrieved):
-    campaign, catalogue, _ = selected(**DEMO, unpinned=unpinned)
+    layout = selected(**DEMO, unpinned=unpinned)
+    campaign, catalogue = layout.campaign, layout.catalogue
     [row] = available(campaign, catalogue, "frequency")
     bare = row.model_copy(update={"sha256": "", "url": "https://example.org/totals.tsv"})
     catalogue = replace(catalogue, sources={row.name: bare})
@@ -209,16 +185,14 @@ def test_a_file_without_a_checksum_is_left_out_only_where_the_campaign_says_so(u
 
 def test_exhibits_that_a_campaign_cannot_make_say_why():
     def reasons(**settings):
-        campaign, _, _ = selected(**DEMO | settings)
+        campaign = selected(**DEMO | settings).campaign
         return refused(campaign, campaign.benchmarks)
 
     own = {name: {"path": f"./{name}", "parameters": n} for n, name in enumerate(("a", "b"), 1)}
-    assert "demo_suites/sizes" not in reasons(benchmarks=["demo_suites"], own_models=own)
+    suites = {"benchmarks": ["demo_suites"], "languages": ["eng"], "own_models": own}
+    assert "demo_suites/sizes" not in reasons(**suites)
     own["b"]["parameters"] = 1
-    assert (
-        "of several sizes"
-        in reasons(benchmarks=["demo_suites"], own_models=own)["demo_suites/sizes"]
-    )
+    assert "of several sizes" in reasons(**suites)["demo_suites/sizes"]
     text = reasons(benchmarks=["urblimp"], languages=["urd"], catalogue={})["urblimp/table9"]
     assert text.endswith("name their filled sheets in urblimp.annotations.")
 
@@ -226,10 +200,31 @@ def test_exhibits_that_a_campaign_cannot_make_say_why():
 def test_exhibits_that_a_campaign_omits_are_not_made():
     made = []
     for omitted in ([], ["multiblimp_fig3", "clams_fig3_published"]):
-        campaign, catalogue, groups = selected(**DEMO, omitted=omitted)
-        layout = Layout(campaign, catalogue, catalogue, groups)
+        layout = selected(**DEMO, omitted=omitted)
         made += [{s.alias for s in layout.exhibits}, {s.published_alias for s in layout.published}]
     assert made[0] - made[2] == {"multiblimp_fig3"}
     assert made[1] - made[3] == {"clams_fig3_published"}, "the other form stays"
     with pytest.raises(UserError, match=r"mine\.yaml: key 'omitted' names 'fig1', which is no exh"):
         selected(**DEMO, omitted=["fig1"])
+
+
+def test_multilingual_models_of_other_languages_share_no_training_text(tmp_path):
+    def joined(languages):
+        copy = tmp_path / "models.tsv"
+        with (REPOSITORY / "config/models.tsv").open(encoding="utf-8", newline="") as table:
+            reader = csv.DictReader(table, delimiter="\t")
+            [row] = [row for row in reader if row["name"] == "masked-small-multi"]
+        rows = [row, row | {"name": "two", "label": "Two", "languages": languages}]
+        with copy.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, reader.fieldnames, delimiter="\t", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        recipes = {"masked-small-multi": {"kind": "masked"}}
+        changes = {"languages": ["deu", "eng", "fra"], "models": [row["name"], "two"]}
+        changes |= {"training": {"recipes": recipes}}
+        settings = DEMO | changes | {"catalogue": TABLES | {"models": str(copy)}}
+        return selected(**settings).training.joined_languages()
+
+    assert joined("") == ["deu", "eng", "fra"]
+    with pytest.raises(UserError, match=r"multi in deu, eng, fra; two in deu, eng\. Expec"):
+        joined("deu,eng")

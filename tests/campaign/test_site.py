@@ -8,11 +8,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import campaign_model, drifted, load_campaign
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.campaign.settings.site import GpuKind, Site, find_site, load_site, site_file
 from blimpworks.cli import app
-from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.needs import setup_of
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 
@@ -39,8 +39,9 @@ def test_the_example_is_valid_names_every_setting_and_each_is_described():
 
 def test_the_example_runs_every_model_of_the_papers(at_root):
     site = load_site(EXAMPLE)
-    for row in load_catalogue(load_campaign(Path("config/config.yaml"))).models.values():
-        needs = needs_of(row, row.engine, row.dtype, site)
+    selection = CampaignSelection.of(load_campaign(Path("config/config.yaml")))
+    for name, row in selection.catalogue.models.items():
+        needs = setup_of(selection, name, site).needs()
         assert needs.gpus or row.engine in ("kenlm", "lstm")
 
 
@@ -52,16 +53,10 @@ def test_the_example_runs_every_model_of_the_papers(at_root):
         ({"gpus": [GPU | {"per_node": 0}]}, "key 'gpus.0.per_node' is 0"),
         ({"gpus": [GPU | {"name": "a100-sxm"}]}, "key 'gpus.0.name' is 'a100-sxm'"),
         ({"gpus": [GPU, GPU]}, "two kinds in gpus have one label"),
-        (
-            {"gpus": [GPU], "models": {"x": {"kind": "b"}}},
-            "models.x.kind is 'b', expected a label of gpus (a).",
-        ),
+        ({"gpus": [GPU], "models": {"x": {"kind": "b"}}}, "is 'b', expected a label of gpus (a)."),
         ({"cpu": {"partition": "a; rm -rf b"}}, "key 'cpu.partition' is 'a; rm -rf b'"),
         ({"extra": "$(date)"}, "key 'extra' is '$(date)'"),
-        (
-            {"extra": "--nice --comment=mine"},
-            "--comment is the job comment, which Snakemake's exec",
-        ),
+        ({"extra": "--nice --comment=mine"}, "--comment is the job comment, which Snakemake's"),
         ({"extra": "-p gpu"}, "-p is the partition, which Snakemake's executor for SLURM sets its"),
         ({"utilisation": 1.5}, "key 'utilisation' is 1.5"),
         ([], "holds no mapping; expected a description of a cluster."),

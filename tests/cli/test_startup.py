@@ -97,19 +97,14 @@ def test_a_command_of_a_paper_loads_no_other_paper_and_no_campaign():
         assert "blimpworks.cli" in modules_for(*words)
 
 
-WITHOUT_PANDAS = sorted(
-    {
+@pytest.mark.slow
+def test_commands_that_leave_pandas_out_do_without_it():
+    modules = {
         entry.partition(":")[0]
         for declared in declared_commands().values()
         if not declared.pandas
         for command in declared.commands.values()
         for entry in command.entries
     }
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", WITHOUT_PANDAS)
-def test_commands_that_leave_pandas_out_do_without_it(module):
     hidden = "from blimpworks.cli import _NoPandas\nsys.meta_path.insert(0, _NoPandas())"
-    run(f"import sys\n{hidden}\nimport {module}")
+    run(f"import sys\n{hidden}\nimport {', '.join(sorted(modules))}")

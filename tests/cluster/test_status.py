@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from blimpworks import cli
-from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.scoring_jobs import ScoringJob, every_job
+from blimpworks.campaign.scoring_jobs import CampaignSelection, ScoringJob
 from blimpworks.cluster.slurm import Queue, read_queue
 from blimpworks.cluster.status import last_line, read_job_status, read_status
 from blimpworks.cluster.status_text import as_text
@@ -39,9 +37,8 @@ class Tree:
     def __init__(self, **settings):
         own = {"campaign": "x", "languages": LANGUAGES, "models": [MODEL, "gemma-3-27b"]}
         self.campaign = check_campaign(own | settings, "x.yaml")
-        self.catalogue = load_catalogue(self.campaign)
-        self.groups = groups_of_models(self.campaign, self.catalogue)
-        self.parts = every_job(self.campaign, self.catalogue, self.groups)
+        self.selection = CampaignSelection.of(self.campaign)
+        self.parts = self.selection.jobs
 
     def part(self, model=MODEL):
         return next(part for part in self.parts if part.model == model)
@@ -70,7 +67,7 @@ class Tree:
         return read_job_status(self.campaign, self.part(), moment, queue or Queue(), Listing())
 
     def status(self, queue=None):
-        return read_status(self.campaign, self.catalogue, self.groups, queue)
+        return read_status(self.selection, queue)
 
 
 @pytest.fixture
@@ -223,9 +220,10 @@ def test_what_remains_is_told_by_the_models_own_pace_or_that_of_others_by_their_
 
 
 def test_sentences_of_items_that_are_not_built_are_as_expected(tree):
-    tree.campaign = tree.campaign.model_copy(update={"benchmarks": ("multiblimp",)})
+    changed = tree.campaign.model_copy(update={"benchmarks": ("multiblimp",)})
+    tree.selection = CampaignSelection.of(changed)
     [model] = [model for model in tree.status().models if model.model == MODEL]
-    pairs = [tree.catalogue.languages[lang].paper_n for lang in LANGUAGES]
+    pairs = [tree.selection.catalogue.languages[lang].paper_n for lang in LANGUAGES]
     assert model.sentences == 2 * sum(pairs) > 0
     assert not model.exact
 
@@ -310,16 +308,14 @@ def test_a_duration_is_right_to_half_a_minute_or_a_few_percent(seconds):
 
 
 def blimpworks(checkout, *arguments):
-    done = checkout.run("blimpworks", *arguments, "--configfile", "config/test.yaml")
-    assert done.returncode == 0, done.stderr
+    done = checkout.blimpworks(*arguments, "--configfile", "config/test.yaml")
     return done.stdout
 
 
 def campaign_of(checkout, monkeypatch, name="config/test.yaml"):
     monkeypatch.chdir(checkout.path)
     campaign = load_campaign(Path(name))
-    catalogue = load_catalogue(campaign)
-    return campaign, every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
+    return campaign, CampaignSelection.of(campaign).jobs
 
 
 @pytest.mark.xdist_group("workflow")
@@ -397,7 +393,7 @@ def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--model", "gpt"], f"model 'gpt' is not in campaign 'x'; it has: {MODEL}."),
+        (["--model", "gpt"], f"campaign 'x': model 'gpt' is unknown; expected one of {MODEL}."),
         (["--watch", "1", "--json"], "--watch and --json exclude each other"),
     ],
 )

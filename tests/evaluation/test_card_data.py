@@ -1,15 +1,16 @@
 """The data of a report card: its inputs, accuracies, tests, ranks, gaps and worst items."""
 
 import math
+from itertools import product
 
 import pytest
 import yaml
 
+from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.errors import UserError
-from blimpworks.evaluation import request
 from blimpworks.evaluation.build import build_card, model_results
-from blimpworks.evaluation.card import card_facts, card_files, card_tables, read_card
+from blimpworks.evaluation.card import card_facts, card_tables, read_card
 from blimpworks.evaluation.judged import with_holm
 from blimpworks.evaluation.measured import unknown_words
 from blimpworks.evaluation.show import CardText
@@ -24,7 +25,7 @@ FILE = "config/demo/config.yaml"
 
 def layout_of(**changes):
     settings = yaml.safe_load((REPOSITORY / FILE).read_text(encoding="utf-8"))
-    return request.layout_of(check_campaign(settings | changes, FILE))
+    return Layout.of(check_campaign(settings | changes, FILE))
 
 
 def test_benchmarks_are_those_that_models_are_run_on():
@@ -38,14 +39,6 @@ def test_benchmarks_are_those_that_models_are_run_on():
     suites = facts["benchmarks"]["demo_suites"]
     assert (suites["noun"], suites["chance"]) == ("item", None)
     assert card_facts(layout_of(models=[]), FILE)["benchmarks"] == {}
-
-
-def test_each_of_several_models_has_a_results_file_of_its_own():
-    names = [path.rpartition("/")[2] for path in card_files(layout_of())]
-    assert names[:4] == ["card.json", "index.html", "tables.md", "tables.tex"]
-    assert names[4:] == ["results_ngram-5.json", "results_transformer-small.json"]
-    single = card_files(layout_of(models=["ngram-5"]))
-    assert single[4:] == ["results/demo/report_card/results.json"]
 
 
 def test_tables_samples_and_licences_follow_the_campaign():
@@ -189,20 +182,17 @@ def test_models_are_compared_on_the_same_items_and_corrected_for_all_tests(card)
 
 
 def test_few_pairs_are_tested_exactly_where_asked_for_and_one_language_once(root):
-    p_values = {
-        test["lang"]: test["p"] for test in benchmark_of(root, mcnemar="corrected")["tests"]
-    }
+    tests = benchmark_of(root, mcnemar="corrected")["tests"]
+    p_values = {test["lang"]: test["p"] for test in tests}
     assert p_values == pytest.approx({"all": 2 / 2**4, "eng": 2 / 2**2, "deu": 2 / 2**2})
     tests = benchmark_of(root, languages={"small": ["eng", "deu"], "large": ["eng"]})["tests"]
     assert [test["lang"] for test in tests] == ["eng"]
 
 
 def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
-    rows = [
-        (model, lang, "all", "all", accuracy)
-        for model, accuracies in {"huge": (0.95, 0.9), "tiny": (0.6253, 0.3)}.items()
-        for lang, accuracy in zip(("eng", "deu"), accuracies, strict=True)
-    ]
+    cells = [("huge", "eng", 0.95), ("huge", "deu", 0.9), ("tiny", "eng", 0.6253)]
+    cells.append(("tiny", "deu", 0.3))
+    rows = [(model, lang, "all", "all", accuracy) for model, lang, accuracy in cells]
     benchmark = benchmark_of(root, printed=write_printed(root, rows))
     rankings = {each["lang"]: each for each in benchmark["rankings"]}
     places = {
@@ -238,11 +228,8 @@ def test_of_print_with_phenomena_the_means_are_over_those_in_common(root):
 
 
 def test_a_model_is_held_against_printed_models_of_its_size_alone(root):
-    rows = [
-        (model, "eng", phenomenon, "all", accuracy)
-        for model, accuracies in {"tiny": (0.9, 0.9), "peer": (0.7, 0.7), "huge": (1, 1)}.items()
-        for phenomenon, accuracy in zip(("number", "person"), accuracies, strict=True)
-    ]
+    cells = product({"tiny": 0.9, "peer": 0.7, "huge": 1}.items(), ("number", "person"))
+    rows = [(model, "eng", name, "all", accuracy) for (model, accuracy), name in cells]
     classes = benchmark_of(root, printed=write_printed(root, rows))["size_classes"]
     # Small has 1 B: beside 0.5 B and 2 B, whose means are 0.8; large, 7 B, has no one beside it.
     assert classes["small"]["models"] == ["Tiny", "Peer"]

@@ -262,24 +262,21 @@ def asked(root, said):
     accuracies = root / "accuracies/asked.parquet"
     compute_accuracies([("small", "eng", path)], "asked", accuracies)
     card_kit.write_checkpoint(root / "models/small/multi/checkpoint.json", "small")
-    every = facts(
-        root,
-        **{"unit": "prompt", "noun": "prompt", "chance": None, "accuracies": str(accuracies)},
-        **{"methods": {"small": ["published"]}, "languages": {"small": ["eng"]}},
-        items={"eng": str(items)},
-    )
+    changes = {"unit": "prompt", "noun": "prompt", "chance": None, "accuracies": str(accuracies)}
+    changes |= {"methods": {"small": ["published"]}, "languages": {"small": ["eng"]}}
+    every = facts(root, **changes, items={"eng": str(items)})
     every["models"].pop("large")
     return every | {"benchmarks": {"asked": every["benchmarks"]["pairs"]}}
+
+
+CUT = {"cut": [True, False, None], "echo": [True, True, None]}
 
 
 @pytest.mark.parametrize(
     ("said", "line"),
     [
         ({}, "Whether answers were cut off is not known; judge them again."),
-        (
-            {"cut": [True, False, None], "echo": [True, True, None]},
-            "1 of 2 answers reached the limit; 2 repeat the prompt and say nothing else.",
-        ),
+        (CUT, "1 of 2 answers reached the limit; 2 repeat the prompt and say nothing else."),
     ],
 )
 def test_of_prompts_answers_that_were_cut_off_or_repeat_them_are_counted(tmp_path, said, line):
@@ -318,9 +315,7 @@ def test_tables_to_paste_have_accuracies_by_phenomenon_and_paradigm(files):
     assert markdown.count("# Pairs by phenomenon") == markdown.count("# Pairs by paradigm") == 1
     assert ["All languages", "all", "12", "58.3 (32.0–80.7)", "91.7 (64.6–98.5)"] in lines
     assert ["English", "person", "SG", "4", "50.0 (15.0–85.0)", "75.0 (30.1–95.4)"] in lines
-    assert (
-        "Accuracy in % and its 95 % interval. 12 pairs in 2 languages: all there are." in markdown
-    )
+    assert "Accuracy in % and its 95 % interval. 12 pairs in 2 languages: all there" in markdown
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
     assert r"German & number & SG & 4 & 50.0 (15.0--85.0) & 100.0 (51.0--100.0) \\" in latex
     assert r"Judged by full\_sentence." in latex

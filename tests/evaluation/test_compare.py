@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import blimpworks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations, print_comparison, texts_of
 from blimpworks.evaluation.request import repository_catalogue, write_models
@@ -31,6 +32,12 @@ def new(tmp_path, monkeypatch):
 
 def of(row, *names):
     return tuple(row[name] for name in names)
+
+
+def printed(comparison):
+    console = Console(width=80, file=StringIO(), force_terminal=False)
+    print_comparison(comparison, console)
+    return console.file.getvalue()
 
 
 BEFORE = [2, 2, -1, -1, 3, 3, 3, -5]
@@ -150,9 +157,7 @@ def test_what_was_skipped_is_counted_with_the_reason_also_where_it_is_all(new):
     assert (whole["n_a"], whole["n_b"], whole["both"], whole["accuracy_b"]) == (6, 0, 0, None)
     why = "longer than the model's context"
     assert (whole["skipped_a"], whole["skipped_b"]) == ({why: 2}, {why: 8})
-    console = Console(width=80, file=StringIO(), force_terminal=False)
-    print_comparison(comparison, console)
-    text = console.file.getvalue()
+    text = printed(comparison)
     assert f"  A: n = 6, 2 skipped: {why}.\n  B: 8 items, all skipped: {why}.\n" in text
     assert re.search(r"^eng +66\.7 +– +– +0 +0 +0 +–$", text, re.MULTILINE)
     assert compare_evaluations(b, b).rows[0]["both"] == 0
@@ -186,19 +191,16 @@ def test_items_are_shown_with_all_conditions_and_prompts_with_both_answers(tmp_p
 
 
 def test_the_terminal_has_all_of_it_in_eighty_columns(two):
-    console = Console(width=80, file=StringIO(), force_terminal=False)
-    print_comparison(compare_evaluations(*two), console)
-    text = console.file.getvalue()
+    text = printed(compare_evaluations(*two))
     assert max(map(len, text.splitlines())) <= 80
     assert all(line == line.rstrip() for line in text.splitlines() if "✓" in line)
     assert re.search(r"^eng +62\.5 +37\.5 +−25\.0 +8 +2 +0 +0\.500$", text, re.MULTILINE)
     assert re.search(r"^  far +75\.0 +50\.0 +−25\.0 +4 +1 +0 +1\.000$", text, re.MULTILINE)
     assert "right in A alone: margin 2.00 → −4.00 (clams eng, near_one, i1)\n" in text
     assert "    ✓ the good 1\n" in text
+    assert "input: results/scores/clams/small/eng.parquet has other content (1 table)" in text
     document = json.loads(json.dumps(asdict(compare_evaluations(*two))))
     assert document["rows"][0]["difference"] == -0.25
-    assert document["flips"][0]["texts"] == ["✓ the good 1", "✗ the bad 1"]
-    assert "input: results/scores/clams/small/eng.parquet has other content (1 table)" in text
 
 
 def write_samples(folder, margins, before, **changes):
@@ -224,9 +226,7 @@ SPACE = (
 
 
 @pytest.mark.parametrize(("before", "reasons"), [(" ", [SPACE]), ("", [])])
-def test_what_the_harness_logged_is_compared_and_its_space_explained(
-    two, tmp_path, before, reasons
-):
+def test_the_harness_is_compared_with_and_its_space_explained(two, tmp_path, before, reasons):
     comparison = compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER[:6], before))
     assert comparison.models == (("small", "theirs"),)
     assert [each.text for each in comparison.reasons] == reasons
@@ -260,13 +260,6 @@ def test_an_evaluation_with_exported_samples_below_it_is_compared_as_an_evaluati
     assert compare_evaluations(*two).flipped == 2
 
 
-def test_judgements_that_are_later_than_the_accuracies_are_refused(two):
-    """Such as those of an evaluation that was run again with other settings and interrupted."""
-    Evaluation(two[1]).judge(BEFORE)
-    with pytest.raises(UserError, match=r"eng\.parquet was made again after the accuracies"):
-        compare_evaluations(*two)
-
-
 OTHER = {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", "A."], ["", "B."]]}
 ALIKE = {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0}
 
@@ -284,3 +277,26 @@ ALIKE = {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0}
 def test_samples_that_cannot_be_compared_are_refused(two, tmp_path, changes, message):
     with pytest.raises(UserError, match=message):
         compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER, "", **changes))
+
+
+def test_a_copy_keeps_its_results_when_the_original_is_run_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    original = Evaluation(Path("original"))
+    original.write_items()
+    write_models([CATALOGUE["gpt2"]], original.folder / "models.tsv")
+    settings = {"benchmarks": [BENCHMARK], "languages": [LANG], "models": ["gpt2"]}
+    settings["pathvars"] = {"results": str(original.results.absolute())}
+    settings["catalogue"] = {"models": str(original.folder.absolute() / "models.tsv")}
+    original.campaign(**settings)
+    original.judge([1.0] * 8, "gpt2").finish()
+    shutil.copytree("original", "copy")
+    original.judge([-1.0] * 8, "gpt2")
+    with pytest.raises(UserError, match="was made again after the accuracies"):
+        blimpworks.load_results("original")
+    original.finish()
+    for folder, share, margin in (("original", 0.0, -1.0), ("copy", 1.0, 1.0)):
+        results = blimpworks.load_results(folder)
+        assert {*results.accuracies["accuracy"]} == {share}
+        assert {*results.judgements["margin"]} == {margin}
+        assert results.items["good"].str.startswith("the good").all()
+        assert {*results.items["model"]} == {"gpt2"}

@@ -2,10 +2,10 @@
 
 import json
 import shutil
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 from safetensors import safe_open
 
 from blimpworks.campaign.catalogue import ModelRow
@@ -21,11 +21,12 @@ from blimpworks.evaluation.machine import (
 )
 from blimpworks.evaluation.models import ResolvedModel, in_languages, resolve_model, resolve_models
 from blimpworks.evaluation.request import repository_catalogue, write_models
-from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
-from blimpworks.models.retrieve import take_local
-from support import tiny
+from blimpworks.models.checkpoint import FILE_NAME, Description, read_checkpoint
+from blimpworks.models.hub import HubAddress
+from blimpworks.models.retrieve import retrieve_model, take_local
+from support import hub_kit, tiny
 from support.hostile import edit
-from support.hub_kit import COMMIT, Client, serving
+from support.hub_kit import COMMIT
 from support.ngram_kit import ARPA
 
 CATALOGUE = repository_catalogue().models
@@ -255,9 +256,7 @@ def test_an_engine_that_cannot_run_a_model_is_one_sentence(name, engine, says):
     with pytest.raises(UserError, match=says):
         choose_engine(CATALOGUE[name], engine, SLOW)
     eos = CATALOGUE["bert-base-uncased"].model_copy(update={"first_token": "eos"})
-    with pytest.raises(
-        UserError, match=r"scores masked models with bos only\. Correct its settings"
-    ):
+    with pytest.raises(UserError, match=r"scores masked models with bos only\. Correct its"):
         choose_engine(eos, "auto", SLOW)
 
 
@@ -270,42 +269,6 @@ def test_a_table_of_models_is_read_back_as_it_was(trained, folder, tmp_path):
     row = CATALOGUE["gpt2"].model_copy(update={"note": "two\nlines"})
     with pytest.raises(UserError, match=r"note is 'two\\nlines', and no table can hold"):
         write_models([row], tmp_path / "models.tsv")
-
-
-ONE_AFTER_ANOTHER = """
-import json, sys
-from transformers import PreTrainedModel
-from blimpworks.cli import main as command
-from blimpworks.errors import UserError
-from blimpworks.evaluation.models import resolve_model
-from blimpworks.evaluation.request import repository_catalogue
-catalogue = repository_catalogue().models
-def main():
-    if sys.argv[1] == "retrieve-model":
-        command()
-    for argument in sys.argv[1:]:
-        try:
-            model = resolve_model(argument, catalogue)
-            row = model.row.model_dump() | {"weights_gb": model.weights_gb, "says": model.described}
-            print("=" + json.dumps(row))
-        except UserError as error:
-            print("=" + json.dumps(str(error)))
-"""
-
-
-@pytest.fixture(scope="module")
-def ask_hub(hub, tmp_path_factory):
-    """Ask for rows of models, or what is said of them, by the hub's own library."""
-    with closing(Client(hub, tmp_path_factory.mktemp("home"), ONE_AFTER_ANOTHER)) as client:
-
-        def ask(store, *arguments, **environment):
-            done = client(arguments, store, **environment)
-            assert done.returncode == 0, done.stderr
-            return [
-                json.loads(line[1:]) for line in done.stderr.splitlines() if line.startswith("=")
-            ]
-
-        yield ask
 
 
 @pytest.fixture(scope="module")
@@ -321,60 +284,66 @@ def hub(trained):
         "lab/pickled": files | {"pytorch_model.bin": weights},
         "lab/shards": files | many | {"config.json": json.dumps(config).encode()},
     }
-    with serving(repositories) as server:
+    with hub_kit.serving(repositories) as server:
         server.size = len(weights)
         yield server
 
 
-@pytest.mark.slow
-def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(
-    hub, ask_hub, trained, tmp_path
-):
-    ours = resolved(trained("causal").parent).row
+@pytest.fixture
+def served(hub, tmp_path, monkeypatch):
+    """The hub as that of this process, whose cache is the test's own."""
+    hub_kit.use(hub, tmp_path, monkeypatch)
     hub.asked.clear()
-    arguments = ("lab/Tiny_1", f"lab/Tiny_1@{COMMIT}", "lab/shards")
-    plain, pinned, shards = ask_hub(tmp_path, *arguments)
-    same = ("architecture", "engine", "dtype", "first_token", "parameters", "tuning")
-    assert {name: plain[name] for name in same} == {name: getattr(ours, name) for name in same}
-    assert (plain["hf_id"], plain["revision"], plain["label"]) == ("lab/Tiny_1", COMMIT, "Tiny_1")
-    assert plain["says"].endswith(f"; lab/Tiny_1 at main ({COMMIT[:12]})")
-    assert pinned["label"] == f"Tiny_1@{COMMIT[:12]}"
+    return hub
+
+
+def test_a_model_of_the_hub_is_known_without_its_weights(served, trained, tmp_path):
+    ours = resolved(trained("causal").parent).row
+    plain, pinned, shards = map(resolved, ("lab/Tiny_1", f"lab/Tiny_1@{COMMIT}", "lab/shards"))
+    same = {"architecture", "engine", "dtype", "first_token", "parameters", "tuning"}
+    assert plain.row.model_dump(include=same) == ours.model_dump(include=same)
+    names = (plain.row.hf_id, plain.row.revision, plain.row.label)
+    assert names == ("lab/Tiny_1", COMMIT, "Tiny_1")
+    assert plain.described.endswith(f"; lab/Tiny_1 at main ({COMMIT[:12]})")
+    assert pinned.row.label == f"Tiny_1@{COMMIT[:12]}"
     # Of many files, the size and the configuration's format: 2 bytes for each number.
-    assert shards["dtype"] == "bfloat16"
-    assert shards["parameters"] == pytest.approx(9 * hub.size / 2 / 1e9, rel=1e-3)
+    assert shards.row.dtype == "bfloat16"
+    assert shards.row.parameters == pytest.approx(9 * served.size / 2 / 1e9, rel=1e-3)
     assert not [*tmp_path.rglob("*.safetensors")]
 
 
-REFUSED = {
-    "lab/absent": "model 'lab/absent' does not exist on http",
-    "lab/Tiny_1@v9": "model 'lab/Tiny_1' has no revision 'v9' on http",
-    "lab/pickled": "then blimpworks convert-weights pickled NEW-DIRECTORY",
-    "meta-llama/Llama-3.2-1BB": "Did you mean 'meta-llama/Llama-3.2-1B'?",
-}
+@pytest.mark.usefixtures("served")
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("lab/absent", "model 'lab/absent' does not exist on http"),
+        ("lab/Tiny_1@v9", "model 'lab/Tiny_1' has no revision 'v9' on http"),
+        ("lab/pickled", "then blimpworks convert-weights pickled NEW-DIRECTORY, and name that"),
+        ("meta-llama/Llama-3.2-1BB", r"Did you mean 'meta-llama/Llama-3\.2-1B'\?"),
+    ],
+)
+def test_what_cannot_be_had_from_the_hub_is_one_sentence(address, says):
+    with pytest.raises(UserError, match=says):
+        resolved(address)
 
 
-@pytest.mark.slow
-def test_what_cannot_be_had_from_the_hub_is_one_sentence(ask_hub, tmp_path):
-    said = ask_hub(tmp_path, *REFUSED)
-    for sentence, expected in zip(said, REFUSED.values(), strict=True):
-        assert expected in sentence
-    (said,) = ask_hub(tmp_path, "lab/Tiny_1", HF_ENDPOINT="http://127.0.0.1:1")
-    assert "cannot be had: the hub http://127.0.0.1:1 cannot be reached" in said
-
-
-@pytest.mark.slow
-def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(hub, ask_hub, tmp_path):
-    store, output = tmp_path / "store", tmp_path / "model" / FILE_NAME
-    (online,) = ask_hub(store, "lab/Tiny_1")
-    ask_hub(store, *tiny.retrieve_words(output, "lab/Tiny_1", "main"))
-    hub.asked.clear()
-    (offline,) = ask_hub(store, "lab/Tiny_1", BLIMPWORKS_OFFLINE="1")
-    assert offline == online
-    cache = {"HF_HUB_OFFLINE": "1", "BLIMPWORKS_CACHE": str(store / "hub")}
-    assert ask_hub(tmp_path / "other", "lab/Tiny_1", **cache) == [online]
-    assert hub.asked == []
-    (absent,) = ask_hub(store, "lab/absent", HF_HUB_OFFLINE="1")
-    assert "is not complete in the cache" in absent
+def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(served, tmp_path, monkeypatch):
+    online = resolved("lab/Tiny_1")
+    facts = {"architecture": "causal", "dtype": "float32", "first_token": "bos"}
+    description = Description(name="tiny", scope="multi", **facts)
+    retrieve_model(HubAddress("lab/Tiny_1", "main"), description, tmp_path / "m" / FILE_NAME)
+    served.asked.clear()
+    with monkeypatch.context() as patch:
+        patch.setenv("BLIMPWORKS_OFFLINE", "1")
+        assert resolved("lab/Tiny_1") == online
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(UserError, match="is not complete in the cache"):
+        resolved("lab/absent")
+    monkeypatch.setenv("BLIMPWORKS_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "other"))
+    assert resolved("lab/Tiny_1") == online
+    assert served.asked == []
 
 
 # Memory and number formats
@@ -438,10 +407,7 @@ def test_a_slow_number_format_gives_way_to_float32_where_that_fits(machine, dtyp
 @pytest.mark.parametrize(
     ("name", "changes", "machine", "says"),
     [
-        (
-            *("llama-3.1-8b", HERE, Machine(16.0)),
-            r"'llama-3.1-8b' needs 17.4 GB of memory: .*; 16.0 GB are free here. Choose --profile",
-        ),
+        ("llama-3.1-8b", HERE, Machine(16.0), r"17.4 GB of memory: .*; 16.0 GB are free here. Cho"),
         # float32 is halved where that helps, and not where it does not.
         ("gpt2-xl", HERE, Machine(6.0), r"Choose --dtype bfloat16 \(4.4 GB\)"),
         ("gpt2-xl", HERE, Machine(4.0), "Choose --profile slurm"),

@@ -51,9 +51,8 @@ def test_a_campaign_file_holds_all_that_was_asked_for(tmp_path):
 
 @pytest.mark.parametrize("named", ["pairs", "./pairs", "{}/pairs/benchmark.yaml"])
 def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch, named):
-    declare(
-        tmp_path / "pairs", {"a.csv": CSV}, data=[PAIRS], languages={"qzz": "Q", "eng": "English"}
-    )
+    languages = {"qzz": "Q", "eng": "English"}
+    declare(tmp_path / "pairs", {"a.csv": CSV}, data=[PAIRS], languages=languages)
     monkeypatch.setenv(FOLDERS, "")
     monkeypatch.chdir(tmp_path)
     try:
@@ -73,9 +72,7 @@ def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch
         read_anew()
 
 
-def test_a_benchmark_that_is_named_brings_the_languages_whose_treebanks_all_have_checksums(
-    tmp_path,
-):
+def test_a_named_benchmark_brings_the_languages_whose_files_all_have_checksums(tmp_path):
     enter_repository()
     evaluation = Evaluation("released", ("multiblimp",), mirror=tmp_path)
     evaluation.resolve(["gpt2"])
@@ -119,6 +116,7 @@ def test_other_codes_are_read_as_those_of_the_table(at_root, caplog, named, code
         message = refusal(request.parse_languages, named)
         assert message.startswith(f"--languages names {named!r}; expected codes (ISO 639) or")
         assert message.endswith("See `blimpworks evaluate --list`.")
+        assert "is ''; expected codes" in refusal(request.parse_languages, "")
     else:
         assert request.parse_languages(named) == (code,)
         read = f"--languages names {named!r}, read as {code} ("

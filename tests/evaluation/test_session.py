@@ -130,9 +130,7 @@ def test_another_model_of_the_same_name_replaces_no_evaluation_unasked(tmp_path,
             with chdir(REPOSITORY):
                 evaluation.prepare(out)
     evaluation = Evaluation("embedded", ("clams",), ("eng",))
-    message = (
-        r"evaluations/m has an evaluation of other models .*m \(.*first/m.arpa\). Name another"
-    )
+    message = r"m has an evaluation of other models .*m \(.*first/m.arpa\). Name another"
     with pytest.raises(UserError, match=message):
         evaluation.run(["second/m.arpa"], None)
 

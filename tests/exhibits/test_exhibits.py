@@ -3,7 +3,9 @@
 import ast
 import io
 import re
+from dataclasses import replace
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from string import Formatter
 from xml.etree import ElementTree
@@ -26,7 +28,7 @@ from blimpworks.campaign.registry import exhibits, find_exhibit, of_benchmarks, 
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.exhibits import fonts
-from blimpworks.exhibits.descriptions import Descriptions
+from blimpworks.exhibits import render as rendering
 from blimpworks.exhibits.exhibit import (
     Cell,
     Document,
@@ -36,18 +38,7 @@ from blimpworks.exhibits.exhibit import (
     read_document,
     sheets,
 )
-from blimpworks.exhibits.formulas import COUNT, Formula
-from blimpworks.exhibits.render import (
-    ENOUGH_PAIRS,
-    EXPLANATION,
-    build_exhibit,
-    csv_text,
-    html_text,
-    latex_text,
-    markdown_text,
-    render,
-    show_few_pairs,
-)
+from blimpworks.exhibits.formulas import Formula
 from blimpworks.exhibits.shared import best_of_each
 from blimpworks.exhibits.style import BARS, POINTS, frame_of, house_style, new_figure, with_ends
 from blimpworks.papers.blimp.exhibits.figures import draw_groups
@@ -106,7 +97,8 @@ A\_1 & a\&b & 0.3 & \bfseries 2.0 \\
 
 
 @pytest.mark.parametrize(
-    ("writer", "text"), [(csv_text, CSV), (markdown_text, MARKDOWN), (latex_text, LATEX)]
+    ("writer", "text"),
+    [(rendering.csv_text, CSV), (rendering.markdown_text, MARKDOWN), (rendering.latex_text, LATEX)],
 )
 def test_a_table_has_its_values_to_fifteen_digits_or_as_printed(writer, text):
     assert writer(SMALL) == text
@@ -124,7 +116,8 @@ def test_a_table_has_its_values_to_fifteen_digits_or_as_printed(writer, text):
 )
 def test_columns_of_decimal_numbers_alone_are_aligned_at_the_point(texts, alignment):
     cells = [cell(str(n), "x", text=text) for n, text in enumerate(texts)]
-    assert rf"\begin{{tabular}}{{l{alignment}}}" in latex_text(Exhibit("Title", "Caption.", cells))
+    text = rendering.latex_text(Exhibit("Title", "Caption.", cells))
+    assert rf"\begin{{tabular}}{{l{alignment}}}" in text
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -132,14 +125,14 @@ def test_a_table_has_the_columns_of_its_widest_section(order):
     cells = [cell(row, column) for row in "rs" for column in ("x", "y", "z")]
     parts = [Section("P", {"r": "r"}, ["x"]), Section("Q", {"s": "s"}, ["x", "y", "z"])]
     exhibit = Exhibit("T", "C", cells, row_title="Row", sections=[parts[i] for i in order])
-    assert r"\begin{tabular}{lrrr}" in latex_text(exhibit)
-    rows = ElementTree.fromstring(html_text(exhibit)).iter("tr")
+    assert r"\begin{tabular}{lrrr}" in rendering.latex_text(exhibit)
+    rows = ElementTree.fromstring(rendering.html_text(exhibit)).iter("tr")
     assert {sum(int(td.get("colspan", 1)) for td in row) for row in rows} == {4}
 
 
 def test_an_exhibit_as_data_is_read_as_the_sheets_that_were_written(tmp_path):
     path = tmp_path / "small.json"
-    render(SMALL, [path])
+    rendering.render(SMALL, [path])
     assert read_document(path) == Document(SMALL.title, SMALL.caption, sheets(SMALL))
 
 
@@ -149,7 +142,7 @@ def test_the_best_as_printed_are_all_those_that_tie():
 
 
 def test_a_number_in_html_carries_its_place_and_the_keys_of_the_printed_one():
-    page = ElementTree.fromstring(html_text(SMALL))
+    page = ElementTree.fromstring(rendering.html_text(SMALL))
     numbers = page.findall(".//td[@data-cell]")
     keys = [(td.get("data-cell"), td.get("data-row"), td.get("data-column")) for td in numbers]
     assert keys == [("0", "cym", "pairs"), ("1", "A_1", "z~"), ("2", "{B}^\\", "x|y")]
@@ -163,7 +156,7 @@ def test_sections_in_html_are_bodies_of_their_own_with_headings_where_columns_ch
     sections = [Section("First", {"a": "A"}, ["x"]), Section("Second", {"b": "B"}, ["y"])]
     heads = {"x": ("Over", "x"), "y": ("Over", "y")}
     exhibit = Exhibit("", "", [cell("a", "x"), cell("b", "y")], heads=heads, sections=sections)
-    first, second = ElementTree.fromstring(html_text(exhibit)).findall(".//tbody")
+    first, second = ElementTree.fromstring(rendering.html_text(exhibit)).findall(".//tbody")
     assert first.find("tr/th[@scope='colgroup']") is None
     assert second.findtext("tr/th[@scope='colgroup']") == "Over"
     assert [th.text for th in second.findall("tr/th[@scope='col']")] == ["Second", "y"]
@@ -171,7 +164,7 @@ def test_sections_in_html_are_bodies_of_their_own_with_headings_where_columns_ch
 
 def test_a_figure_in_html_is_its_picture_with_its_numbers_as_a_table_under_it(tmp_path):
     drawn = Exhibit("Dots", "Some dots.", [cell("Welsh", "n", 3)], figure=new_figure(2, 2))
-    render(drawn, [tmp_path / "dots.svg", tmp_path / "dots.html"])
+    rendering.render(drawn, [tmp_path / "dots.svg", tmp_path / "dots.html"])
     page = ElementTree.parse(tmp_path / "dots.html")
     assert (tmp_path / page.find(".//img").get("src")).is_file()
     assert page.findtext(".//details//td[@data-cell='0']") == "3"
@@ -179,22 +172,16 @@ def test_a_figure_in_html_is_its_picture_with_its_numbers_as_a_table_under_it(tm
 
 
 def test_an_accuracy_over_few_pairs_shows_pairs_and_ties():
-    too_few = ENOUGH_PAIRS - 1
-    numbers = {
-        "a": (4, 4),
-        "b": (too_few, 1),
-        "c": (too_few, 0),
-        "d": (ENOUGH_PAIRS, 9),
-        "e": (4, None),
-    }
+    few, enough = rendering.ENOUGH_PAIRS - 1, rendering.ENOUGH_PAIRS
+    numbers = {"a": (4, 4), "b": (few, 1), "c": (few, 0), "d": (enough, 9), "e": (4, None)}
     cells = [cell("r", name, 50, n=n, ties=ties) for name, (n, ties) in numbers.items()]
     exhibit = Exhibit("Accuracies", "By paradigm.", cells)
     drawn = Exhibit("A figure", "By paradigm.", cells[:1], figure=Figure())
-    show_few_pairs(exhibit)
-    show_few_pairs(drawn)
+    rendering.show_few_pairs(exhibit)
+    rendering.show_few_pairs(drawn)
     texts = ["50 (n = 4, 4 ties)", "50 (n = 29, 1 tie)", "50 (n = 29)", "50", "50"]
     assert [each.text for each in exhibit.cells] == texts
-    assert exhibit.caption == f"By paradigm. {EXPLANATION}"
+    assert exhibit.caption == f"By paradigm. {rendering.EXPLANATION}"
     assert (drawn.cells[0].text, drawn.caption) == ("50", "By paradigm.")
 
 
@@ -204,7 +191,7 @@ def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(tmp_path, suffix):
     for file in files:
         figure = new_figure(3, 2)
         figure.subplots().bar(["a", "b"], [1, 2])
-        render(Exhibit("Bars", "", [cell("a", "n", 1)], figure=figure), [file])
+        rendering.render(Exhibit("Bars", "", [cell("a", "n", 1)], figure=figure), [file])
         mpl.rcdefaults()
     first, second = (file.read_bytes() for file in files)
     assert first == second
@@ -212,9 +199,10 @@ def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(tmp_path, suffix):
 
 
 def test_exhibits_that_cannot_be_built_say_why(tmp_path):
+    spec, out = find_exhibit("multiblimp/table2"), tmp_path / "c"
     with pytest.raises(UserError, match="exhibit multiblimp/table2 needs items"):
-        build_exhibit(find_exhibit("multiblimp/table2"), {}, Labels({}), tmp_path / "c", [])
-    with pytest.raises(UserError, match=r"no exhibit 'x/y'; there are: multiblimp/fig1"):
+        rendering.build_exhibit(spec, {}, Labels({}), out, [])
+    with pytest.raises(UserError, match=r"exhibit 'x/y' is unknown; expected one of mult"):
         find_exhibit("x/y")
 
 
@@ -246,7 +234,7 @@ def table_of(labels):
 def test_markdown_shows_any_label_as_it_is(labels):
     labels = [f"x{label}y" for label in dict.fromkeys(labels)]
     parser = MarkdownIt("commonmark").enable("table").enable("strikethrough")
-    tokens = parser.parse(markdown_text(table_of(labels)))
+    tokens = parser.parse(rendering.markdown_text(table_of(labels)))
     inline = [token.children for token in tokens if token.type == "inline"]
     assert {child.type for children in inline for child in children} <= {"text", "text_special"}
     title, *texts = ["".join(child.content for child in children) for children in inline]
@@ -256,18 +244,22 @@ def test_markdown_shows_any_label_as_it_is(labels):
 
 
 def test_html_and_csv_show_labels_as_they_are():
-    page = html_text(table_of(LABELS))
+    page = rendering.html_text(table_of(LABELS))
     assert "<script" not in page
     rows = ElementTree.fromstring(page).findall(".//th[@scope='row']")
     assert [" ".join(th.text.split()) for th in rows] == SHOWN
-    frame = pd.read_csv(io.StringIO(csv_text(table_of(LABELS))))
+    frame = pd.read_csv(io.StringIO(rendering.csv_text(table_of(LABELS))))
     assert list(frame.columns)[1:] == list(frame.iloc[:, 0]) == LABELS
-    with pytest.raises(UserError, match="a column is called 'Row'"):
-        csv_text(table_of(["Row"]))
+    with pytest.raises(UserError, match="two columns are called 'Row'"):
+        rendering.csv_text(table_of(["Row"]))
+    with pytest.raises(UserError, match="row 'a' has 4 numbers in column 'a'"):
+        rendering.csv_text(table_of(["a", "a"]))
+    with pytest.raises(UserError, match="two columns are called 'n'"):
+        rendering.csv_text(replace(table_of(["n"]), stub={"n": {"n": "7"}}))
 
 
 def test_latex_has_no_sign_of_a_label_that_means_anything():
-    lines = latex_text(table_of(LABELS)).splitlines()
+    lines = rendering.latex_text(table_of(LABELS)).splitlines()
     rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
     assert len(rows) == len(LABELS)
     escaped = re.compile(r"\\[&%$#_{}]|\\text\w+\{\}|\{\}")
@@ -285,7 +277,7 @@ def test_figures_show_labels_as_they_are(tmp_path, suffix):
     axes.barh(LABELS, range(1, len(LABELS) + 1))
     axes.set(title=r"$\x$", xlabel=r"$\y$ and {id}", xscale="log")
     axes.text(2, 2, r"$\frac$")
-    render(Exhibit("A figure", "", [], figure=figure), [tmp_path / f"f.{suffix}"])
+    rendering.render(Exhibit("A figure", "", [], figure=figure), [tmp_path / f"f.{suffix}"])
     assert (tmp_path / f"f.{suffix}").stat().st_size
     if suffix == "svg":
         texts = [each.text for each in ElementTree.parse(tmp_path / "f.svg").iter() if each.text]
@@ -337,17 +329,6 @@ def test_calls_give_the_values_that_their_texts_need_and_no_description_is_left_
         assert not keys or needed - rest == values - {None}, keys
 
 
-def test_values_stand_in_title_and_caption(tmp_path):
-    path = tmp_path / "descriptions.yaml"
-    entry = "title: Of {what}\n  row_title: Row\n  caption: >-\n    {n:,}\n    pairs\n"
-    path.write_text(f"t:\n  {entry}")
-    describe = Descriptions(path)
-    expected = {"title": "Of it", "caption": "1,000 pairs", "row_title": "Row"}
-    assert describe("t", what="it", n=1000) == expected
-    with pytest.raises(KeyError, match="what"):
-        describe("t", n=1000)
-
-
 # LaTeX is set on a page of two columns, by a real XeLaTeX, and no table passes its edge
 
 
@@ -355,20 +336,15 @@ URDU, HINDI = "لڑکی نے کتاب پڑھی ہے اور اب سو رہی ہے
 
 
 def numbers(rows, columns):
-    cells = [
-        Cell(f"Language {row}", f"Model {column}", 99.9, "99.9", COUNT, "items", {})
-        for row in range(rows)
-        for column in range(columns)
-    ]
+    places = product(range(rows), range(columns))
+    cells = [cell(f"Language {row}", f"Model {column}", 99.9) for row, column in places]
     return Exhibit("Numbers", "A caption.", cells, row_title="Language")
 
 
 def texts(rows):
-    cells = [
-        Cell(str(row), column, 1, f"{text} {{long_name_without_any_space_at_all}}", COUNT, "", {})
-        for row in range(rows)
-        for column, text in (("Urdu", URDU), ("Hindi", HINDI))
-    ]
+    long = "{long_name_without_any_space_at_all}"
+    both = {"Urdu": f"{URDU} {long}", "Hindi": f"{HINDI} {long}"}
+    cells = [cell(str(n), name, text=both[name]) for n, name in product(range(rows), both)]
     widths = {"Urdu": 0.3, "Hindi": 0.3}
     return Exhibit("Texts", "A caption.", cells, row_title="n", textual=True, widths=widths)
 
@@ -380,7 +356,7 @@ def test_tables_of_many_columns_of_many_rows_and_of_texts_in_urdu_and_hindi_fit_
     exhibits["texts"] = texts(60)
     paths = [tmp_path / f"{name}.tex" for name in exhibits]
     for path, exhibit in zip(paths, exhibits.values(), strict=True):
-        path.write_text(latex_text(exhibit), encoding="utf-8")
+        path.write_text(rendering.latex_text(exhibit), encoding="utf-8")
     assert overfull_lines(paths, tmp_path) == {}
 
 
@@ -405,9 +381,7 @@ def test_names_have_a_font_for_each_script_and_numbers_where_there_is_none(monke
         (["किताब", "日本"], ["fonts-lohit-deva", "fonts-noto-cjk"]),
     ],
 )
-def test_the_record_of_a_figure_has_the_packages_of_fonts_that_it_lacks(
-    names, packages, tmp_path, monkeypatch, caplog
-):
+def test_a_figures_record_names_fonts_it_lacks(names, packages, tmp_path, monkeypatch, caplog):
     manager = fonts.font_manager
     bundled = [font for font in manager.fontManager.ttflist if font.name == "DejaVu Sans Mono"]
     monkeypatch.setattr(manager.fontManager, "ttflist", bundled)

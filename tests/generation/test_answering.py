@@ -52,10 +52,7 @@ def run(tmp_path):
 
     def answer(checkpoint, prompts, systems=None, options=OPTIONS, place="run", watch=None):
         folder = tmp_path / place
-        items = [
-            answers_kit.write_prompts(folder / f"{lang}.parquet", texts)
-            for lang, texts in prompts.items()
-        ]
+        items = [answers_kit.write_prompts(folder / f"{n}.parquet", p) for n, p in prompts.items()]
         systems = {"eng": SYSTEM, "deu": "ein Pferd"} if systems is None else systems
         manifest, store = folder / "manifest.json", folder / "shards"
         how = {"watch": watch} if watch else {}
@@ -134,9 +131,8 @@ def test_neither_the_batch_nor_the_company_changes_an_answer(chat, run):
 
 def test_prompts_that_stand_in_several_rows_and_languages_are_asked_once(raw, run):
     seen = Counter()
-    manifest, tables = run(
-        raw, {"eng": QUESTIONS[:4] * 3, "deu": QUESTIONS[2:6]}, place="both", watch=seen
-    )
+    prompts = {"eng": QUESTIONS[:4] * 3, "deu": QUESTIONS[2:6]}
+    manifest, tables = run(raw, prompts, place="both", watch=seen)
     assert sorted(each.prompt for each in seen.asked) == sorted(QUESTIONS[:6])
     assert manifest.sentences == 6
     texts = tables["eng"]["text"].to_pylist()
@@ -177,7 +173,7 @@ def test_answers_do_not_fit_items_that_were_made_since(raw, run, tmp_path):
     run(raw, {"eng": QUESTIONS[:3]})
     items = answers_kit.write_prompts(tmp_path / "eng.parquet", ["a new question"])
     shards = Shards(tmp_path / "run" / "manifest.json", tmp_path / "run" / "shards")
-    with pytest.raises(UserError, match=r"prompt 'a new question' of the items has no row in"):
+    with pytest.raises(UserError, match=r"prompt 'a new question' of .*eng.parquet has no row in"):
         collect_answers(items, {}, shards, tmp_path / "out.parquet")
 
 
@@ -280,9 +276,7 @@ LINEAR = {"layer_types": ["linear_attention", "full_attention"] * 2, "block_size
         ("rwkv", {"context_length": 128}, "none"),
     ],
 )
-def test_answers_of_no_architecture_depend_on_their_batch(
-    raw, run, tmp_path, kind, changes, company, dtype
-):
+def test_no_answer_depends_on_its_batch(raw, run, tmp_path, kind, changes, company, dtype):
     checkpoint = random_model(raw, tmp_path / kind, kind, **changes)
     options = OPTIONS.model_copy(update={"dtype": dtype})
     assert load_generation_engine(checkpoint, "transformers", options)._company == company
@@ -412,18 +406,14 @@ def test_only_causal_models_and_engines_that_generate_can_answer(raw, tmp_path, 
 def test_each_batch_is_answered_on_one_thread(raw, run, monkeypatch):
     """Several that wait for each other are many times slower where other programs compute."""
     plain, threads = TransformersGenerator._generate, []
-    monkeypatch.setattr(
-        TransformersGenerator,
-        "_generate",
-        lambda *arguments: threads.append(torch.get_num_threads()) or plain(*arguments),
-    )
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        run(raw, {"eng": QUESTIONS}, options=OPTIONS.model_copy(update={"batch": 4}))
-    finally:
-        torch.set_num_threads(before)
-    assert len(threads) > 2
+
+    def counted(*arguments):
+        threads.append(torch.get_num_threads())
+        return plain(*arguments)
+
+    monkeypatch.setattr(TransformersGenerator, "_generate", counted)
+    with tiny.torch_threads(2):
+        run(raw, {"eng": QUESTIONS[:5]})
     assert {*threads} == {1}
 
 
@@ -451,26 +441,23 @@ def test_a_shard_is_answered_in_halves_where_memory_runs_out(chat, run, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("text", "last", "first"),
+    ("text", "opened", "last", "first"),
     [
-        ("dog", "dog", "dog"),
-        ("<think>hm</think>dog", "dog", "dog"),
-        ("hm</think>\n\ndog", "\n\ndog", "\n\ndog"),
-        ("<think>a</think>b<think>c</think>dog", "dog", "b<think>c</think>dog"),
-        ("<think>hm, the dog", "", "<think>hm, the dog"),
-        ("dog <think>or cat", "dog ", "dog <think>or cat"),
-        ("", "", ""),
+        ("dog", False, "dog", "dog"),
+        ("<think>hm</think>dog", False, "dog", "dog"),
+        ("hm</think>\n\ndog", False, "\n\ndog", "\n\ndog"),
+        ("<think>a</think>b<think>c</think>dog", False, "dog", "b<think>c</think>dog"),
+        ("<think>hm, the dog", False, "", "<think>hm, the dog"),
+        ("dog <think>or cat", False, "dog ", "dog <think>or cat"),
+        ("", False, "", ""),
+        # The prompt began it.
+        ("hm, the dog", True, "", "hm, the dog"),
+        ("hm</think>dog", True, "dog", "dog"),
     ],
 )
-def test_reasoning_is_no_answer(text, last, first):
-    assert strip_reasoning(text) == last
-    assert strip_reasoning(text, "first") == first
-
-
-def test_reasoning_that_the_prompt_began_and_nobody_ended_is_no_answer():
-    assert strip_reasoning("hm, the dog", opened=True) == ""
-    assert strip_reasoning("hm, the dog", "first", opened=True) == "hm, the dog"
-    assert strip_reasoning("hm</think>dog", opened=True) == "dog"
+def test_reasoning_is_no_answer(text, opened, last, first):
+    assert strip_reasoning(text, opened=opened) == last
+    assert strip_reasoning(text, "first", opened=opened) == first
 
 
 @given(st.lists(st.sampled_from([START, END, "dog", " ", "\n"])).map("".join))

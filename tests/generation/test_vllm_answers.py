@@ -7,15 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from blimpworks.errors import UserError
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import answer_items, load_generation_engine
-from blimpworks.generation.engines import VllmGenerator
-from blimpworks.models.checkpoint import read_description
 from blimpworks.models.fitting import single_thread
 from support import answers_kit, vllm_kit
 from support.answers_kit import OPTIONS, QUESTIONS, SYSTEM
-from support.hostile import make_hostile
 
 pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
 pytestmark = pytest.mark.vllm
@@ -46,21 +42,6 @@ def test_a_server_answers_as_transformers_does(served, expected):
     result = served.generate(served.conversation.ready(ASKED, OPTIONS.max_tokens))
     assert result == expected
     assert {each.finish for each in result} <= {"stop", "length"}
-
-
-@pytest.mark.parametrize(
-    "options",
-    [OPTIONS, pytest.param(IN_PROCESS, marks=pytest.mark.slow_vllm)],
-    ids=["served", "in process"],
-)
-def test_code_of_a_checkpoint_is_not_run(chat, tmp_path, options):
-    mark = tmp_path / "mark"
-    hostile = make_hostile(chat, tmp_path / "evil", mark)
-    with pytest.raises(UserError, match=r"evil\.py is code of its own"):
-        load_generation_engine(hostile, "vllm", options)
-    with pytest.raises((UserError, ValueError, OSError)):
-        VllmGenerator(hostile, read_description(hostile), options)
-    assert not mark.exists()
 
 
 @pytest.mark.slow_vllm

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -93,9 +94,8 @@ def test_rows_stay_in_their_order_with_all_their_columns(pairs):
 
 
 def test_items_of_several_conditions_are_whole_and_count_once(tmp_path):
-    items = [
-        {name: Condition((f"word{i}", [1.0])) for name in ("match", "mismatch")} for i in range(6)
-    ]
+    names = ("match", "mismatch")
+    items = [{name: Condition((f"word{i}", [1.0])) for name in names} for i in range(6)]
     path = write_designs(tmp_path / "items.parquet", items, ["(*;%match%) < (*;%mismatch%)"])
     table, notes = sampled(path, 2)
     assert notes == {"items": 2, "of_items": 6, "rows": 4, "of_rows": 12}
@@ -115,12 +115,8 @@ def test_a_pair_in_two_paradigms_comes_with_both_rows(tmp_path):
 
 def prompts_table(path, templates=3, count=10, nominal=12):
     """Prompts of two tasks, of which the settings say that each template has a few more."""
-    rows = [
-        prompt_row("eng", task, template, number, {}, nominal=nominal)
-        for task in ("first_word", "rhyme")
-        for template in range(1, templates + 1)
-        for number in range(1, count + 1)
-    ]
+    places = product(("first_word", "rhyme"), range(1, templates + 1), range(1, count + 1))
+    rows = [prompt_row("eng", *place, {}, nominal=nominal) for place in places]
     random.Random(1).shuffle(rows)
     write_rows(rows, PROMPTS, path)
     return path

@@ -13,18 +13,17 @@ from blimpworks.linguistics import regular
 @pytest.mark.parametrize(
     ("text", "new"),
     [
-        ("(?<=a)b(?=c)", "x"),
-        ("(?<=a)(?=a)", "-"),
+        ("(a)b(c)", r"\1x\2"),
         ("a*", "x"),
-        ("(a)(b)?(?=[)c|])", r"\2\1\\"),
-        ("a(?=b|$)", ""),
-        ("(?<=[a(])b", "x"),
-        ("^(a|b)(?=c)", r"\1\1"),
+        ("(a)(b)?[)c|]", r"\2\1\\"),
+        ("a(b|$)", r"\1"),
+        (r"\b", "-"),
+        ("^(a|b)c", r"\1\1"),
         ("$", "x"),
     ],
 )
 @given(word=st.text("abc()|", max_size=7))
-def test_contexts_mean_what_they_mean_in_python(text, new, word):
+def test_expressions_mean_what_they_mean_in_python(text, new, word):
     own = regular.expression(text)
     assert own.sub(new, word) == re.sub(text, new, word)
     assert own.sub(new, word, count=1) == re.sub(text, new, word, count=1)
@@ -32,7 +31,7 @@ def test_contexts_mean_what_they_mean_in_python(text, new, word):
 
 
 @pytest.mark.parametrize(
-    "text", ["((((a|.)*)*)*)*b", "(a+)+$", "(a|aa)*b", "(?<=a)(a*)*(?=b)", "(.*)*x" * 20]
+    "text", ["((((a|.)*)*)*)*b", "(a+)+$", "(a|aa)*b", "a(a*)*b", "(.*)*x" * 20]
 )
 def test_no_expression_takes_longer_than_its_text(text):
     start = time.process_time()
@@ -44,7 +43,7 @@ def test_no_expression_takes_longer_than_its_text(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["(a", "(?!a)b", "a{1001}", "((a{1000}){1000}){1000}", r"(a)\1", "(?<=a)b|c", "(?<=(a))b"],
+    ["(a", "(?!a)b", "a{1001}", "((a{1000}){1000}){1000}", r"(a)\1", "(?<=a)b", "a(?=b)"],
 )
 def test_what_re2_does_not_know_is_refused(text):
     with pytest.raises(ValueError, match=r"."):
@@ -58,6 +57,6 @@ def test_a_replacement_names_groups_that_there_are(new):
 
 
 def test_replacements_follow_one_another_on_words_that_have_something_to_replace():
-    replaced = regular.replacer([("a", "b"), ("(?<=x)b", "c"), ("b$", "")])
+    replaced = regular.replacer([("a", "b"), ("(x)b", r"\1c"), ("b$", "")])
     assert [replaced(word) for word in ("xaa", "yy", "ab", "xb", "")] == ["xc", "yy", "b", "xc", ""]
     assert regular.replacer([])("a") == "a"

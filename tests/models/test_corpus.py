@@ -10,22 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.scoring_jobs import every_job
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.campaign.settings import training as settings
 from blimpworks.campaign.settings.site import GpuKind, Site
 from blimpworks.cli import app
-from blimpworks.cluster.requests import (
-    multiplied_weights,
-    plan_trainings,
-    train_request,
-    training_retries,
-)
+from blimpworks.cluster import requests
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
-from blimpworks.models.checkpoint import Checkpoint, Trained, seal
+from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
 from blimpworks.models.corpus import (
     build_corpus,
     encode,
@@ -37,7 +30,7 @@ from blimpworks.models.corpus import (
     take_released,
 )
 from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss, measure_perplexity
-from blimpworks.models.text import join_text, plain_sentences
+from blimpworks.models.text import join_text
 from blimpworks.tables import PERPLEXITIES, read_table
 from support import tiny
 from support.paths import REPOSITORY
@@ -79,15 +72,18 @@ def test_each_sentence_comes_in_once_and_in_one_part(tmp_path):
     assert read_corpus(corpus).dropped["repeated"] == 20
 
 
-def test_no_word_is_outside_the_vocabulary_and_the_rare_are_unknown(tmp_path):
-    lines = tiny.sentences(150)
-    options = PLAIN.model_copy(update={"vocabulary": 9})
-    corpus = build(tmp_path, lines, options)
-    words = read_words(corpus.parent / "vocabulary.txt")
-    assert words[:3] == ["<unk>", "<eos>", "the"]
-    assert len(words) == 9
-    result = {word for line in every(corpus) for word in line.split()}
-    assert result == {*words} - {"<eos>"}
+def test_no_word_is_outside_the_vocabulary_and_the_rare_are_unknown_and_counted(tmp_path):
+    corpus = build(tmp_path, tiny.sentences(150), PLAIN.model_copy(update={"vocabulary": 9}))
+    vocabulary = read_words(corpus.parent / "vocabulary.txt")
+    assert vocabulary[:3] == ["<unk>", "<eos>", "the"]
+    assert len(vocabulary) == 9
+    assert {word for line in every(corpus) for word in line.split()} == {*vocabulary} - {"<eos>"}
+    for split, lines in texts(corpus).items():
+        words, counts = " ".join(lines).split(), read_corpus(corpus).splits[split]
+        assert (counts.sentences, counts.tokens) == (len(lines), len(words))
+        assert counts.unknown == words.count("<unk>") > 0
+        assert counts.types == len({*words} - {"<unk>"})
+        assert counts.unknown_share == pytest.approx(counts.unknown / counts.tokens, abs=1e-6)
 
 
 @given(
@@ -125,18 +121,6 @@ def test_sentences_with_too_many_unknown_words_are_left_out(tmp_path):
     assert every(kept).count("a b c <unk>") == 30
 
 
-def test_counts_are_of_what_is_in_the_files(tmp_path):
-    corpus = build(tmp_path, tiny.sentences(90), PLAIN.model_copy(update={"vocabulary": 8}))
-    result = read_corpus(corpus)
-    for split, lines in texts(corpus).items():
-        words = " ".join(lines).split()
-        counts = result.splits[split]
-        assert (counts.sentences, counts.tokens) == (len(lines), len(words))
-        assert counts.unknown == words.count("<unk>") > 0
-        assert counts.types == len({*words} - {"<unk>"})
-        assert counts.unknown_share == pytest.approx(counts.unknown / counts.tokens, abs=1e-6)
-
-
 def test_at_most_so_many_sentences_come_in_evenly(tmp_path):
     lines = [" ".join(["x"] * n) for n in range(1, 101)]
     corpus = build(tmp_path, lines, PLAIN.model_copy(update={"max_sentences": 25}))
@@ -168,11 +152,8 @@ def test_treebanks_give_surface_tokens_or_syntactic_words_or_running_text(tmp_pa
         "syntactic": {"de le l' auteur .", "Elle rit !"},
         "running": {"du l ' auteur .", "Elle rit !"},
     }
-
-
-def test_treebanks_can_be_left_out(tmp_path, treebank):
-    corpus = build(tmp_path / "x", numbered(40), treebank_text=False, **treebank)
-    assert len(every(corpus)) == 40
+    without = build(tmp_path / "without", numbered(40), treebank_text=False, **treebank)
+    assert len(every(without)) == 40
 
 
 @pytest.mark.parametrize(
@@ -190,22 +171,7 @@ def test_a_sentence_of_an_item_never_comes_in(tmp_path, item, sentence):
     assert len(every(corpus)) == 41
 
 
-def test_wikitext_keeps_its_tokens_and_its_unknown_words(tmp_path):
-    text = tmp_path / "wiki.txt"
-    text.write_text(
-        " \n = Title = \n \n A guest @-@ starring role in 2 @,@ 000 rooms . Judge <unk> left . \n"
-        " = = Career = = \n He , J. Smith , said so . \n"
-    )
-    assert list(plain_sentences(text, tokenised=True)) == [
-        "A guest-starring role in 2,000 rooms .",
-        "Judge <unk> left .",
-        "He , J. Smith , said so .",
-    ]
-
-
-def test_no_sentence_left_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="no sentence is left of 0 found"):
-        build(tmp_path, [])
+def test_a_part_without_a_sentence_is_an_error(tmp_path):
     with pytest.raises(UserError, match=r"valid\.txt has no sentence; give more text"):
         build(tmp_path, ["a b"])
     assert not (tmp_path / "corpus" / "corpus.json").exists()
@@ -284,9 +250,8 @@ def test_texts_of_several_languages_are_joined_each_sentence_once(tmp_path):
 
 def even_model(directory, words):
     """An LSTM that gives its words the probabilities of ``words``, whatever is before."""
-    settings = LstmSettings(
-        words="whitespace", vocabulary=len(words), layers=1, hidden=2, embedding=2
-    )
+    sizes = {"layers": 1, "hidden": 2, "embedding": 2}
+    settings = LstmSettings(words="whitespace", vocabulary=len(words), **sizes)
     model = LstmModel(settings)
     with torch.no_grad():
         model.head.weight.zero_()
@@ -294,8 +259,7 @@ def even_model(directory, words):
     _save(model, list(words), settings, directory)
     recipe = {"corpus": "tiny", "bptt": 2}
     source = Trained(recipe="r", settings=recipe, seed=0, text_sha256="0" * 64)
-    names = {"name": "even", "scope": "eng", "architecture": "lstm", "first_token": "eos"}
-    described = Checkpoint(**names, source=source)
+    described = trained_checkpoint("even", "eng", "lstm", source, first_token="eos")
     seal(directory / "checkpoint.json", described)
     return directory / "checkpoint.json"
 
@@ -415,11 +379,11 @@ def kind(label, memory_gb, host_memory_gb=100, max_hours=24):
 
 def test_an_lstm_is_trained_on_the_smallest_gpu_whose_node_can_hold_it():
     site = Site(gpus=(kind("big", 80), kind("small", 16, max_hours=100), kind("tight", 8, 4)))
-    request = train_request(site)
+    request = requests.train_request(site)
     assert request["gres"] == "gpu:small:1"
     assert request["runtime"] == 48 * 60
-    assert train_request(Site(gpus=(kind("big", 80),)))["runtime"] == 24 * 60
-    assert train_request(Site()) is None
+    assert requests.train_request(Site(gpus=(kind("big", 80),)))["runtime"] == 24 * 60
+    assert requests.train_request(Site()) is None
 
 
 def trainings(site, **recipe):
@@ -428,16 +392,15 @@ def trainings(site, **recipe):
     recipes = campaign.training.recipes
     changed = recipes | {"clams-lstm": recipes["clams-lstm"].model_copy(update=recipe)}
     training = campaign.training.model_copy(update={"recipes": changed})
-    campaign = campaign.model_copy(update={"training": training, "benchmarks": ("clams",)})
-    result = load_catalogue(campaign)
-    parts = every_job(campaign, result, groups_of_models(campaign, result))
-    plans = {plan.model: plan for plan in plan_trainings(campaign, result, parts, site)}
-    return plans, training_retries(campaign, result, parts, site)
+    changes = {"training": training, "benchmarks": ("clams",)}
+    selection = CampaignSelection.of(campaign.model_copy(update=changes))
+    plans = {plan.model: plan for plan in requests.plan_trainings(selection, site)}
+    return plans, requests.training_retries(selection, site)
 
 
 def test_a_training_takes_epochs_times_words_by_the_rate_of_its_layers(at_root):
     # Two layers of 800 units over 50,000 words multiply a word with 50.24 million weights.
-    assert multiplied_weights(settings.LstmRecipe(kind="lstm"), 50_000) == 50_240_000
+    assert requests.multiplied_weights(settings.LstmRecipe(kind="lstm"), 50_000) == 50_240_000
     site = Site(gpus=(kind("small", 16).model_copy(update={"teraflops": 312.0}),))
     plans, retries = trainings(site)
     mono, multi = plans["clams-lstm-mono-seed1"], plans["clams-lstm-multi-seed5"]

@@ -228,55 +228,44 @@ def test_a_link_counts_by_its_content_and_linked_folders_do_not(own, tmp_path):
     assert {path.suffix for path in folder.iterdir()} == {".json", ".safetensors"}
 
 
+def naming(classes, file="config.json", **fields):
+    """Name classes in one of a model's configurations."""
+    return lambda folder: edit(folder / file, **fields or {"auto_map": classes})
+
+
+def having(name, content=b""):
+    return lambda folder: (folder / name).write_bytes(content)
+
+
+TOKENIZER = {"AutoTokenizer": ["modeling_own.T", None]}
 IMPOSSIBLE = {
-    "elsewhere": ({"AutoConfig": "lab/code--modeling.Own"}, "which is code of another repository"),
-    "a tokenizer": ({"AutoTokenizer": ["modeling_own.T", None]}, "names code of a tokenizer"),
-    "lacking": ({"AutoConfig": "gone.Own"}, r"gone\.py is not beside it"),
-    "outside": ({"AutoConfig": "../evil.Own"}, r"and MODULE\.CLASS"),
-    "nested": ({"AutoConfig": "parts.attention.Own"}, r"and MODULE\.CLASS"),
-    "a trick": ({"A\x1b[2K": "modeling_own.Own"}, r"names 'A\\x1b\[2K'"),
-    "a list": (["modeling_own.Own"], "names no code of its own"),
+    "elsewhere": (naming({"AutoConfig": "lab/code--modeling.Own"}), "code of another repository"),
+    "a tokenizer": (naming(TOKENIZER), "names code of a tokenizer"),
+    "lacking": (naming({"AutoConfig": "gone.Own"}), r"gone\.py is not beside it"),
+    "outside": (naming({"AutoConfig": "../evil.Own"}), r"and MODULE\.CLASS"),
+    "nested": (naming({"AutoConfig": "parts.attention.Own"}), r"and MODULE\.CLASS"),
+    "a trick": (naming({"A\x1b[2K": "modeling_own.Own"}), r"has 'A\\x1b\[2K'"),
+    "a list": (naming(["modeling_own.Own"]), "names no code of its own"),
+    "inside": (naming({}, text_config={"auto_map": {"A": "b.C"}}), "names code below its top"),
+    "of tokenizers": (naming(TOKENIZER, "tokenizer_config.json"), "tokenizer_config.json names"),
+    "of generation": (naming(TOKENIZER, "generation_config.json"), "generation_config.json names"),
+    "unseen": (having("modeling_\u202eyp.py"), "has a character that terminals do not show"),
+    "pickled weights": (
+        lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
+        "has pickled weights, which are refused",
+    ),
+    "no text": (having("parts/attention.py", b"\xff"), r"attention\.py is not in UTF-8"),
 }
 
 
 @pytest.mark.parametrize("case", IMPOSSIBLE)
 def test_code_that_cannot_be_consented_to(own, ran, case):
-    named, message = IMPOSSIBLE[case]
-    edit(own / "config.json", auto_map=named)
+    change, message = IMPOSSIBLE[case]
+    digest = digest_of(own)
+    change(own)
     with pytest.raises(UserError, match=message):
-        sealed(own, OTHER)
+        sealed(own, digest)
     assert not ran()
-
-
-@pytest.mark.parametrize("file", ["tokenizer_config.json", "generation_config.json"])
-def test_consent_is_to_the_models_classes_alone(own, file):
-    edit(own / file, auto_map={"AutoTokenizer": ["modeling_own.T", None]})
-    with pytest.raises(UserError, match=f"{file} names code of its own .auto_map., which is never"):
-        sealed(own, digest_of(own))
-
-
-def test_a_configuration_inside_names_no_classes_either(own):
-    edit(own / "config.json", text_config={"auto_map": {"AutoConfig": "modeling_own.OwnConfig"}})
-    with pytest.raises(UserError, match=r"config\.json names code below its top level too"):
-        digest_of(own)
-
-
-def test_names_that_terminals_do_not_show_are_refused(own):
-    (own / "modeling_\u202eyp.py").write_text("")
-    with pytest.raises(UserError, match=r"has a character that terminals do not show"):
-        read_code(own)
-
-
-def test_pickled_weights_stay_refused(own):
-    (own / "model.safetensors").rename(own / "pytorch_model.bin")
-    with pytest.raises(UserError, match="pickled weights"):
-        sealed(own, digest_of(own))
-
-
-def test_files_that_are_no_text_are_named(own):
-    (own / "parts/attention.py").write_bytes(b"\xff")
-    with pytest.raises(UserError, match=r"attention\.py is not in UTF-8"):
-        read_code(own)
 
 
 def test_vllm_runs_no_code_of_a_model(own, ran, monkeypatch):

@@ -1,20 +1,24 @@
 """Models from a hub on the loopback, through the real client library and command line."""
 
 import json
+import sys
 import tempfile
-from contextlib import closing
+import time
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from huggingface_hub import constants
 
 from blimpworks.campaign import table_files
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.table_files import LockedModel, read_lock, record
+from blimpworks.cli import main
 from blimpworks.models import retrieve
 from blimpworks.models.own_code import ModelCode
-from support import tiny
-from support.hub_kit import COMMIT, EXPIRED, GOOD, Client, serving
+from support import hub_kit, tiny
+from support.hub_kit import COMMIT, EXPIRED, GOOD, serving
 
 pytestmark = pytest.mark.slow
 LATER = "fedcba9876543210fedcba9876543210fedcba98"
@@ -64,16 +68,35 @@ def server():
         yield running
 
 
-@pytest.fixture(scope="module")
-def client(server, tmp_path_factory):
-    with closing(Client(server, tmp_path_factory.mktemp("home"))) as started:
-        yield started
-
-
 @pytest.fixture
 def hub(server):
     server.reset()
     return server
+
+
+@pytest.fixture
+def client(hub, monkeypatch, capsys, caplog):
+    """The command line in this process, without pauses: its exit code, and what it says."""
+    caplog.set_level("INFO")
+
+    def run(words, store, **environment):
+        caplog.clear()
+        with monkeypatch.context() as patch:
+            hub_kit.use(hub, store, patch)
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            patch.setattr(constants, "ENDPOINT", environment.get("HF_ENDPOINT", hub.url))
+            offline = environment.get("HF_HUB_OFFLINE") == "1"
+            patch.setattr(constants, "HF_HUB_OFFLINE", offline)
+            patch.setattr(time, "sleep", lambda seconds, sleep=time.sleep: sleep(seconds / 100))
+            patch.setattr(sys, "argv", ["blimpworks", *map(str, words)])
+            patch.chdir(Path.cwd())  # from where the command may go elsewhere
+            with pytest.raises(SystemExit) as end:
+                main()
+        said = [caplog.text, *capsys.readouterr()]
+        return SimpleNamespace(code=end.value.code or 0, said="".join(said))
+
+    return run
 
 
 @pytest.fixture
@@ -101,23 +124,22 @@ def fetch(hub, client, tmp_path):
 
     def run(hf_id="lab/good", revision="main", **environment):
         output = tmp_path / "model" / "checkpoint.json"
-        return output, client(
-            tiny.retrieve_words(output, hf_id, revision), tmp_path / "store", **environment
-        )
+        words = tiny.retrieve_words(output, hf_id, revision)
+        return output, client(words, tmp_path / "store", **environment)
 
     return run
 
 
 def sealed(fetched):
     output, done = fetched
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.said
     return json.loads(output.read_text())
 
 
 def sentence_of(done):
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr.strip().splitlines()[-1]
+    assert done.code == 2, done.said
+    assert "Traceback" not in done.said
+    return done.said.strip().splitlines()[-1]
 
 
 def test_a_model_is_retrieved_and_found_again_offline(fetch, hub):
@@ -137,10 +159,10 @@ def test_a_model_is_retrieved_and_found_again_offline(fetch, hub):
 
 def test_large_files_come_from_a_cdn_that_is_told_no_token(fetch, hub):
     _, done = fetch(HF_TOKEN=GOOD)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.said
     assert hub.cdn.requests
     assert not any("uthorization" in str(headers) for _, headers in hub.cdn.requests)
-    assert "s3cret" not in done.stderr
+    assert "s3cret" not in done.said
 
 
 def test_the_shards_that_an_index_names_are_retrieved_and_no_others(fetch):
@@ -159,9 +181,8 @@ def test_a_pull_request_is_a_revision(fetch, hub):
 
 def test_a_gguf_file_is_retrieved_alone(fetch, hub, tmp_path):
     kit = pytest.importorskip("support.gguf_kit", reason="writes GGUF files by the package gguf")
-    made = tiny.make_transformer(
-        tiny.write_corpus(tmp_path / "text", 60), tmp_path / "m/checkpoint.json"
-    )
+    text = tiny.write_corpus(tmp_path / "text", 60)
+    made = tiny.make_transformer(text, tmp_path / "m/checkpoint.json")
     content = kit.write_gguf(made.parent, tmp_path / "tiny.gguf").read_bytes()
     files = REPOSITORIES["lab/good"] | {"q4/tiny.gguf": content}
     hub.move("lab/good", "refs/pr/8", LATER, files)
@@ -177,7 +198,7 @@ def test_a_model_that_was_renamed_is_followed_and_its_new_name_said(fetch, hub):
     hub.renamed["lab/old"] = "lab/good"
     output, done = fetch("lab/old")
     assert sealed((output, done))["source"]["hf_id"] == "lab/old"
-    assert "lab/old is called lab/good on the hub now" in done.stderr
+    assert "lab/old is called lab/good on the hub now" in done.said
 
 
 REFUSED = {
@@ -203,13 +224,11 @@ def test_a_model_that_is_refused(fetch, hub, model):
     output, done = fetch(hf_id, revision, HF_TOKEN=token)
     sentence = sentence_of(done)
     assert REFUSED[model] in sentence
-    assert not token or token not in done.stderr
+    assert not token or token not in done.said
     assert not output.exists()
 
 
-def test_code_of_a_model_is_retrieved_with_consent_to_its_digest_alone(
-    fetch, client, hub, tmp_path
-):
+def test_code_is_retrieved_with_consent_to_its_digest_alone(fetch, client, hub, tmp_path):
     own = REPOSITORIES["lab/own"]
     classes = {"AutoConfig": "modeling_evil.C"}
     files = {name: own[name].decode() for name in sorted(own) if name.endswith(".py")}
@@ -222,9 +241,8 @@ def test_code_of_a_model_is_retrieved_with_consent_to_its_digest_alone(
     assert f"lab/own has code of its own with digest {digest}, but" in sentence_of(done)
     assert not output.exists()
     for offline in ("", "1"):
-        done = client(
-            [*words, f"--run-model-code={digest}"], tmp_path / "store", HF_HUB_OFFLINE=offline
-        )
+        consenting = [*words, f"--run-model-code={digest}"]
+        done = client(consenting, tmp_path / "store", HF_HUB_OFFLINE=offline)
         seal = sealed((output, done))
         names = {"config.json", "model.safetensors", "model_code.json", "tokenizer.model"}
         assert seal["files"].keys() == names
@@ -235,13 +253,13 @@ def test_code_of_a_model_is_retrieved_with_consent_to_its_digest_alone(
     copies = (path for path in (tmp_path / "store").rglob("config.json") if path.is_file())
     assert own["config.json"] in [path.read_bytes() for path in copies]
     done = client(["evaluate", "lab/own", "--run-model-code=show"], tmp_path / "store")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.said
 
 
 def test_a_token_opens_a_gated_model(fetch):
     _, done = fetch("lab/gated", HF_TOKEN=GOOD)
-    assert done.returncode == 0, done.stderr
-    assert GOOD not in done.stderr
+    assert done.code == 0, done.said
+    assert GOOD not in done.said
 
 
 API, CONFIG, WEIGHTS = "GET /api/models/lab/good/revision", "resolve/", "GET /"
@@ -283,7 +301,7 @@ def test_a_transfer_that_breaks_off_goes_on_where_it_ended(fetch, hub):
     files = sealed((output, done))["files"]
     large = REPOSITORIES["lab/large"]["model.safetensors"]
     assert files["model.safetensors"] == sha256(large).hexdigest()
-    assert "s3cret" not in done.stderr
+    assert "s3cret" not in done.said
     first, *more = [headers.get("Range") for _, headers in hub.cdn.requests]
     assert first is None
     assert more == 2 * [f"bytes={10 * 1024 * 1024}-"]
@@ -302,7 +320,7 @@ def test_chunks_that_cannot_be_had_are_replaced_by_the_whole_file(fetch, hub):
     hub.xet = True
     output, done = fetch()
     sealed((output, done))
-    assert "by HTTP" in done.stderr
+    assert "by HTTP" in done.said
 
 
 def test_no_hub_and_no_cache(fetch):
@@ -326,9 +344,7 @@ def test_a_branch_is_locked_to_the_commit_that_it_was_at_first(fetch, table):
     assert table.with_name("models.lock.tsv").read_bytes() == before
 
 
-def test_a_branch_that_has_moved_stops_what_was_locked_and_says_what_to_do(
-    fetch, hub, table, client, tmp_path
-):
+def test_a_branch_that_has_moved_says_what_to_do(fetch, hub, table, client, tmp_path):
     sealed(fetch(BLIMPWORKS_MODELS=str(table)))
     move_main(hub)
     said = sentence_of(fetch(BLIMPWORKS_MODELS=str(table))[1])
@@ -339,8 +355,8 @@ def test_a_branch_that_has_moved_stops_what_was_locked_and_says_what_to_do(
     # To take the second.
     assert f"`blimpworks pin {table} tiny`." in said
     done = client(["pin", table, "tiny"], tmp_path / "store")
-    assert done.returncode == 0, done.stderr
-    assert f"lab/good\tmain\t{LATER}" in done.stderr
+    assert done.code == 0, done.said
+    assert f"lab/good\tmain\t{LATER}" in done.said
     assert sealed(fetch(BLIMPWORKS_MODELS=str(table)))["source"]["revision"] == LATER
     assert read_lock(LockedModel, table)["lab/good", "main"].replaces == COMMIT
 
@@ -358,9 +374,7 @@ def test_a_commit_is_neither_looked_up_nor_locked(fetch, hub, table):
     assert not any("/revision/" in path for path in hub.asked)
 
 
-def test_a_table_of_an_evaluation_goes_by_the_commits_of_the_repositorys(
-    fetch, hub, table, tmp_path
-):
+def test_an_evaluation_goes_by_the_repositorys_commits(fetch, hub, table, tmp_path):
     sealed(fetch(BLIMPWORKS_MODELS=str(table)))
     own = tmp_path / "evaluation" / "models.tsv"
     own.parent.mkdir()
@@ -372,14 +386,10 @@ def test_a_table_of_an_evaluation_goes_by_the_commits_of_the_repositorys(
     said = sentence_of(fetch(BLIMPWORKS_MODELS=tables)[1])
     # It is locked for the repository's table, and to be changed in the evaluation's own.
     assert f"in {table.with_name('models.lock.tsv')}, to {LATER}; to stay" in said
-    assert said.endswith(
-        f"the revision in {own}, and to take the second, run `blimpworks pin {own} tiny`."
-    )
+    assert said.endswith(f"in {own}, and to take the second, run `blimpworks pin {own} tiny`.")
 
 
-def test_pinning_in_a_table_of_ones_own_replaces_what_the_repositorys_has_locked(
-    table, tmp_path, monkeypatch
-):
+def test_pinning_in_a_table_of_ones_own_replaces_the_repositorys(table, tmp_path, monkeypatch):
     day = "2026-01-31"
     record(LockedModel(hf_id="lab/good", revision="main", commit=COMMIT, date=day), table)
     own = tmp_path / "own" / "models.tsv"
@@ -402,7 +412,7 @@ def test_nothing_is_locked_of_a_model_that_is_refused(fetch, table):
 
 def test_what_is_not_locked_yet_can_be_locked_before_it_is_retrieved(client, hub, table, tmp_path):
     done = client(["pin", table], tmp_path / "store")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.said
     assert locked(table) == {("lab/good", "main"): COMMIT}
     move_main(hub)
     client(["pin", table], tmp_path / "store")
@@ -411,15 +421,13 @@ def test_what_is_not_locked_yet_can_be_locked_before_it_is_retrieved(client, hub
     assert f"{table} has no row 'tinny'; did you mean tiny?" in said
 
 
-def test_of_a_model_for_each_language_those_are_pinned_that_were_retrieved(
-    client, hub, table, tmp_path
-):
+def test_of_a_model_for_each_language_the_retrieved_are_pinned(client, hub, table, tmp_path):
     sealed_as = {"commit": LATER, "date": "2026-01-31"}
     record(LockedModel(hf_id="lab/good", revision="main", **sealed_as), table)
     record(LockedModel(hf_id="other/good", revision="main", **sealed_as), table)
     table.write_text(table.read_text().replace("lab/good", "lab/{lang}"))
     done = client(["pin", table, "tiny"], tmp_path / "store")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.said
     assert locked(table) == {("lab/good", "main"): COMMIT, ("other/good", "main"): LATER}
 
 
@@ -433,7 +441,7 @@ def shared(hub, client):
         folder = Path(name)
         words = tiny.retrieve_words(folder / "own" / "checkpoint.json", "lab/good", "main")
         done = client(words, folder / "home")
-        assert done.returncode == 0, done.stderr
+        assert done.code == 0, done.said
         hub.asked.clear()
         yield folder / "home" / "hub"
 
@@ -445,7 +453,7 @@ def state_of(folder):
 def test_a_shared_cache_is_read_and_not_written(fetch, hub, shared):
     before = state_of(shared)
     output, done = fetch(BLIMPWORKS_CACHE=str(shared), HF_HUB_OFFLINE="1")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.said
     weights = output.with_name("model.safetensors")
     assert weights.is_symlink()
     assert weights.resolve().is_relative_to(shared.resolve())
@@ -456,7 +464,7 @@ def test_a_shared_cache_is_read_and_not_written(fetch, hub, shared):
 
 def test_with_a_network_a_branch_of_a_shared_cache_is_what_the_hub_says_it_is(fetch, hub, shared):
     _, done = fetch(BLIMPWORKS_CACHE=str(shared))
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.said
     requested = [path for path in hub.asked if "lab/good" in path]
     assert requested == ["/api/models/lab/good/revision/main"]
 
@@ -466,6 +474,6 @@ def test_what_a_shared_cache_lacks_is_downloaded_beside_it(fetch, hub, shared):
     next(shared.glob("**/model.safetensors")).unlink()
     del before[str(next(shared.glob("**/snapshots/*")).relative_to(shared) / "model.safetensors")]
     output, done = fetch(BLIMPWORKS_CACHE=str(shared))
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.said
     assert not output.with_name("model.safetensors").is_symlink()
     assert {*state_of(shared)} == {*before}

@@ -36,9 +36,8 @@ def treebank(tmp_path):
 
 def build(tmp_path, treebank=(None, None), texts=(), items=(), **options):
     output = tmp_path / "text.txt"
-    counts = text.build_text(
-        *treebank, list(texts), list(items), output, TrainingOptions(**options)
-    )
+    chosen = TrainingOptions(**options)
+    counts = text.build_text(*treebank, list(texts), list(items), output, chosen)
     return output.read_text(encoding="utf-8").split("\n")[:-1], counts
 
 
@@ -71,16 +70,22 @@ def test_origins_are_held_out_of_other_text_too(tmp_path, treebank):
     assert counts["held_out"] == 1
 
 
-def test_wikitext_is_undone(tmp_path):
+@pytest.mark.parametrize(
+    ("tokenised", "sentences"),
+    [
+        (False, ["A guest-starring role in 2,000 rooms.",
+                 'He, J. Smith (an actor), said "yes".']),
+        (True, ["A guest-starring role in 2,000 rooms .",
+                'He , J. Smith ( an actor ) , said " yes " .', "Judge <unk> left ."]),
+    ],
+)  # fmt: skip
+def test_wikitext_is_undone_or_keeps_its_tokens_and_unknown_words(tmp_path, tokenised, sentences):
     plain = tmp_path / "wiki.txt"
     plain.write_text(
         " \n = Robert = \n \n A guest @-@ starring role in 2 @,@ 000 rooms . He , J. Smith ( an"
         ' actor ) , said " yes " . Judge <unk> left . \n = = Career = = \n'
     )
-    assert build(tmp_path, texts=[plain])[0] == [
-        "A guest-starring role in 2,000 rooms.",
-        'He, J. Smith (an actor), said "yes".',
-    ]
+    assert [*text.plain_sentences(plain, tokenised=tokenised)] == sentences
 
 
 def test_long_text_is_thinned_evenly(tmp_path):
@@ -89,11 +94,6 @@ def test_long_text_is_thinned_evenly(tmp_path):
     result, counts = build(tmp_path, texts=[plain], max_sentences=10)
     assert result == [f"Satz {i}" for i in range(0, 100, 10)]
     assert counts["available"] == 100
-
-
-def test_no_sentence_left_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="no training sentence is left of 0"):
-        build(tmp_path)
 
 
 @settings(deadline=None)  # the first call makes the pattern
@@ -109,9 +109,8 @@ def test_words_cover_the_text_in_order(sentence):
 
 
 def test_words_keep_marks_and_part_punctuation():
-    assert [w for w, _ in split_words("कुत्ते, don't <s>")] == [
-        *("कुत्ते", ",", "don", "'", "t", "<", "s", ">")
-    ]
+    expected = ["कुत्ते", ",", "don", "'", "t", "<", "s", ">"]
+    assert [w for w, _ in split_words("कुत्ते, don't <s>")] == expected
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(0, 3))
@@ -246,19 +245,6 @@ def test_a_corpus_too_short_for_an_lstm_is_an_error(tmp_path):
         tiny.make_lstm(corpus, tmp_path / "a" / "checkpoint.json", recipe)
 
 
-def test_ngram_repeats_and_describes_itself(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt")
-    for name in ("a", "b"):
-        tiny.make_ngram(corpus, tmp_path / name / "checkpoint.json")
-    assert tiny.contents(tmp_path / "a") == tiny.contents(tmp_path / "b")
-    described = read_checkpoint(tmp_path / "a" / "checkpoint.json")
-    assert described.architecture == "ngram"
-    assert described.source.text_sha256 == sha256_of(corpus)
-    assert sorted(described.files) == ["model.bin", "vocabulary.txt"]
-    vocabulary = (tmp_path / "a" / "vocabulary.txt").read_text().split("\n")
-    assert vocabulary[:2] == [UNKNOWN, END]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [tiny.make_ngram, tiny.make_transformer, tiny.make_lstm])
 def test_leftovers_are_no_part_of_a_trained_model(tmp_path, make):
@@ -286,22 +272,27 @@ def test_training_takes_a_directory_of_its_own(tmp_path, make):
     assert sorted(tiny.contents(mine)) == ["notes.json", "thesis.tex"]
 
 
-def test_record_of_an_ngram_model_names_its_programs(tmp_path):
+def test_an_ngram_model_repeats_describes_itself_and_its_record_names_its_programs(tmp_path):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
-    output = tmp_path / "a" / "checkpoint.json"
-    arguments = ["train-ngram", str(corpus), "--name", "g", "--scope", "eng", "--recipe-name", "g"]
-    arguments += ["--recipe", tiny.NGRAM.model_dump_json(), "--output", str(output)]
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 0, done.output
-    notes = json.loads(sidecar_path(output).read_text())["notes"]
+    outputs = [tmp_path / name / "checkpoint.json" for name in "ab"]
+    for output in outputs:
+        words = ["train-ngram", str(corpus), "--name=g", "--scope=eng", "--recipe-name=g"]
+        words += [f"--recipe={tiny.NGRAM.model_dump_json()}", f"--output={output}"]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
+    described = read_checkpoint(outputs[0])
+    assert outputs[0].read_bytes() == outputs[1].read_bytes(), "digests of all files too"
+    assert (described.architecture, described.source.text_sha256) == ("ngram", sha256_of(corpus))
+    assert sorted(described.files) == ["model.bin", "vocabulary.txt"]
+    vocabulary = outputs[0].with_name("vocabulary.txt").read_text().split("\n")
+    assert vocabulary[:2] == [UNKNOWN, END]
+    notes = json.loads(sidecar_path(outputs[0]).read_text())["notes"]
     programs = {name: sha256_of(Path(tool(name))) for name in ("lmplz", "build_binary")}
     assert notes == {"programs": programs}
 
 
-def test_altered_checkpoint_is_refused(tmp_path):
-    checkpoint = tiny.make_ngram(
-        tiny.write_corpus(tmp_path / "text.txt"), tmp_path / "a/checkpoint.json"
-    )
+def test_altered_checkpoint_is_refused(trained, tmp_path):
+    checkpoint = tiny.copied(trained("ngram"), tmp_path / "a")
     (tmp_path / "a" / "vocabulary.txt").write_text("x\n")
     with pytest.raises(UserError, match=r"vocabulary\.txt is .* expects SHA-256"):
         read_checkpoint(checkpoint)
@@ -310,9 +301,7 @@ def test_altered_checkpoint_is_refused(tmp_path):
 def test_empty_text_is_an_error(tmp_path):
     (tmp_path / "text.txt").write_text("")
     for train in MAKERS:
-        with pytest.raises(
-            UserError, match=r"expected training text, one|no sentence is left of 0"
-        ):
+        with pytest.raises(UserError, match=r"expected training text, one|sentence is left of 0"):
             train(tmp_path / "text.txt", tmp_path / "a" / "checkpoint.json")
 
 
@@ -365,11 +354,9 @@ def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path,
     assert not (tmp_path / ".other.training").exists()
 
 
-@pytest.mark.parametrize("make", [tiny.make_transformer, tiny.make_masked, tiny.make_seq2seq])
-def test_muon_changes_the_matrices_of_the_blocks_and_adamw_the_rest(tmp_path, make):
-    text = tiny.write_corpus(tmp_path / "text.txt", 60)
-    checkpoint = make(text, tmp_path / "model" / "checkpoint.json")
-    config = AutoConfig.from_pretrained(checkpoint.parent)
+@pytest.mark.parametrize("architecture", ["causal", "masked", "encoder-decoder"])
+def test_muon_changes_the_matrices_of_the_blocks_and_adamw_the_rest(trained, architecture):
+    config = AutoConfig.from_pretrained(trained(architecture).parent)
     model = getattr(transformers, config.architectures[0])(config)
     recipe = tiny.RECIPE.model_copy(update={"optimiser": "muon"})
     muon, adamw = transformer.optimisers_of(model, recipe)

@@ -91,24 +91,38 @@ def digests_in(source, *entries):
 
 
 @pytest.fixture
-def digest_after(tmp_path):
-    """Digest of ``sample.main:entry`` in a copy of the package after (module, old, new) edits."""
+def source(tmp_path):
+    """Directory of a package that has the small one, and what computes digests."""
     root = tmp_path / "src" / "blimpworks"
     (root / "sample").mkdir(parents=True)
     (root / "records").mkdir()
     names = ("__init__.py", "errors.py", "files.py", "records/__init__.py")
     for name in (*names, *("records/digest.py", "records/normal_form.py")):
         shutil.copy(PACKAGE / name, root / name)
+    return root
+
+
+def write_modules(root, *edits):
+    """Write the small package, with (module, old, new) edits."""
+    for name, text in MODULES.items():
+        (root / name).write_text(text)
+    for name, old, new in edits:
+        path = root / "sample" / (name if "." in name else f"{name}.py")
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+
+ENTRY = "blimpworks.sample.main:entry"
+
+
+@pytest.fixture
+def digest_after(source, package_at):
+    """Digest of the small package's entry after edits."""
 
     def digest(*edits):
-        for name, text in MODULES.items():
-            (root / name).write_text(text)
-        for name, old, new in edits:
-            path = root / "sample" / (name if "." in name else f"{name}.py")
-            assert old in path.read_text()
-            path.write_text(path.read_text().replace(old, new))
-        [digest] = digests_in(root.parent, "blimpworks.sample.main:entry")
-        return digest
+        write_modules(source, *edits)
+        package_at(source)
+        return code_digest(ENTRY)
 
     return digest
 
@@ -180,27 +194,33 @@ def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit)
     assert digest_after(edit) != digest_after()
 
 
+LEXICON = "blimpworks.papers.multiblimp.items.lexicon"
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the whole package."""
+    root = tmp_path / "blimpworks"
+    return shutil.copytree(PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "entry"),
     [
-        (
-            "papers/multiblimp/items/unimorph_tags.tsv",
-            "blimpworks.papers.multiblimp.items.lexicon:build_lexicon",
-        ),
+        ("papers/multiblimp/items/unimorph_tags.tsv", f"{LEXICON}:build_lexicon"),
         ("report/assets/report.css", "blimpworks.report.pages:build_report"),
         ("interop/crate/README.template.md", "blimpworks.interop.crate.export:write_crate"),
         ("schemas/items.tsv", "blimpworks.scoring.run:score_items"),
     ],
 )
-def test_a_file_beside_a_module_is_part_of_the_code_that_reads_it(tmp_path, file, entry):
-    root = tmp_path / "blimpworks"
-    shutil.copytree(PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__"))
-    entries = (entry, "blimpworks.files:sha256_of")
-    before = digests_in(tmp_path, *entries)
-    (root / file).write_text((root / file).read_text("utf-8") + "\n", "utf-8")
-    after = digests_in(tmp_path, *entries)
-    assert [old == new for old, new in zip(before, after, strict=True)] == [False, True]
+def test_a_file_beside_a_module_is_part_of_the_code_that_reads_it(copy, package_at, file, entry):
+    package_at(copy)
+    before, other = code_digest(entry), code_digest("blimpworks.files:sha256_of")
+    (copy / file).write_text((copy / file).read_text("utf-8") + "\n", "utf-8")
+    package_at(copy)
+    assert code_digest(entry) != before
+    assert code_digest("blimpworks.files:sha256_of") == other
 
 
 def test_an_entry_point_that_does_not_exist_is_refused():
@@ -224,39 +244,39 @@ def test_every_command_has_code(name):
     assert len(recorded_commands()[name].code) == 16
 
 
-def test_a_changed_formula_changes_only_what_uses_it(tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / "blimpworks", ignore=shutil.ignore_patterns("__pycache__"))
-    file = tmp_path / "blimpworks/papers/clams/exhibits/measures.py"
+def test_a_changed_formula_changes_only_what_uses_it(copy, package_at):
+    file = copy / "papers/clams/exhibits/measures.py"
     commands = recorded_commands()
     exhibits = {n: c.entries[0] for n, c in commands.items() if n.startswith("build_exhibit clams")}
-    before = digests_in(tmp_path, *exhibits.values())
-    changed = file.read_text("utf-8").replace("100 * (wide.iloc[:, 0]", "10 * (wide.iloc[:, 0]")
-    file.write_text(changed, "utf-8")
-    after = digests_in(tmp_path, *exhibits.values())
     formula = ("blimpworks.papers.clams.exhibits.measures", "LEAD")
     users = {name for name, entry in exhibits.items() if formula in reachable(entry)}
-    pairs = zip(exhibits, before, after, strict=True)
-    assert {name for name, old, new in pairs if old != new} == users == {"build_exhibit clams/text"}
+    package_at(copy)
+    before = {name: code_digest(entry) for name, entry in exhibits.items()}
+    changed = file.read_text("utf-8").replace("100 * (wide.iloc[:, 0]", "10 * (wide.iloc[:, 0]")
+    file.write_text(changed, "utf-8")
+    package_at(copy)
+    differing = {name for name, entry in exhibits.items() if code_digest(entry) != before[name]}
+    assert differing == users == {"build_exhibit clams/text"}
 
 
-def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_changes(
-    digest_after, tmp_path
-):
-    first = digest_after()
-    [file] = (tmp_path / "src" / "blimpworks" / "__pycache__").glob("digests-*.json")
+def test_a_digest_is_kept_for_the_next_process_until_any_file_of_the_package_changes(source):
+    def digest(*edits):
+        write_modules(source, *edits)
+        return digests_in(source.parent, ENTRY)
+
+    first = digest()
+    [file] = (source / "__pycache__").glob("digests-*.json")
     known = json.loads(file.read_text())
-    known["digests"]["blimpworks.sample.main:entry"][0] = "0" * 16
+    known["digests"][ENTRY][0] = "0" * 16
     file.write_text(json.dumps(known))
-    assert digest_after() == "0" * 16
-    assert digest_after(("stranger.tsv", "PL", "DU")) == first
+    assert digest() == ["0" * 16]
+    assert digest(("stranger.tsv", "PL", "DU")) == first
     assert json.loads(file.read_text())["package"] != known["package"]
     file.write_text("{")
-    assert digest_after() == first
+    assert digest() == first
 
 
-def test_the_link_to_nothing_by_which_an_editor_locks_a_file_counts_for_nothing(
-    tmp_path, monkeypatch
-):
+def test_the_link_with_which_an_editor_locks_a_file_counts_for_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "package_folders", lambda: {"some": tmp_path})
     (tmp_path / "a.py").write_text("A = 1\n")
     before = kept.package_digest.__wrapped__()

@@ -145,10 +145,17 @@ def test_a_digit_that_floating_point_falls_short_of_is_not_cut_off():
         ("84", "pairs at least", 0),
         (".936", "", 0.0005),
         ("1", "", 0),
+        ("8.4K", "pairs", 50),
+        ("67K", "pairs", 500),
+        ("1/4M", "tokens", 0),
+        ("3.1B", "billion tokens", 0.05),
+        ("1B", "billion parameters", 0),
     ],
 )
 def test_half_a_unit_of_the_last_digit(text, unit, expected):
-    assert published_row("a", "x", text, unit=unit).half_unit == pytest.approx(expected)
+    value = min(numbers_in(text)) if "billion" in unit else max(numbers_in(text))
+    row = published_row("a", "x", text, unit=unit, value=value)
+    assert row.half_unit == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

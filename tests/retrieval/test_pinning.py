@@ -29,14 +29,9 @@ def row(name, url, digest="", size="", version="v1"):
 
 @pytest.fixture
 def table(tmp_path, server):
-    base = server.url.partition("/o/")[0]
-    lines = [
-        HEADER,
-        row("b", server.url),
-        row("done", server.url, "a" * 64, "7"),
-        row("a", server.url),
-        row("moving", f"{base}/o/r/HEAD/v1.2.txt"),
-    ]
+    moving = f"{server.url.partition('/o/')[0]}/o/r/HEAD/v1.2.txt"
+    lines = [HEADER, row("b", server.url), row("done", server.url, "a" * 64, "7")]
+    lines += [row("a", server.url), row("moving", moving)]
     path = tmp_path / "sources.tsv"
     path.write_bytes("\r\n".join([*lines, ""]).encode())
     return path
@@ -132,38 +127,39 @@ def test_fixed_addresses(path, fixed):
     assert pinning.is_fixed(f"http://127.0.0.1/{path}") is fixed
 
 
-def test_rows_that_cannot_be_pinned_are_not_passed_over_in_silence(tmp_path):
+@pytest.fixture
+def mine(tmp_path):
+    """A table with a file of one's own, which has no address."""
     path = tmp_path / "sources.tsv"
-    path.write_text("\n".join([HEADER, row("mine.txt", "")]) + "\n", encoding="utf-8")
-    done = CliRunner().invoke(app, ["pin", str(path)], catch_exceptions=False)
+    path.write_text(f"{HEADER}\n{row('mine.txt', '')}\n", encoding="utf-8")
+    return path
+
+
+def test_rows_that_cannot_be_pinned_are_not_passed_over_in_silence(mine):
+    done = CliRunner().invoke(app, ["pin", str(mine)], catch_exceptions=False)
     assert "without a checksum: 1, such as mine.txt" in done.output
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_file_of_ones_own_is_pinned_from_its_directory(tmp_path, compressed):
-    path, mine = tmp_path / "sources.tsv", tmp_path / "mine"
-    path.write_text("\n".join([HEADER, row("mine.txt", "")]) + "\n", encoding="utf-8")
-    [pin] = pinning._pins(path)
-    copy = mine / f"{pin.mirror}{'.xz' if compressed else ''}"
-    copy.parent.mkdir(parents=True)
+def test_a_file_of_ones_own_is_pinned_from_its_directory(mine, tmp_path, compressed):
+    copy = tmp_path / f"mine.txt{'.xz' if compressed else ''}"
     copy.write_bytes(lzma.compress(DATA) if compressed else DATA)
-    done = CliRunner().invoke(app, ["pin", str(path), "--mirror", str(mine)])
+    done = CliRunner().invoke(app, ["pin", str(mine), "--mirror", str(tmp_path)])
     assert done.output == f"mine.txt\t{sha256(DATA).hexdigest()}\t{len(DATA)}\n"
-    assert pinning._pins(path)[0].sha256 == sha256(DATA).hexdigest()
+    assert pinning._pins(mine)[0].sha256 == sha256(DATA).hexdigest()
 
 
-def test_a_compressed_file_is_pinned_as_it_is_retrieved(tmp_path):
-    path, packed = tmp_path / "sources.tsv", lzma.compress(DATA)
-    path.write_text("\n".join([HEADER, row("a.xz", "").removesuffix("a.xz")]) + "\n", "utf-8")
+def test_a_compressed_file_is_pinned_as_it_is_retrieved(mine, tmp_path):
+    packed = lzma.compress(DATA)
+    mine.write_text(mine.read_text("utf-8").replace("mine.txt", "a.xz"), "utf-8")
     (tmp_path / "a.xz").write_bytes(packed)
-    filled = pinning.pin_row(path, "a.xz", mirror=tmp_path)
+    filled = pinning.pin_row(mine, "a.xz", mirror=tmp_path)
     assert filled.sha256 == sha256(packed).hexdigest()
     assert retrieve(filled, tmp_path / "copy", tmp_path) == "a.xz"
 
 
-CONTENTS = {
-    f"UD_A-B/{part}.conllu": f"# {part}\n".encode() * 500 for part in ("train", "dev", "test")
-}
+PARTS = ("train", "dev", "test")
+CONTENTS = {f"UD_A-B/{part}.conllu": f"# {part}\n".encode() * 500 for part in PARTS}
 TREEBANKS = "lang\ttreebank\tfile\tversion\tcommit\tsha256\tgit_blob\tbytes\tlicence\turl\tmirror\n"
 
 

@@ -90,29 +90,17 @@ def word_piece():
     return fitted(pieces, trainer, words, lower, frame(START, END))
 
 
-def raw_bytes():
-    """Make a tokenizer of single bytes, like ByT5's."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {token: number for number, token in enumerate([*SYMBOLS, *alphabet])}
-    tokenizer = Tokenizer(models.BPE(vocabulary, []))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.post_processor = frame("", END)
-    return tokenizer
-
-
 BYTES, SPACED = (pre_tokenizers.ByteLevel(add_prefix_space=spaced) for spaced in (False, True))
 DIGITS = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), SPACED])
 FOLDED = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
 LLAMA = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
 TOKENIZERS = {
     "byte-level with the end symbol first": lambda: bpe(BYTES, post_processor=frame(END, "")),
-    "byte-level with both symbols": lambda: bpe(SPACED, post_processor=frame(START, END)),
     "byte-level, folded, single digits": lambda: bpe(DIGITS, FOLDED),
     "BPE of sentencepiece": lambda: bpe(None, LLAMA, frame(START, "")),
     "unigram": lambda: unigram("always", post_processor=frame("", END)),
     "unigram with a space at first": lambda: unigram("first", normalizers.NFKC()),
     "word pieces, lower-cased": word_piece,
-    "bytes": raw_bytes,
 }
 REFUSED = ("BertTokenizerFast", "XLMRobertaTokenizer", "GemmaTokenizerFast", None)
 CLASSES = ["GPT2TokenizerFast", "LlamaTokenizerFast", "T5Tokenizer", "BertTokenizerFast"]
@@ -126,9 +114,8 @@ def llama(tmp_path_factory):
     torch.manual_seed(0)
     directory = tmp_path_factory.mktemp("llama")
     sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1}
-    config = LlamaConfig(
-        vocab_size=400, num_attention_heads=2, initializer_range=0.3, pad_token_id=0, **sizes
-    )
+    sizes |= {"vocab_size": 400, "num_attention_heads": 2, "pad_token_id": 0}
+    config = LlamaConfig(initializer_range=0.3, **sizes)
     model = LlamaForCausalLM(config).eval()
     model.save_pretrained(directory)
     return model, directory

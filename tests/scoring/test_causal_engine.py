@@ -107,7 +107,7 @@ def test_padded_rows_and_shared_prefixes_equal_a_pass_for_each_sentence(trained,
         assert_close(score(engine_of(checkpoint, sharing), texts), plain(model, rows))
 
 
-@pytest.mark.parametrize("kind", SHARING)
+@pytest.mark.parametrize("kind", ["llama", "gemma2", "cohere", "granite"])
 def test_large_vocabularies_are_computed_in_blocks(trained, tmp_path, kind, monkeypatch):
     monkeypatch.setattr(hub_loading, "LARGE", 300)
     monkeypatch.setattr(hub_loading, "BLOCK", 50)

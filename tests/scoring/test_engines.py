@@ -7,16 +7,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
 from blimpworks.analysis.scoring_variants import parse_variant
 from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
+from blimpworks.items import APART
 from blimpworks.judging.judge import Side, totals
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.scoring.engine import Encoded, load_engine
-from support import peers, tiny
+from support import tiny
 
 FORMATS, STARTS = ("float32", "bfloat16", "float16"), ("bos", "eos", "skip", "token:</s>")
 
@@ -200,6 +202,71 @@ def test_a_variant_asks_for_what_its_name_says(variant, architecture, reason):
     assert result is None if reason is None else reason in result
 
 
+WORDS = [("the nurse", "sees"), ("the dog sees the", "unwatchable,"), ("a", "cat.")]
+WORDS += [("the", "água")]
+
+
+def scored(checkpoint, name, texts):
+    return tiny.shard_of(load_engine(checkpoint, name, ScoringOptions()), texts).to_pylist()
+
+
+@torch.no_grad()
+def step_by_step(checkpoint, architecture, context, word):
+    """Sum over the word's tokens: each after the context and the decoded tokens, encoded anew."""
+    loaders = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}
+    model = loaders[architecture].from_pretrained(checkpoint.parent).eval()
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)
+    masks = tokenizer.mask_token * 3 if architecture == "masked" else ""
+    total, text = 0.0, context
+    for number, token in enumerate(tokenizer(word, add_special_tokens=False)["input_ids"]):
+        decoded = tokenizer.decode(token)
+        again = tokenizer(decoded, add_special_tokens=False)["input_ids"]
+        ids = tokenizer(text + masks)["input_ids"]
+        position = ids.index(tokenizer.mask_token_id) if masks else len(ids) - 1
+        logits = model(torch.tensor([ids])).logits[0, position]
+        total += float(logits.log_softmax(-1)[again[0] if number else token])
+        text += decoded
+    return total
+
+
+@pytest.mark.parametrize("architecture", ["causal", "masked"])
+def test_a_word_apart_is_the_sum_over_its_tokens(trained, tmp_path, architecture):
+    first = {"first_token": "encoded"} if architecture == "causal" else {}
+    checkpoint = tiny.copied(trained(architecture), tmp_path / "m", **first)
+    rows = scored(checkpoint, "transformers", [f"{a}{APART}{b}" for a, b in WORDS])
+    counts = []
+    for row, (context, word) in zip(rows, WORDS, strict=True):
+        assert np.nansum(row["logprobs"]) == pytest.approx(
+            step_by_step(checkpoint, architecture, context, word), abs=1e-4
+        )
+        starts = [0, *row["ends"][:-1]]
+        inside = [start >= len(context) for start in starts]
+        assert inside == [not np.isnan(value) for value in row["logprobs"]]
+        assert row["ends"][-1] == len(row["text"])
+        counts.append(sum(inside))
+    assert max(counts) > 1
+
+
+@pytest.mark.parametrize("architecture", ["ngram", "lstm"])
+def test_to_a_model_of_words_a_word_apart_is_a_word(trained, architecture):
+    engine = {"ngram": "kenlm", "lstm": "lstm"}[architecture]
+    apart, spaced = scored(trained(architecture), engine, [f"the dog{APART}sees", "the dog sees"])
+    assert apart["logprobs"] == spaced["logprobs"]
+    assert apart["ends"] == spaced["ends"]
+
+
+def test_an_engine_that_does_not_know_words_apart_refuses_them(trained, monkeypatch):
+    monkeypatch.setattr("blimpworks.scoring.kenlm_engine.KenlmEngine.encodes_apart", False)
+    with pytest.raises(UserError, match=r"'the\|dog' has a word that is encoded apart .* Kenlm"):
+        scored(trained("ngram"), "kenlm", [f"the{APART}dog"])
+
+
+def test_a_step_too_long_for_the_model_makes_the_word_too_long(trained):
+    (row,) = scored(trained("causal"), "transformers", [f"{'the dog ' * 400}{APART}sees"])
+    assert row["status"] == "too_long"
+    assert np.isnan(row["logprobs"]).all()
+
+
 SENTENCES = tiny.sentences(60, seed=5)
 CLOSE = 1e-4
 HARNESS_TASKS = {
@@ -224,27 +291,42 @@ def decisions(values):
 
 
 def minicons(checkpoint, **options):
-    return peers.minicons(checkpoint.parent, SENTENCES, **options)
+    """Log-probabilities of the sentences as minicons computes them."""
+    scorer = pytest.importorskip(
+        "minicons.scorer", reason="minicons is not installed (envs/dev.in)"
+    )
+    model = scorer.IncrementalLMScorer(str(checkpoint.parent), "cpu")
+    sums = model.sequence_score(SENTENCES, reduction=lambda each: each.sum(0).item(), **options)
+    return np.array(sums)
+
+
+@pytest.fixture
+def harness(checkpoint):
+    """The model in lm-evaluation-harness."""
+    reason = "lm-evaluation-harness is not installed (envs/dev.in)"
+    library = pytest.importorskip("lm_eval.models.huggingface", reason=reason)
+    return library.HFLM(str(checkpoint.parent), device="cpu", batch_size=16, dtype="float32")
 
 
 def test_minicons_with_bos_gives_the_same_scores_and_decisions(checkpoint):
-    ours, theirs = sums_of(checkpoint), minicons(checkpoint, reduction=peers.summed, bos_token=True)
+    ours, theirs = sums_of(checkpoint), minicons(checkpoint, bos_token=True)
     np.testing.assert_allclose(theirs, ours, atol=CLOSE)
     assert decisions(theirs) == decisions(ours)
 
 
 def test_minicons_by_default_leaves_the_first_token_unscored(checkpoint):
-    theirs = minicons(checkpoint, reduction=peers.summed)
+    theirs = minicons(checkpoint)
     np.testing.assert_allclose(theirs, sums_of(checkpoint, first="skip"), atol=CLOSE)
     # It lacks the first token, and the second is not conditioned on BOS.
     assert (np.abs(theirs - sums_of(checkpoint)) > 0.1).all()
 
 
-def test_the_harness_gives_the_same_scores_and_decisions(checkpoint):
-    ours, theirs = (
-        sums_of(checkpoint),
-        peers.loglikelihoods(peers.harness(checkpoint.parent), SENTENCES),
-    )
+def test_the_harness_gives_the_same_scores_and_decisions(checkpoint, harness):
+    from lm_eval.api.instance import Instance
+
+    requests = [Instance("loglikelihood", {}, ("", text), i) for i, text in enumerate(SENTENCES)]
+    answers = harness.loglikelihood(requests, disable_tqdm=True)
+    ours, theirs = sums_of(checkpoint), np.array([total for total, _ in answers])
     np.testing.assert_allclose(theirs, ours, atol=CLOSE)
     assert decisions(theirs) == decisions(ours)
 
@@ -272,9 +354,9 @@ def evaluate(model, name, directory, pairs):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HARNESS_TASKS)
-def test_the_harness_puts_a_space_before_sentences_of_blimp(checkpoint, tmp_path, name):
+def test_the_harness_puts_a_space_before_sentences_of_blimp(checkpoint, harness, tmp_path, name):
     pairs = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
-    theirs, accuracy = evaluate(peers.harness(checkpoint.parent), name, tmp_path, pairs)
+    theirs, accuracy = evaluate(harness, name, tmp_path, pairs)
     ours, spaced = sums_of(checkpoint), sums_of(checkpoint, [f" {text}" for text in SENTENCES])
     equal = spaced if name == "blimp" else ours
     np.testing.assert_allclose(theirs, equal, atol=CLOSE)

@@ -152,14 +152,18 @@ def letters(directory):
     save_tokenizer(tokenizer, directory, 64, BERT)
 
 
+def untrained(folder, name):
+    """A masked model of letters, with random weights."""
+    torch.manual_seed(1)
+    config = AutoConfig.for_model(name, **SMALL | CHANGES[name])
+    AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
+    letters(folder)
+    return tiny.describe(folder, "masked")
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_architectures_of_masked_models_score_as_by_hand(tmp_path, name):
-    torch.manual_seed(1)
-    AutoModelForMaskedLM.from_config(
-        AutoConfig.for_model(name, **SMALL | CHANGES[name])
-    ).save_pretrained(tmp_path)
-    letters(tmp_path)
-    checkpoint = tiny.describe(tmp_path, "masked")
+    checkpoint = untrained(tmp_path, name)
     engine = open_masked(checkpoint)
     assert engine.limit == 62 - AFTER_PADDING.get(name, 0)
     texts = ["ab cd", "a bad cab", "gone", "a" * (engine.limit - 1)]
@@ -173,12 +177,7 @@ def test_architectures_of_masked_models_score_as_by_hand(tmp_path, name):
 
 
 def test_words_marked_by_a_leading_space_are_words(tmp_path):
-    torch.manual_seed(1)
-    AutoModelForMaskedLM.from_config(AutoConfig.for_model("bert", **SMALL)).save_pretrained(
-        tmp_path
-    )
-    letters(tmp_path)
-    engine = open_masked(tiny.describe(tmp_path, "masked"), masked={"pll": "within_word_l2r"})
+    engine = open_masked(untrained(tmp_path, "bert"), masked={"pll": "within_word_l2r"})
     [encoded] = engine.encode(["ab cde"])
     assert encoded.word_of_token.tolist() == [0, 0, 0, 1, 1, 1, 1]
     [row] = engine.logprobs([encoded])
@@ -192,11 +191,12 @@ def test_words_end_at_white_space_whatever_the_tokenizer_says():
     assert word_numbers("don't", [0, 1, 2], [(0, 3), (3, 4), (4, 5)]).tolist() == [0, 1, 2]
 
 
-def test_a_causal_model_is_no_masked_one(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
-    directory = tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json").parent
+def test_what_needs_a_mask_refuses_a_model_without_one(trained, tmp_path):
+    directory = tiny.unsealed(trained("causal"), tmp_path / "model")
     with pytest.raises(UserError, match="the tokenizer has no mask token"):
         open_masked(tiny.describe(directory, "masked"))
+    with pytest.raises(UserError, match="has neither a mask token nor <extra_id_0>"):
+        open_seq2seq(tiny.describe(directory, "encoder-decoder"), "continued")
 
 
 FORMS = ("masked", "target", "copy", "masked_after_bos", "continued")
@@ -218,28 +218,16 @@ def open_seq2seq(checkpoint, form="masked", **settings):
 
 def guesses(model, tokenizer, text):
     """A sentinel in the place of each token, and the token as the decoder's answer."""
-    *ids, end = tokenizer(text)["input_ids"]
-    assert end == tokenizer.eos_token_id
-    sentinel = tokenizer.convert_tokens_to_ids("<extra_id_0>")
-    result = []
-    for token, target in enumerate(ids):
-        source = torch.tensor([[*ids[:token], sentinel, *ids[token + 1 :], end]])
-        with torch.no_grad():
-            # The model shifts labels to the right and puts the start token first.
-            logits = model(input_ids=source, labels=torch.tensor([[sentinel, target]])).logits
-        result.append(logits.log_softmax(-1)[0, 1, target].item())
-    return result
+    return guesses_after(model, tokenizer, text, start=[model.config.decoder_start_token_id])
 
 
 def outputs(model, tokenizer, text, source=""):
-    """The text as labels, for an empty text in the encoder."""
+    """The text as what the decoder makes of a text in the encoder."""
     *ids, end = tokenizer(text)["input_ids"]
-    source = tokenizer(source, return_tensors="pt")["input_ids"]
-    assert source[0, -1] == end == tokenizer.eos_token_id
-    labels = torch.tensor([ids])
-    with torch.no_grad():
-        logits = model(input_ids=source, labels=labels).logits
-    return logits.log_softmax(-1)[0].gather(1, labels.T)[:, 0].tolist()
+    source = tokenizer(source)["input_ids"]
+    assert source[-1] == end == tokenizer.eos_token_id
+    # A model shifts labels to the right and puts the start token first.
+    return decoded(model, source, [model.config.decoder_start_token_id, *ids[:-1]], ids)
 
 
 def decoded(model, source, decoder_ids, targets):
@@ -298,9 +286,8 @@ def test_a_sentencepiece_model_needs_no_other_tokenizer_file(seq2seq, tmp_path):
     symbols = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
     symbols |= {"user_defined_symbols": ["<extra_id_0>"], "minloglevel": 2}
     places = {"input": str(corpus), "model_prefix": str(tmp_path / "spiece")}
-    sentencepiece.SentencePieceTrainer.train(
-        vocab_size=200, hard_vocab_limit=False, **symbols, **places
-    )
+    train = sentencepiece.SentencePieceTrainer.train
+    train(vocab_size=200, hard_vocab_limit=False, **symbols, **places)
     settings = {"tokenizer_class": "T5Tokenizer", "extra_ids": 0}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
     model, _ = plain(seq2seq, AutoModelForSeq2SeqLM)
@@ -316,41 +303,36 @@ def test_a_sentencepiece_model_needs_no_other_tokenizer_file(seq2seq, tmp_path):
     assert row == pytest.approx(guesses(model, tokenizer, "the dog  sees"), abs=1e-5)
 
 
-def test_a_model_without_sentinels_is_scored_as_what_the_decoder_makes(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
-    directory = tiny.make_masked(corpus, tmp_path / "a" / "checkpoint.json").parent
+@pytest.fixture
+def bart(trained, tmp_path):
+    """A directory with an encoder-decoder whose tokenizer has a mask and no sentinels."""
+    directory = tiny.unsealed(trained("masked"), tmp_path / "bart")
     torch.manual_seed(0)
     sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "init_std": 0.3}
     heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
     config = transformers.BartConfig(**sizes, **heads, vocab_size=320, max_position_embeddings=64)
     transformers.BartForConditionalGeneration(config).save_pretrained(directory)
-    checkpoint = tiny.describe(directory, "encoder-decoder")
+    return directory
+
+
+def test_a_model_without_sentinels_is_scored_as_what_the_decoder_makes(bart):
+    checkpoint = tiny.describe(bart, "encoder-decoder")
     engine = open_seq2seq(checkpoint)
     findings = engine.self_test()
     assert findings.checks["form"].startswith("target, because the tokenizer has no <extra_id_0>")
     assert engine.key == open_seq2seq(checkpoint, "target").key
     model, tokenizer = plain(checkpoint, AutoModelForSeq2SeqLM)
-    source = tokenizer("", return_tensors="pt")["input_ids"]
+    source = tokenizer("")["input_ids"]
     for text, row in zip(TEXTS, engine.logprobs(engine.encode(TEXTS)), strict=True):
         first, *ids, _ = tokenizer(text)["input_ids"]  # first is [CLS]
-        decoder_ids = torch.tensor([[config.decoder_start_token_id, first, *ids[:-1]]])
-        with torch.no_grad():
-            logits = model(input_ids=source, decoder_input_ids=decoder_ids).logits[0, 1:]
-        expected = logits.log_softmax(-1).gather(1, torch.tensor([ids]).T)[:, 0]
-        np.testing.assert_allclose(row, expected, atol=1e-5)
+        decoder_ids = [model.config.decoder_start_token_id, first, *ids[:-1]]
+        assert row == pytest.approx(decoded(model, source, decoder_ids, ids), abs=1e-5)
 
 
-def test_masks_and_starts_are_those_of_the_tokenizer(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
-    directory = tiny.make_masked(corpus, tmp_path / "a" / "checkpoint.json").parent
-    torch.manual_seed(0)
-    sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "init_std": 0.3}
-    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
-    config = transformers.BartConfig(**sizes, **heads, vocab_size=320, max_position_embeddings=64)
-    transformers.BartForConditionalGeneration(config).save_pretrained(directory)
-    tokenizer = AutoTokenizer.from_pretrained(directory, bos_token="[SEP]")
-    tokenizer.save_pretrained(directory)
-    checkpoint = tiny.describe(directory, "encoder-decoder")
+def test_masks_and_starts_are_those_of_the_tokenizer(bart):
+    tokenizer = AutoTokenizer.from_pretrained(bart, bos_token="[SEP]")
+    tokenizer.save_pretrained(bart)
+    checkpoint = tiny.describe(bart, "encoder-decoder")
     model, _ = plain(checkpoint, AutoModelForSeq2SeqLM)
     own = {"start": [tokenizer.bos_token_id], "mask": "[MASK]"}
     engine = open_seq2seq(checkpoint, "masked_after_bos")
@@ -364,10 +346,3 @@ def test_masks_and_starts_are_those_of_the_tokenizer(tmp_path):
     assert inside[~np.isnan(inside)] == pytest.approx(expected, abs=1e-5)
     assert np.isnan(inside[: len(inside) - len(expected)]).all()
     assert complete == pytest.approx(continuation(model, tokenizer, text, **own), abs=1e-5)
-
-
-def test_a_form_without_a_mask_is_refused(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
-    directory = tiny.make_transformer(corpus, tmp_path / "a" / "checkpoint.json").parent
-    with pytest.raises(UserError, match="has neither a mask token nor <extra_id_0>"):
-        open_seq2seq(tiny.describe(directory, "encoder-decoder"), "continued")

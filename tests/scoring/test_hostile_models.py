@@ -8,8 +8,7 @@ import pytest
 
 from support.hostile import make_hostile
 
-# Both locks of the door: an engine's class by itself, which trusts no code, and how all of them
-# are loaded, which refuses the model at once.
+# The lock behind the door, which refuses the model at once: an engine's class trusts no code.
 ENGINES = """
 import importlib, json, sys
 from pathlib import Path
@@ -17,9 +16,7 @@ from blimpworks.campaign.engines import generators, scorers
 from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.generation.engine import load_generation_engine
 from blimpworks.models.checkpoint import read_description
-from blimpworks.scoring.engine import load_engine
 
 def attempt(make):
     try:
@@ -39,14 +36,10 @@ for architecture, place in json.loads(sys.argv[1]).items():
     for what, address in addresses.items():
         module, _, name = address.partition(":")
         options = generation if what == "answer" else ScoringOptions()
-        load = load_generation_engine if what == "answer" else load_engine
         kind = getattr(importlib.import_module(module), name)
-        key = f"{what} {architecture}"
-        said[f"{key}, by its class"] = attempt(lambda: kind(checkpoint, described, options))
-        said[f"{key}, by name"] = attempt(lambda: load(checkpoint, "transformers", options))
+        said[f"{what} {architecture}"] = attempt(lambda: kind(checkpoint, described, options))
 print("=" + json.dumps(said))
 """
-YES = "y\n" * 50
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +53,14 @@ def hostile(trained, tmp_path_factory):
 def run(*arguments, **how):
     """A process of Python that is answered yes, however often it asks."""
     return subprocess.run(
-        [sys.executable, *map(str, arguments)], input=YES, capture_output=True, text=True,
+        [sys.executable, *map(str, arguments)], input=50 * "y\n", capture_output=True, text=True,
         check=False, timeout=120, **how,
     )  # fmt: skip
 
 
 def test_the_code_would_be_run_by_who_trusts_it(hostile):
     checkpoints, mark = hostile
-    code = (
-        "import sys; from transformers import AutoConfig; AutoConfig.from_pretrained(sys.argv[1])"
-    )
+    code = "import sys, transformers as t; t.AutoConfig.from_pretrained(sys.argv[1])"
     done = run("-c", code, checkpoints["causal"].parent)
     assert "Do you wish to run the custom code?" in done.stdout
     assert mark.exists()
@@ -85,8 +76,5 @@ def test_no_engine_runs_code_of_a_checkpoint(hostile):
     assert "Do you wish" not in done.stdout
     assert not mark.exists()
     said = json.loads(done.stdout.splitlines()[-1].removeprefix("="))
-    assert len(said) == 8
-    for key, words in said.items():
-        if key.endswith("by name"):
-            assert "evil.py is code of its own beside a model, which is never run" in words, key
-        assert words != "loaded", key
+    assert len(said) == 4
+    assert "loaded" not in said.values()

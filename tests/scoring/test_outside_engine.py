@@ -15,11 +15,10 @@ from support.paths import REPOSITORY
 
 PROGRAM = """
 import json, sys
+from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.settings.site import Site
-from blimpworks.cluster.requests import speed_of
-from blimpworks.cluster.needs import needs_of
+from blimpworks.cluster.needs import Setup
 from blimpworks.commands.declare import code_of
 from blimpworks.evaluation.machine import Machine, check_memory, choose_engine
 from blimpworks.records.digest import number_digest
@@ -28,8 +27,8 @@ digests = [code_of("score", "kenlm", "ngram"), code_of("collect_scores")]
 if sys.argv[1:]:
     campaign = check_campaign(json.loads(sys.argv[1]), "x")
     [row] = load_catalogue(campaign).models.values()
-    needs = needs_of(row, "lengths", "float32", None)
-    assert speed_of(row, "lengths", "float32", needs, None).tokens_per_second > 0
+    setup = Setup(row, find_engine("lengths"), "float32")
+    assert setup.speed(setup.needs()).tokens_per_second > 0
     assert choose_engine(row.model_copy(update={"recipe": ""}), "lengths").engine == "lengths"
     assert choose_engine(row.model_copy(update={"recipe": ""})).engine == "kenlm"
     assert campaign.scoring.near_tie.of("lengths", "float32") == rounding_of("lengths 1.0|") == 0.0
@@ -91,7 +90,7 @@ def test_an_engine_of_the_documentation_scores(scored, installed):
     assert python(*command, site=installed).returncode == 0
     assert json.loads((root / "manifest.json").read_bytes())["engine"] != key
     done = python(*command)
-    assert "'score lengths ngram' cannot be run; expected one of" in done.stderr
+    assert "command 'score lengths ngram' is unknown; expected one of" in done.stderr
 
 
 def test_all_that_asks_for_engines_knows_it_and_no_other_changes(installed):

@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from itertools import pairwise
 
+import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
@@ -91,7 +92,7 @@ def test_each_shard_is_told_until_all_is_done(score, tmp_path, always):
     tokens = [each.tokens for each in between]
     assert tokens == sorted(tokens)
     shards = (tmp_path / "run/shards").glob("part-*")
-    assert last.tokens == sum(progress.scored_tokens(tiny.read_shard(shard)) for shard in shards)
+    assert last.tokens == sum(progress.scored_tokens(pq.read_table(shard)) for shard in shards)
 
 
 def test_another_attempt_counts_what_it_adds_itself(score, tmp_path, always):
@@ -135,14 +136,6 @@ def test_a_file_that_cannot_be_written_fails_no_job(score, tmp_path, caplog):
     manifest = score(Progress(tmp_path / "logs" / "x.progress.json"))
     assert manifest == score(Watch(), name="other")
     assert "how far this job is cannot be told there" in caplog.text
-
-
-def test_a_file_that_is_no_progress_is_told(tmp_path):
-    path = tmp_path / "x.progress.json"
-    assert read_progress(path) is None
-    path.write_text('{"attempt": 3')
-    with pytest.raises(UserError, match=r"x\.progress\.json: .*; expected the progress of a job"):
-        read_progress(path)
 
 
 class Near(Deadline):
@@ -243,9 +236,8 @@ def test_an_interrupted_run_begins_no_pass_any_more(score, tmp_path, monkeypatch
 @pytest.mark.parametrize(("seconds", "shards"), [(RESERVE - 1, 0), (RESERVE + 2, 1)])
 def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, seconds, shards):
     watch = Watch(Deadline(time.time() + seconds), Slow(load=0, shard=1.4))
-    with pytest.raises(
-        OutOfTime, match=rf"^{7 * shards} of \d+ sentences have scores; .* goes on from there"
-    ):
+    said = rf"^{7 * shards} of \d+ sentences have scores; .* goes on from there"
+    with pytest.raises(OutOfTime, match=said):
         score(watch)
     assert len(Store(tmp_path / "run/shards").shard_of) == 7 * shards
 

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.scoring.store import (
-    Request,
-    Store,
-    by_prefix,
-    in_order,
-    requests_of,
-    shared_characters,
-)
+from blimpworks.scoring.store import Request, Store, by_prefix, in_order, requests_of
 from blimpworks.scoring.tokens import END, align, overlaps, token_starts, words_of
 from support import tiny
 
@@ -63,31 +56,11 @@ def test_the_order_is_the_same_however_requests_came(requests, prefixes):
     assert (texts == sorted(texts)) if prefixes else (lengths == sorted(lengths))
 
 
-@given(st.sets(TEXTS))
-def test_shared_characters_are_what_a_prefix_tree_of_characters_saves(texts):
-    nodes = {text[:end] for text in texts for end in range(1, len(text) + 1)}
-    total = sum(map(len, texts))
-    expected = 1 - len(nodes) / total if total else 0
-    assert shared_characters(texts) == pytest.approx(expected)
-
-
-ALIKE = {Request(f"the teacher near the doctors {word}") for word in ("sees", "see", "hears")}
-UNLIKE = {Request("birds"), Request("the cat"), Request("a dog")}
-
-
-@pytest.mark.parametrize(
-    ("requests", "able", "sharing", "expected"),
-    [
-        (ALIKE, True, "auto", True),
-        (UNLIKE, True, "auto", False),
-        (UNLIKE, True, "always", True),
-        (ALIKE, True, "never", False),
-        (ALIKE, False, "always", False),
-    ],
-)
-def test_prefixes_are_shared_where_that_pays(requests, able, sharing, expected):
-    engine = SimpleNamespace(shares_prefixes=able)
-    assert by_prefix(requests, engine, ScoringOptions(sharing=sharing)) is expected
+def test_prefixes_are_shared_where_that_pays():
+    engine, options = SimpleNamespace(shares_prefixes=True), ScoringOptions()
+    alike = {Request(f"the teacher near the doctors {word}") for word in ("sees", "see", "hears")}
+    assert by_prefix(alike, engine, options)
+    assert not by_prefix({Request("birds"), Request("the cat"), Request("a dog")}, engine, options)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +76,7 @@ def test_prefixes_are_shared_where_that_pays(requests, able, sharing, expected):
         ("the cat", [(3, None), (7, -2.0)], [("the", None), ("cat", -2.0)]),
         ("the cat", [(3, float("nan")), (7, -2.0)], [("the", None), ("cat", -2.0)]),
         # Without spaces, words are tokens.
-        (
-            "猫が好き",
-            [(1, -1.0), (2, -2.0), (4, -3.0)],
-            [("猫", -1.0), ("が", -2.0), ("好き", -3.0)],
-        ),
+        ("猫好き", [(1, -1.0), (3, -3.0)], [("猫", -1.0), ("好き", -3.0)]),
     ],
 )
 def test_a_word_has_the_sum_of_its_tokens(text, tokens, words):
@@ -135,22 +104,16 @@ def test_no_log_probability_is_lost_and_no_character_of_a_word(words, data):
     assert whole.replace(" ", "") == text.replace(" ", "")
 
 
-def column_texts(first, second):
+@pytest.mark.parametrize(
+    ("first", "second", "columns"),
+    [
+        ("the dogs sees", "the dogs see", ["the|the", "dogs|dogs", "sees|see"]),
+        ("he did not go", "he did go", ["he|he", "did|did", "not|", "go|go"]),
+    ],
+)
+def test_equal_words_stand_in_a_column_and_the_others_beside_each_other(first, second, columns):
     sides = ([{"text": word, "logprob": 0.0} for word in side.split()] for side in (first, second))
-    return [
-        ([word and word["text"] for word in column["words"]], column["differs"])
-        for column in align(*sides)
-    ]
-
-
-def test_equal_words_stand_in_a_column_and_the_others_beside_each_other():
-    assert column_texts("the dog sees us", "the dog see us") == [
-        (["the", "the"], False),
-        (["dog", "dog"], False),
-        (["sees", "see"], True),
-        (["us", "us"], False),
-    ]
-
-
-def test_a_word_that_one_sentence_lacks_has_nothing_beside_it():
-    assert column_texts("he did not go", "he did go")[2] == (["not", None], True)
+    for column, words in zip(align(*sides), columns, strict=True):
+        one, other = words.split("|")
+        assert [word and word["text"] for word in column["words"]] == [one, other or None]
+        assert column["differs"] == (one != other)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 
-import kenlm
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -19,26 +18,19 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import main
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
-from blimpworks.models.text import split_words
 from blimpworks.records import digest
 from blimpworks.records.digest import ROOT, number_digest
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.hub_loading import complete_characters
-from blimpworks.scoring.kenlm_engine import KenlmEngine
 from blimpworks.scoring.run import Shards, collect_scores, score_items
 from blimpworks.scoring.shards import read_manifest
 from blimpworks.scoring.vllm_engine import ENTRIES as VLLM_ENTRIES
 from blimpworks.tables import SCORES, read_table
 from support import tiny
+from support.hostile import edit as edit_json
 
 OPTIONS = ScoringOptions(shard=7, batch_tokens=200)
 ODD = ["कुत्ता sees água", "🙂🙃 ok", "x", "the dog sees", "  two  spaces "]
-
-
-@pytest.fixture(scope="session", params=["causal", "ngram"])
-def engine(trained, request):
-    checkpoint = trained(request.param)
-    return load_engine(checkpoint, engine_for(checkpoint), OPTIONS)
 
 
 def engine_for(checkpoint):
@@ -70,23 +62,14 @@ def test_transformers_equals_the_naive_forward(trained, tmp_path, first):
         np.testing.assert_allclose(row[skipped:], naive(text, first), atol=1e-5)
 
 
-def test_kenlm_equals_kenlm(trained):
-    engine = load_engine(trained("ngram"), "kenlm", OPTIONS)
-    model = kenlm.Model(str(trained("ngram").parent / "model.bin"))
-    texts = tiny.sentences(30, seed=2) + ODD
-    for encoded, text in zip(engine.encode(texts), texts, strict=True):
-        (row,) = engine.logprobs([encoded])
-        expected = model.score(" ".join(w for w, _ in split_words(text))) * np.log(10)
-        assert row.sum(dtype=float) == pytest.approx(expected, abs=1e-4)
-
-
-def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(engine):
-    words = isinstance(engine, KenlmEngine)
+@pytest.mark.parametrize(("architecture", "name"), [("causal", "transformers"), ("ngram", "kenlm")])
+def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(trained, architecture, name):
+    engine = load_engine(trained(architecture), name, OPTIONS)
     for text in tiny.sentences(10) + ODD:
         (encoded,) = engine.encode([text])
         ends = encoded.ends.tolist()
         assert ends == sorted(ends)
-        assert ends[-1] == len(text.rstrip() if words else text)
+        assert ends[-1] == len(text.rstrip() if name == "kenlm" else text)
 
 
 def test_part_of_a_character_ends_before_it():
@@ -112,9 +95,8 @@ def test_sentence_score_is_the_sum_of_its_tokens(trained, tmp_path):
 
 def test_equal_sentences_are_scored_once_and_items_listed_once(trained, tmp_path):
     pair = ("the dog sees.", "the dog see.")
-    items = tiny.write_items(
-        tmp_path / "items.parquet", [pair, pair, pair[::-1]], item_id=["a", "a", "b"]
-    )
+    twice = {"item_id": ["a", "a", "b"]}
+    items = tiny.write_items(tmp_path / "items.parquet", [pair, pair, pair[::-1]], **twice)
     table = scored(items, trained("ngram"), tmp_path)
     assert table["item_id"].to_pylist() == ["a", "b"]
     assert read_manifest(tmp_path / "manifest.json").sentences == 2
@@ -123,9 +105,8 @@ def test_equal_sentences_are_scored_once_and_items_listed_once(trained, tmp_path
 
 
 def test_too_long_and_empty_sentences_have_no_score(trained, tmp_path):
-    items = tiny.write_items(
-        tmp_path / "items.parquet", [("the dog " * 60, "short"), ("", "short"), ("a", "b")]
-    )
+    pairs = [("the dog " * 60, "short"), ("", "short"), ("a", "b")]
+    items = tiny.write_items(tmp_path / "items.parquet", pairs)
     table = scored(items, trained("causal"), tmp_path)
     assert table["status"].to_pylist() == ["too_long", "empty", "ok"]
     assert table["logprob_good"].is_null().to_pylist() == [True, True, False]
@@ -160,26 +141,19 @@ def test_a_spoilt_shard_is_told_with_a_remedy_that_works(trained, tmp_path, dama
 
 
 @pytest.fixture
-def edit(tmp_path, monkeypatch):
+def edit(tmp_path, package_at):
     """A function that edits one source of a copy of the package, as digests then see it."""
     copy = tmp_path / "package"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    caches = (digest._module, digest._direct)
 
     def change(module, old, new):
         source = copy / module
         text = source.read_text(encoding="utf-8")
         assert old in text
         source.write_text(text.replace(old, new), encoding="utf-8")
-        monkeypatch.setattr(digest, "package_folders", lambda: {"blimpworks": copy})
-        monkeypatch.setattr(digest, "_kept", dict)
-        monkeypatch.setattr(digest, "_new", {})
-        for cache in caches:
-            cache.cache_clear()
+        package_at(copy)
 
-    yield change
-    for cache in caches:
-        cache.cache_clear()
+    return change
 
 
 @pytest.mark.parametrize(
@@ -275,33 +249,24 @@ def items(tmp_path_factory):
     return tiny.write_items(tmp_path_factory.mktemp("items") / "items.parquet", tiny.pairs(200))
 
 
-def command(items, checkpoint, directory):
-    """The command as the workflow calls it, without the Python that runs it."""
-    options = SHARDS_OF_20.model_dump_json()
-    words = tiny.score_words(items, checkpoint, "transformers", directory, options)
-    return ["blimpworks", *words]
-
-
-def score(items, checkpoint, directory):
-    """The command in a process of its own: its exit status, and what it says."""
-    python = [sys.executable, "-m", *command(items, checkpoint, directory)]
-    done = subprocess.run(python, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
-
-
 @pytest.fixture
-def score_here(monkeypatch, capsys):
-    """The same in this process, which has loaded what takes seconds to load."""
+def score(monkeypatch, capsys, caplog):
+    """The command as the workflow calls it, in this process: its exit status, and what it says."""
 
-    def score(items, checkpoint, directory):
-        monkeypatch.setattr(sys, "argv", command(items, checkpoint, directory))
+    caplog.set_level("INFO")
+
+    def run(items, checkpoint, directory):
+        caplog.clear()
+        options = SHARDS_OF_20.model_dump_json()
+        words = tiny.score_words(items, checkpoint, "transformers", directory, options)
+        monkeypatch.setattr(sys, "argv", ["blimpworks", *words])
         try:
             main()
         except SystemExit as end:
-            return end.code or 0, capsys.readouterr().err
+            return end.code or 0, caplog.text + capsys.readouterr().err
         raise AssertionError("a command ends its process")
 
-    return score
+    return run
 
 
 def last_words(done):
@@ -317,14 +282,12 @@ def shards(directory):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_and_costs_no_more_than_the_shard_in_hand(
-    model, items, tmp_path, small_disk, score_here
-):
+def test_a_full_disk_costs_the_shard_in_hand_alone(model, items, tmp_path, small_disk, score):
     (tmp_path / "whole").mkdir()
-    assert score_here(items, model, tmp_path / "whole")[0] == 0
+    assert score(items, model, tmp_path / "whole")[0] == 0
     whole = shards(tmp_path / "whole")
 
-    said = last_words(score_here(items, model, small_disk))
+    said = last_words(score(items, model, small_disk))
     assert f"{small_disk}/shards/part-" in said
     assert "no space left on device; nothing half-written is left" in said
     kept = shards(small_disk)
@@ -348,9 +311,7 @@ def copy(model, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "not json"])
-def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
-    items, tmp_path, copy, score_here, damage
-):
+def test_corrupt_weights_are_told_in_one_sentence(items, tmp_path, copy, score, damage):
     weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
     if damage == "cut":
         weights.write_bytes(weights.read_bytes()[:2000])
@@ -360,7 +321,7 @@ def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
         weights.unlink()
     else:
         settings.write_text("{")
-    said = last_words(score_here(items, copy, tmp_path))
+    said = last_words(score(items, copy, tmp_path))
     assert str(copy.parent) in said
     assert ("config.json:1: " if damage == "not json" else "cannot be loaded") in said
     assert not (tmp_path / "shards").exists()
@@ -368,9 +329,7 @@ def test_corrupt_weights_that_were_sealed_are_told_in_one_sentence(
 
 def test_a_score_that_is_no_number_is_marked_and_tried_again_on_request(items, tmp_path, copy):
     weights, settings = copy.with_name("model.safetensors"), copy.with_name("config.json")
-    settings.write_text(
-        json.dumps(json.loads(settings.read_text()) | {"tie_word_embeddings": False})
-    )
+    edit_json(settings, tie_word_embeddings=False)
     name = "model.embed_tokens.weight"
     sound = load_file(weights)
     sound["lm_head.weight"] = sound[name].clone()

@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -19,12 +20,13 @@ from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint, seal
 from blimpworks.models.facts import candidates
 from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.scoring.engine import Encoded, load_engine
-from blimpworks.scoring.hub_loading import target_logprobs
+from blimpworks.scoring.hub_loading import check_names, target_logprobs
 from blimpworks.scoring.run import score_items
-from blimpworks.scoring.selftest import FAR, _likeliest, choose_start, measure
+from blimpworks.scoring.selftest import _likeliest, choose_start, measure
 from blimpworks.scoring.shards import read_manifest
 from blimpworks.scoring.vllm_engine import score_encoded
 from support import tiny
+from support.hostile import edit
 
 SIZES = {
     "vocab_size": 320, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
@@ -73,10 +75,6 @@ def edited_tokenizer(directory):
     tokenizer.save(path)
 
 
-def edit_json(path, **changes):
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
 def behind(prefix):
     return lambda weights: {f"{prefix}{key}": value for key, value in weights.items()}
 
@@ -88,10 +86,7 @@ def without(name):
 @pytest.mark.parametrize(
     ("architecture", "change", "message"),
     [
-        (
-            *("causal", behind("_orig_mod.")),
-            r"lack 21 weights of LlamaForCausalLM .*begin with '_orig_mod\.': save them without",
-        ),
+        ("causal", behind("_orig_mod."), r"21 weights of .*'_orig_mod\.': save them without"),
         ("causal", behind("module."), r"begin with 'module\.'"),
         ("causal", without("lm_head"), r"lack a weight of .*lm_head\.weight.*save the model whole"),
         ("causal", without("layers.1."), r"lack 9 weights .*layers\.1\..* and 6 more"),
@@ -104,6 +99,18 @@ def test_weights_that_the_files_lack_are_refused(foreign, architecture, change, 
     edit_weights(directory, change)
     with pytest.raises(UserError, match=message):
         examine(directory, architecture)
+
+
+def test_weights_that_should_be_one_and_differ_are_refused(foreign):
+    directory = foreign("llama", tie_word_embeddings=False)
+    edit(directory / "config.json", tie_word_embeddings=True)
+    for read in (examine, check_names):
+        with pytest.raises(UserError, match=r"lm_head\.weight and .* are one weight, and .* two"):
+            read(directory)
+    edit_weights(
+        directory, lambda w: w | {"lm_head.weight": w["model.embed_tokens.weight"].clone()}
+    )
+    assert check_names(directory) == examine(directory)[1].checks["weights"]
 
 
 def test_weights_that_the_model_does_not_use_are_named(foreign):
@@ -119,7 +126,7 @@ def test_a_tokenizer_that_contradicts_its_file_is_refused(foreign, monkeypatch):
     monkeypatch.setattr("blimpworks.models.hub_tokenizers.differing_components", lambda *_: [])
     with edited_tokenizer(directory) as tokenizer:
         tokenizer.normalizer = normalizers.Lowercase()
-    edit_json(directory / "tokenizer_config.json", tokenizer_class="GPT2TokenizerFast")
+    edit(directory / "tokenizer_config.json", tokenizer_class="GPT2TokenizerFast")
     with pytest.raises(UserError, match=r"tokenizer\.json gives .* the tokens .*; expected the"):
         load_tokenizer(directory)
 
@@ -187,7 +194,7 @@ def test_a_start_without_an_embedding_is_an_error(foreign):
     directory = foreign("llama")
     with edited_tokenizer(directory) as tokenizer:
         tokenizer.add_special_tokens(["<start>"])
-    edit_json(directory / "tokenizer_config.json", bos_token="<start>")
+    edit(directory / "tokenizer_config.json", bos_token="<start>")
     with pytest.raises(UserError, match=r"'<start>', .* has the id 320, but .* has 320 ids"):
         examine(directory)
 
@@ -300,28 +307,6 @@ def test_a_start_that_is_better_by_far_is_told_of(checkpoint, first, words, told
     assert found.policy == ("bos" if first == "likeliest" else first)
 
 
-def test_starts_that_few_texts_show_to_be_far_worse_are_measured_on_these_alone(checkpoint):
-    engine = engine_of(checkpoint, "likeliest")
-    texts = [pair[0] for pair in tiny.pairs(60, seed=5)]
-    starts = candidates(engine.tokenizer.hub)
-    nats = measure(engine, texts, starts, 12)
-    measured, logprobs = {}, engine.logprobs
-
-    def counted(batch):
-        prefix = tuple(engine.tokenizer.prefix)
-        measured[prefix] = measured.get(prefix, 0) + len(batch)
-        return logprobs(batch)
-
-    engine.logprobs = counted
-    chosen = choose_start(engine, texts).policy
-    few, many = min(measured.values()), max(measured.values())
-    assert few == 12 < many
-    assert measured[tuple(starts[chosen])] == many
-    assert [p for p in starts if measured[tuple(starts[p])] == few] == [
-        p for p in starts if nats[p] > nats[chosen] + FAR
-    ]
-
-
 def test_the_likeliest_start_is_none_that_opens_a_role(chat, tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", tiny.pairs(150, seed=5))
     for name, first in (("chosen", "likeliest"), ("named", r"token:\n")):
@@ -333,7 +318,7 @@ def test_the_likeliest_start_is_none_that_opens_a_role(chat, tmp_path):
     assert chosen.checks["first token"] == named.checks["first token"] == r"after '\n'"
     assert chosen.checks["other starts"].startswith("Sentences are likelier after '<s>' (bos)")
     shards = [next((tmp_path / name).glob("*.parquet")) for name in ("chosen", "named")]
-    tables = [tiny.read_shard(path)["logprobs"].to_pylist() for path in shards]
+    tables = [pq.read_table(path)["logprobs"].to_pylist() for path in shards]
     assert sorted(tables[0]) == sorted(tables[1])
 
 

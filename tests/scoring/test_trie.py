@@ -1,10 +1,9 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.scoring.passes import packed_passes, padded_passes, plan_rows
-from blimpworks.scoring.trie import build_trie, runs
+from blimpworks.scoring.trie import build_trie
 
 # Few ids, so that prefixes, repeats and empty sequences come about by themselves.
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=8), max_size=25)
@@ -36,75 +35,6 @@ def test_a_tree_has_one_node_for_each_distinct_prefix_in_depth_first_order(seque
     assert trie.depth.tolist() == [len(path) - 1 for path in result]
 
 
-@given(SEQUENCES, st.randoms(use_true_random=False))
-def test_a_tree_does_not_depend_on_the_order_of_sequences(sequences, random):
-    shuffled = random.sample(sequences, len(sequences))
-    first, other = build_trie(*flatten(sequences)), build_trie(*flatten(shuffled))
-    for name in ("token", "parent", "depth", "end"):
-        assert getattr(first, name).tolist() == getattr(other, name).tolist()
-
-
-@given(SEQUENCES, WIDTHS)
-def test_rows_are_bounded_and_compute_each_inner_node_once(sequences, width):
-    trie = build_trie(*flatten(sequences))
-    plan = plan_rows(trie, width)
-    inner = sorted({*trie.parent.tolist()} - {-1})
-    longest = max((len(path_to(trie, node)) for node in inner), default=0)
-    assert plan.node.shape[1] <= max(width, longest)
-    assert plan.node[plan.read].tolist() == inner
-
-
-@given(SEQUENCES)
-def test_without_merging_only_equal_sequences_share_a_path(sequences):
-    trie = build_trie(*flatten(sequences), merge=False)
-    paths = [path_to(trie, node) for node in range(len(trie.token))]
-    distinct = sorted({tuple(s) for s in sequences})
-    assert paths == [s[: k + 1] for s in distinct for k in range(len(s))]
-    every = [tuple(s[: k + 1]) for s in sequences for k in range(len(s))]
-    assert [paths[node] for node in trie.paths] == every
-
-
-def cells_of(planned):
-    """What has been read at each cell of each run, following parents as a model would."""
-    before = [()]
-    for run in planned:
-        cells = []
-        before = [before[parent] for parent in run.parent]
-        for row in run.token:
-            before = [(*path, token) for path, token in zip(before, row, strict=True)]
-            cells += before
-        yield run, cells
-
-
-@given(SEQUENCES, st.integers(1, 30), st.booleans())
-def test_runs_take_each_inner_node_once_after_what_stands_before_it(sequences, most, merge):
-    trie = build_trie(*flatten(sequences), merge=merge)
-    result = list(cells_of(runs(trie, most)))
-    inner = sorted(path_to(trie, node) for node in {*trie.parent.tolist()} - {-1})
-    assert sorted(cell for _, cells in result for cell in cells) == inner
-    edges = [
-        (node, cells[parent])
-        for run, cells in result
-        for node, parent in zip(run.edge_node, run.edge_parent, strict=True)
-    ]
-    assert sorted(node for node, _ in edges) == np.flatnonzero(trie.parent >= 0).tolist()
-    assert all(path_to(trie, node)[:-1] == cell for node, cell in edges)
-    for run, _ in result:
-        assert len(run.token) == 1 or run.token.size <= most
-        assert (np.diff(run.edge_parent) >= 0).all()
-
-
-def test_a_long_sequence_is_one_run_as_far_as_runs_may_go():
-    trie = build_trie(*flatten([list(range(101)), [0]]))
-    assert [run.token.shape for run in runs(trie, 40)] == [(40, 1), (40, 1), (20, 1)]
-
-
-def passes_of(sequences, width, most):
-    flat, lengths = flatten(sequences)
-    trie = build_trie(flat, lengths)
-    return trie, list(packed_passes(trie, plan_rows(trie, width), most))
-
-
 def targets(one):
     """Place of each edge's result, what the model has read by then, and the token."""
     rows, columns = np.nonzero(one.read)
@@ -120,7 +50,8 @@ def targets(one):
 
 @given(SEQUENCES, WIDTHS, st.integers(1, 60))
 def test_packed_passes_ask_for_every_token_after_the_first_once(sequences, width, most):
-    trie, passes = passes_of(sequences, width, most)
+    trie = build_trie(*flatten(sequences))
+    passes = list(packed_passes(trie, plan_rows(trie, width), most))
     result = {place: (*before, token) for each in passes for place, before, token in targets(each)}
     assert sum(len(each.result) for each in passes) == len(result)
     assert all(each.ids.size <= max(most, each.ids.shape[1]) for each in passes)
@@ -140,9 +71,3 @@ def test_padded_passes_ask_for_every_token_after_the_first_once(sequences, most)
 def test_ids_above_a_byte_sort_as_numbers():
     trie = build_trie(*flatten([[70000], [256], [255], [1]]))
     assert trie.token.tolist() == [1, 255, 256, 70000]
-
-
-@pytest.mark.parametrize("sequences", [[], [[]], [[], [3]]])
-def test_nothing_to_score_makes_no_pass(sequences):
-    assert passes_of(sequences, 8, 100)[1] == []
-    assert list(padded_passes(*flatten(sequences), 100)) == []

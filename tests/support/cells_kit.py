@@ -6,9 +6,9 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from blimpworks.exhibits.formulas import formula_of, select_rows
+from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.reproduction.comparisons import DEVIATES, recomputations, status_of
+from blimpworks.reproduction.comparisons import DEVIATES, Selection, recomputations, status_of
 
 SOURCES = {
     "margins": "regressions",
@@ -44,9 +44,11 @@ def sources_of(tables):
 def check_cells(cells, rows):
     """Each cell is what its formula, found by its sentence, gives for the rows that it selects."""
     assert cells
+    sources = {cell.source for cell in cells}
+    tables = {source: Selection(rows[source].assign(origin="")) for source in sources}
     for cell in cells:
         where = json.loads(json.dumps(dict(cell.where)))
-        again = formula_of(cell.formula.sentence)(select_rows(rows[cell.source], where))
+        again = formula_of(cell.formula.sentence)(tables[cell.source].select(where))
         assert again == pytest.approx(cell.value, abs=1e-9), cell
 
 

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pandas as pd
 import yaml
 
 from support.paths import REPOSITORY
@@ -80,11 +81,26 @@ class Checkout:
         where = [] if "--profile" in arguments else ["--cores", "2"]
         return self.run("snakemake", *where, *arguments, *chosen)
 
+    def make(self, *targets: str, campaign: str = CAMPAIGN):
+        """Run Snakemake, which must succeed."""
+        done = self.snakemake(*targets, campaign=campaign)
+        assert done.returncode == 0, output_of(done)
+        return done
+
+    def blimpworks(self, *words: str, **environment: str):
+        """Run a command of ours, which must succeed."""
+        done = self.run("blimpworks", *words, **environment)
+        assert done.returncode == 0, output_of(done)
+        return done
+
+    def cells(self, exhibit: str) -> pd.DataFrame:
+        """Numbers of an exhibit of the demo, such as "clams/table1", by their row and column."""
+        path = self.path / f"results/demo/exhibits/{exhibit}.cells.parquet"
+        return pd.read_parquet(path).set_index(["row", "column"])
+
     def planned(self, *arguments: str, campaign: str = CAMPAIGN) -> set[str]:
         """Rules that a dry run would run."""
-        done = self.snakemake("-n", *arguments, campaign=campaign)
-        said = output_of(done)
-        assert done.returncode == 0, said
+        said = output_of(self.make("-n", *arguments, campaign=campaign))
         if "Nothing to be done" in said:
             return set()
         _, table = said.split("Job stats:\n", 1)

@@ -1,4 +1,4 @@
-"""A hub of models on the loopback, for the real client library in a process of its own.
+"""A hub of models on the loopback, for the real client library.
 
 It answers as huggingface.co is documented to: API and small files from one port, large files from
 another (a CDN, by redirect), refusals with the headers that the client reads.
@@ -6,18 +6,15 @@ another (a CDN, by redirect), refusals with the headers that the client reads.
 
 import json
 import os
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha1, sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from huggingface_hub import constants
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 GOOD, EXPIRED = "hf_good", "hf_expired"
@@ -240,76 +237,13 @@ def serving(repositories) -> Iterator[HubServer]:
         server.close()
 
 
-def environment_of(endpoint, store):
-    """Variables of a process whose hub library uses an endpoint and a directory of its own."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "BLIMPWORKS_"))}
-    return kept | {"HF_HOME": str(store), "NO_PROXY": "*", "HF_ENDPOINT": endpoint}
-
-
-WORKER = """
-import json, os, sys, time
-from huggingface_hub import constants
-import blimpworks.models.retrieve
-
-sleep = time.sleep
-time.sleep = lambda seconds: sleep(min(seconds, 0.02))
-for line in sys.stdin:
-    arguments, store, folder, log, environment = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        os.environ.update(environment)
-        os.chdir(folder)
-        constants.HF_HUB_CACHE = os.path.join(store, "hub")
-        constants.ENDPOINT = environment.get("HF_ENDPOINT", constants.ENDPOINT)
-        constants.HF_HUB_OFFLINE = environment.get("HF_HUB_OFFLINE") == "1"
-        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(target, 1), os.dup2(target, 2)
-        sys.argv[1:] = arguments
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        except BaseException:
-            import traceback
-            traceback.print_exc()
-            code = 70
-        sys.stderr.flush(), sys.stdout.flush()
-        os._exit(code)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-@dataclass
-class Done:
-    """How a command ended, and what it said."""
-
-    returncode: int
-    stderr: str
-
-
-class Client:
-    """The command line, in forks of one process that has imported the hub's library.
-
-    Each fork has a cache of its own, and the working directory of the test. Pauses before the
-    library tries again are cut short. ``program`` defines another ``main`` than the command line's.
-    """
-
-    def __init__(self, hub, home, program="from blimpworks.cli import main"):
-        self.home = home
-        how = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        command = [sys.executable, "-c", f"{program}\n{WORKER}"]
-        env = environment_of(hub.url, home)
-        self.process = subprocess.Popen(command, env=env, **how)
-
-    def __call__(self, arguments, store, **environment):
-        with tempfile.NamedTemporaryFile(dir=self.home) as log:
-            words = [*map(str, arguments)], str(store), str(Path.cwd()), log.name, environment
-            self.process.stdin.write(json.dumps(words) + "\n")
-            self.process.stdin.flush()
-            code = int(self.process.stdout.readline())
-            return Done(code, Path(log.name).read_text(encoding="utf-8"))
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(600)
+def use(hub, store, patch):
+    """Let the hub's library of this process use a hub, and a cache below a directory."""
+    for name in [name for name in os.environ if name.startswith(("HF_", "BLIMPWORKS_"))]:
+        patch.delenv(name)
+    patch.setenv("NO_PROXY", "*")
+    files = f"{hub.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    patch.setattr(constants, "ENDPOINT", hub.url)
+    patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", files)
+    patch.setattr(constants, "HF_HUB_CACHE", str(store / "hub"))
+    patch.setattr(constants, "HF_TOKEN_PATH", str(store / "token"))

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -59,28 +58,25 @@ def write_corpus(path, count=240):
     return path
 
 
-def make_transformer(text, checkpoint, recipe=RECIPE, seed=0):
-    train_transformer(
-        text, checkpoint, name="tiny", scope="eng", recipe_name="tiny", recipe=recipe, seed=seed
-    )
-    return checkpoint
+def maker(train, name, usual):
+    """A function that trains a small model."""
+
+    def make(text, checkpoint, recipe=usual, seed=0):
+        names = {"name": name, "scope": "eng", "recipe_name": name}
+        train(text, checkpoint, recipe=recipe, seed=seed, **names)
+        return checkpoint
+
+    return make
+
+
+make_transformer = maker(train_transformer, "tiny", RECIPE)
+make_masked = maker(train_masked, "masked", MASKED)
+make_seq2seq = maker(train_encoder_decoder, "seq2seq", SEQ2SEQ)
 
 
 def make_with_muon(text, checkpoint):
     recipe = RECIPE.model_copy(update={"optimiser": "muon"})
     return make_transformer(text, checkpoint, recipe)
-
-
-def make_masked(text, checkpoint, recipe=MASKED, seed=0):
-    names = {"name": "masked", "scope": "eng", "recipe_name": "masked"}
-    train_masked(text, checkpoint, recipe=recipe, seed=seed, **names)
-    return checkpoint
-
-
-def make_seq2seq(text, checkpoint, recipe=SEQ2SEQ, seed=0):
-    names = {"name": "seq2seq", "scope": "eng", "recipe_name": "seq2seq"}
-    train_encoder_decoder(text, checkpoint, recipe=recipe, seed=seed, **names)
-    return checkpoint
 
 
 def make_instruct(text, checkpoint, recipe=INSTRUCT, seed=0):
@@ -249,7 +245,3 @@ def bytes_by_threads(open_engine, texts):
         with torch_threads(count):
             engine = open_engine()
             yield [row.tobytes() for row in engine.logprobs(engine.encode(texts))]
-
-
-def read_shard(path):
-    return pq.read_table(path)

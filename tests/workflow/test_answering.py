@@ -55,9 +55,8 @@ def campaign(built, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def answered(campaign):
-    targets = [ANSWERS.format(lang) for lang in ("deu", "eng")]
-    done = campaign.snakemake(*targets, "--allowed-rules", *RULES)
-    assert done.returncode == 0, output_of(done)
+    """The same, once one of the two languages has been answered."""
+    campaign.make(ANSWERS.format("eng"), "--allowed-rules", *RULES)
     return campaign
 
 
@@ -90,12 +89,9 @@ def test_a_plan_knows_the_jobs_that_answer_and_what_they_ask_for(campaign):
     assert model["minutes_asked"] >= 10
 
 
-def test_each_language_with_a_pack_has_answers(answered):
-    for lang in ("deu", "eng"):
-        table = pq.read_table(answered.path / ANSWERS.format(lang))
-        assert set(table["status"].to_pylist()) == {"ok"}
-        assert len(table) == 6
-    assert not (answered.path / ANSWERS.format("fra")).exists()
+def test_each_prompt_has_an_answer(answered):
+    table = pq.read_table(answered.path / ANSWERS.format("eng"))
+    assert table["status"].to_pylist() == ["ok"] * 6
 
 
 def test_an_edit_of_a_pattern_or_of_scoring_asks_nothing_again(answered):
@@ -108,12 +104,11 @@ def test_an_edit_of_a_pattern_or_of_scoring_asks_nothing_again(answered):
 
 
 def test_status_counts_answers_beside_scores(answered):
-    done = answered.run("blimpworks", "status", "--configfile", "config/test.yaml", "--json")
-    assert done.returncode == 0, output_of(done)
+    done = answered.blimpworks("status", "--configfile", "config/test.yaml", "--json")
     status = json.loads(done.stdout)
-    assert status["stages"]["answers"] == {"done": 2, "expected": 2}
+    assert status["stages"]["answers"] == {"done": 1, "expected": 2}
     models = {model["model"]: model for model in status["models"]}
-    assert models["transformer-small (answers)"]["languages_done"] == 2
+    assert models["transformer-small (answers)"]["languages_done"] == 1
     assert "ngram-5 (answers)" not in models
     whole = answered.run("blimpworks", "status", "--configfile", "config/test.yaml")
     assert "(answers)" in whole.stdout

@@ -26,15 +26,13 @@ def test_pairs_of_a_paper_exported_to_a_declaration_are_judged_the_same(scratch)
     items = f"{RESULTS}/items/multiblimp/eng.parquet"
     folder = ["--folder", "config/benchmarks/again"]
     named = ["--label", "Again", "--authors", "Nobody (2026)"]
-    done = scratch.run("blimpworks", "export", "benchmark", items, *folder, *named)
-    assert done.returncode == 0, output_of(done)
+    scratch.blimpworks("export", "benchmark", items, *folder, *named)
     path = scratch.path / "config/test.yaml"
     campaign = yaml.safe_load(path.read_text())
     campaign["benchmarks"] = [*campaign["benchmarks"], "again"]
     path.write_text(yaml.safe_dump(campaign))
     judged = f"{RESULTS}/judgements/{{}}/ngram-5/eng.parquet"
-    done = scratch.snakemake(*map(judged.format, ("again", "multiblimp")))
-    assert done.returncode == 0, output_of(done)
+    scratch.make(*map(judged.format, ("again", "multiblimp")))
     assert judgements(scratch, "again") == judgements(scratch, "multiblimp")
 
 
@@ -82,14 +80,6 @@ def test_explain_leads_from_a_cell_to_the_conditions_of_items(built):
     assert "config/demo/benchmarks/demo_suites/suites/" in text
 
 
-def test_explain_counts_no_items_of_another_benchmark_that_the_same_job_scored(built):
-    table = f"{RESULTS}/exhibits/multiblimp/table5.csv"
-    done = built.run("blimpworks", "explain", table, "--row=German", "--column=n")
-    assert done.returncode == 0, output_of(done)
-    [line] = [line for line in output_of(done).splitlines() if "computed again" in line]
-    assert line.endswith("(the same)")
-
-
 def test_a_file_of_a_declaration_decides_what_is_built_again(built, tmp_path):
     scratch = copy_of(built, tmp_path / "copy")
     path = scratch.path / "config/demo/benchmarks/demo_pairs/pairs/eng_agreement.csv"
@@ -111,8 +101,7 @@ def test_the_three_public_benchmarks_run_from_the_mirror(new_checkout, mirror):
     changed = {"mirror": str(mirror), "models": ["ngram-5"], "limit": 500}
     campaign["training"]["max_sentences"] = 2_000
     path.write_text(yaml.safe_dump({**campaign, **changed}))
-    done = checkout.snakemake("all", "syntaxgym_models_published", campaign=str(path))
-    assert done.returncode == 0, output_of(done)
+    checkout.make("all", "syntaxgym_models_published", campaign=str(path))
     results = checkout.path / "results/benchmarks"
     languages = {"rublimp": "rus", "turblimp": "tur", "syntaxgym": "eng"}
     items = {

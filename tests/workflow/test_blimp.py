@@ -4,12 +4,11 @@ import csv
 import hashlib
 import shutil
 
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
-from support.checkout import fresh, output_of
+from support.checkout import fresh
 from support.generator_kit import pairs
 
 pytestmark = pytest.mark.xdist_group("blimp")
@@ -66,14 +65,8 @@ def checkout(tmp_path_factory):
         blimp={"per_paradigm": TAKEN, "pairs": 2 * TAKEN},
         training={"recipes": {"ngram": {"kind": "ngram", "order": 3}}},
     )
-    done = checkout.snakemake(*TARGETS)
-    assert done.returncode == 0, output_of(done)
+    checkout.make(*TARGETS)
     return checkout
-
-
-def cells(checkout, name):
-    frame = pd.read_parquet(checkout.path / f"results/demo/exhibits/blimp/{name}.cells.parquet")
-    return frame.set_index(["row", "column"])
 
 
 def accuracies(checkout, benchmark):
@@ -95,7 +88,7 @@ def test_a_paradigm_is_judged_by_the_methods_that_it_allows(checkout):
 
 def test_generated_pairs_are_judged_beside_the_released_ones(checkout):
     assert set(accuracies(checkout, "blimp_generated")["paradigm"]) == {*PARADIGMS, "all"}
-    shown = cells(checkout, "generated")
+    shown = checkout.cells("blimp/generated")
     assert {("causative", "5-gram: released"), ("causative", "5-gram: generated")} <= {*shown.index}
     assert ("Overall", "5-gram: r") in shown.index
 
@@ -109,17 +102,14 @@ def test_the_mean_of_paradigms_is_the_overall_accuracy(checkout):
     rows = accuracies(checkout, "blimp")
     chosen = rows[(rows["model"] == "ngram-5") & (rows["method"] == "full_sentence")]
     mean = chosen[chosen["paradigm"].isin(PARADIGMS)]["accuracy"].mean()
-    shown = cells(checkout, "table3")
+    shown = checkout.cells("blimp/table3")
     overall = shown[shown.index.get_level_values("column").str.contains("Overall")]
     assert 100 * mean == pytest.approx(overall.loc["5-gram"]["value"].iloc[0])
 
 
 def test_a_number_leads_to_the_line_of_its_file(checkout):
     place = ["--row", "causative", "--column", "5-gram: released", "--items", "1"]
-    done = checkout.run(
-        "blimpworks", "explain", "results/demo/exhibits/blimp/generated.csv", *place
-    )
-    assert done.returncode == 0, output_of(done)
+    done = checkout.blimpworks("explain", "results/demo/exhibits/blimp/generated.csv", *place)
     assert "blimp/data/causative.jsonl:" in done.stdout
     assert "the same" in done.stdout
 
@@ -129,8 +119,7 @@ def test_generated_pairs_alone_are_judged_and_summed_up(checkout):
     text = (checkout.path / "config/test.yaml").read_text()
     text = text.replace("- blimp\n", "").replace("pairs: 60", "pairs: 60\n  seed: 5")
     (checkout.path / campaign).write_text(text)
-    done = checkout.snakemake("-n", campaign=campaign)
-    assert done.returncode == 0, output_of(done)
+    done = checkout.make("-n", campaign=campaign)
     assert "Summarise the judgements of blimp_generated" in done.stdout
     assert "exhibits/blimp" not in done.stdout
 
@@ -139,8 +128,7 @@ def test_another_seed_draws_the_generated_pairs_alone_anew(checkout):
     campaign = "config/seeded.yaml"
     text = (checkout.path / "config/test.yaml").read_text()
     (checkout.path / campaign).write_text(text.replace("pairs: 60", "pairs: 60\n  seed: 5"))
-    done = checkout.snakemake("-n", *TARGETS, campaign=campaign)
-    assert done.returncode == 0, output_of(done)
+    done = checkout.make("-n", *TARGETS, campaign=campaign)
     assert "generate_blimp" in done.stdout
     assert "train_" not in done.stdout
     assert "Build the items of blimp\n" not in done.stdout

@@ -3,7 +3,6 @@
 import hashlib
 import json
 
-import pandas as pd
 import pytest
 
 from blimpworks.papers.blimp.paradigms import PARADIGMS
@@ -76,18 +75,12 @@ def checkout(tmp_path_factory):
     for name, sizes in (("test", (1000, 2000)), ("more", (1000, 2000, 3000)), ("huge", (10**9,))):
         training = {"treebank_text": False, "recipes": recipes(*sizes)}
         checkout.change(f"config/{name}.yaml", **shared, training=training)
-    done = checkout.snakemake("blimp_fig5", "blimp_slopes", "blimp_table3")
-    assert done.returncode == 0, output_of(done)
+    checkout.make("blimp_fig5", "blimp_slopes", "blimp_table3")
     return checkout
 
 
-def cells(checkout, name):
-    frame = pd.read_parquet(checkout.path / f"results/demo/exhibits/blimp/{name}.cells.parquet")
-    return frame.set_index(["row", "column"])
-
-
 def test_both_families_have_points_at_both_sizes(checkout):
-    points = cells(checkout, "fig5")
+    points = checkout.cells("blimp/fig5")
     names = ("Transformer (curve), 1k", "Transformer (curve), 2k", "LSTM (curve), 1k")
     assert {*names, "LSTM (curve), 2k"} == {*points.index.get_level_values("column")}
     assert len(points) == 4 * (len(PARADIGMS) + 1)
@@ -106,11 +99,11 @@ def test_a_sample_is_one_and_the_same_for_both_families(checkout):
 
 
 def test_models_of_curves_are_in_no_other_exhibit(checkout):
-    assert {*cells(checkout, "table3").index.get_level_values("row")} == {"5-gram", "Human"}
+    assert {*checkout.cells("blimp/table3").index.get_level_values("row")} == {"5-gram", "Human"}
 
 
 def test_slopes_stand_beside_the_printed_ones_and_perplexities_below(checkout):
-    shown = cells(checkout, "slopes")
+    shown = checkout.cells("blimp/slopes")
     assert shown.loc[("Anaphor agr.", "printed LSTM slope"), "text"] == "0.0623"
     row = shown.loc[("Anaphor agr.", "LSTM (curve) slope")]
     assert (row["n"], row["text"].count("±")) == (4, 1)
@@ -125,16 +118,14 @@ def test_a_slope_and_a_point_can_be_explained(checkout):
     ):
         place = ["--row", row, "--column", column, "--items", "1"]
         path = f"results/demo/exhibits/blimp/{name}.cells.parquet"
-        done = checkout.run("blimpworks", "explain", path, *place)
-        assert done.returncode == 0, output_of(done)
+        done = checkout.blimpworks("explain", path, *place)
         assert formula in done.stdout
         assert "the same" in done.stdout
         assert "5-gram" not in done.stdout
 
 
 def test_another_size_trains_its_own_models_alone(checkout):
-    done = checkout.snakemake("-n", "blimp_fig5", campaign="config/more.yaml")
-    assert done.returncode == 0, output_of(done)
+    done = checkout.make("-n", "blimp_fig5", campaign="config/more.yaml")
     trained = {
         line.split(": ")[-1].split()[1] for line in done.stdout.splitlines() if ": Train " in line
     }

@@ -197,8 +197,7 @@ def test_the_same_command_again_computes_nothing(checkout, finished):
 
 def test_a_number_of_the_report_card_is_explained(checkout, finished):
     place = ["--row=clams", f"--column={NGRAM}"]
-    done = checkout.run("blimpworks", "explain", BOTH, *place, "--json")
-    assert done.returncode == 0, output_of(done)
+    done = checkout.blimpworks("explain", BOTH, *place, "--json")
     explanation = json.loads(done.stdout)
     assert explanation["recomputed"] == pytest.approx(explanation["cell"]["value"])
     # Of the others a word is unknown.
@@ -266,14 +265,12 @@ def test_a_larger_limit_keeps_earlier_scores(checkout, resumed):
 
 def test_two_evaluations_are_compared_item_by_item(checkout, finished, resumed):
     folders = [str(each.folder) for each in (finished, resumed)]
-    done = checkout.run("blimpworks", "compare", *folders, **OFFLINE)
-    assert done.returncode == 0, output_of(done)
+    done = checkout.blimpworks("compare", *folders, **OFFLINE)
     assert NGRAM in done.stdout
     assert "limit" in done.stdout
     assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
     named = ["--models", TRANSFORMER, NGRAM, "--json"]
-    done = checkout.run("blimpworks", "compare", *folders, *named, **OFFLINE)
-    assert done.returncode == 0, output_of(done)
+    done = checkout.blimpworks("compare", *folders, *named, **OFFLINE)
     rows = json.loads(done.stdout)["rows"]
     [whole] = [row for row in rows if row["benchmark"] == "clams" and row["phenomenon"] == "all"]
     tables = (

@@ -14,6 +14,8 @@ TARGETS = [
     "results/demo/regressions/multiblimp/margins.parquet",
 ]
 FILE = re.compile(r"results/demo/[\w/]*items/[\w./]+")
+COMMAND = re.compile(r"-m blimpworks ([\w-]+) ((?:(?!-m blimpworks).)*)")
+"""A command and its arguments, of a shell line that may have several."""
 PLAIN, SAMPLED = "results/demo/items/multiblimp", "results/demo/sampled/items/multiblimp"
 
 
@@ -24,7 +26,7 @@ def planned(checkout, **settings) -> Mapping[str, set[str]]:
     text = output_of(done)
     assert done.returncode == 0, text
     named: dict[str, set[str]] = {}
-    for verb, arguments in re.findall(r"-m blimpworks ([\w-]+) (.*)", text):
+    for verb, arguments in re.findall(COMMAND, text):
         named.setdefault(verb, set()).update(FILE.findall(arguments))
     return named
 

@@ -14,7 +14,7 @@ from blimpworks.evaluation.models import resolve_models
 from blimpworks.evaluation.request import write_models
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from support import tiny
-from support.checkout import CAMPAIGN, output_of
+from support.checkout import CAMPAIGN
 from support.ngram_kit import ARPA
 
 pytestmark = [pytest.mark.xdist_group("bare"), pytest.mark.long]
@@ -57,8 +57,7 @@ def test_models_of_this_machine_are_retrieved_like_those_of_the_hub(campaign, pl
     before = tiny.contents(places)
     parts = ("each/deu", "each/eng", "of-braces/multi", "grams/multi")
     targets = [SEALED.format(part) for part in parts]
-    done = campaign.snakemake(*targets, campaign=LOCAL)
-    assert done.returncode == 0, output_of(done)
+    campaign.make(*targets, campaign=LOCAL)
     sealed = [read_checkpoint(campaign.path / target) for target in targets]
     assert [each.source.directory for each in sealed] == [
         *("deu", "eng"),
@@ -74,7 +73,7 @@ def test_models_of_this_machine_are_retrieved_like_those_of_the_hub(campaign, pl
 
 def test_a_model_that_the_campaign_itself_names_is_retrieved_and_scored(bare, places):
     bare.change(LOCAL, models=[], own_models={"mine": {"path": str(places / "of {{braces}}")}})
-    planned = bare.planned("results/demo/judgements/multiblimp/mine/deu.parquet", campaign=LOCAL)
+    planned = bare.planned("results/demo/judgements/multiblimp/mine", campaign=LOCAL)
     assert {"retrieve", "score"} <= planned
 
 

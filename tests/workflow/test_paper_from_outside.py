@@ -38,8 +38,7 @@ def checkout(printed, installed, tmp_path_factory):
     path = os.pathsep.join([str(checkout.path / "src"), str(installed)])
     run = checkout.run
     checkout.run = lambda *command, **more: run(*command, PYTHONPATH=path, **more)
-    done = checkout.snakemake("all", "report", campaign=CAMPAIGN)
-    assert done.returncode == 0, output_of(done)
+    checkout.make("all", "report", campaign=CAMPAIGN)
     return checkout
 
 
@@ -71,15 +70,13 @@ def test_it_has_a_page_of_the_report(checkout):
 
 def test_its_numbers_are_explained_down_to_its_items(checkout):
     table = f"{RESULTS}/exhibits/kablimp/table1.csv"
-    done = checkout.run("blimpworks", "explain", table, "--row", "5-gram", "--column", "Mean")
-    assert done.returncode == 0, output_of(done)
+    done = checkout.blimpworks("explain", table, "--row", "5-gram", "--column", "Mean")
     assert "computed again from those rows: 75 (the same)" in done.stdout
     assert "build_kablimp_items" in done.stdout
 
 
 def test_its_products_are_checked(checkout):
-    done = checkout.run("blimpworks", "check", RESULTS)
-    assert done.returncode == 0, output_of(done)
+    done = checkout.blimpworks("check", RESULTS)
     assert "all as recorded" in done.stdout
 
 
@@ -104,6 +101,5 @@ def test_its_commands_and_settings_are_known(checkout):
 
 
 def test_status_counts_its_items_among_what_there_is(checkout):
-    done = checkout.run("blimpworks", "status", "--configfile", CAMPAIGN, "--json")
-    assert done.returncode == 0, output_of(done)
+    done = checkout.blimpworks("status", "--configfile", CAMPAIGN, "--json")
     assert json.loads(done.stdout)

@@ -20,13 +20,9 @@ PATHS = {name: f"{name}/released" for name in ("results", "resources", "logs", "
 def released(built, tmp_path_factory):
     """The demo campaign, and beside it one on its own items as ``export`` writes them."""
     checkout = copy_of(built, tmp_path_factory.mktemp("released"))
-    done = checkout.run(
-        "blimpworks", "export", "multiblimp", f"{DEMO}/items/multiblimp", "released"
-    )
-    assert done.returncode == 0, output_of(done)
+    checkout.blimpworks("export", "multiblimp", f"{DEMO}/items/multiblimp", "released")
     checkout.change(NAME, pathvars=PATHS, multiblimp={"items": "released", "released": "released"})
-    done = checkout.snakemake(campaign=NAME)
-    assert done.returncode == 0, output_of(done)
+    checkout.make(campaign=NAME)
     return checkout
 
 
@@ -123,12 +119,10 @@ def test_the_record_of_an_exhibit_names_its_items(released):
 
 
 def test_status_and_check_know_the_campaign(released):
-    done = released.run("blimpworks", "status", "--configfile", NAME, "--json")
-    assert done.returncode == 0, output_of(done)
+    done = released.blimpworks("status", "--configfile", NAME, "--json")
     stages = json.loads(done.stdout)["stages"]
     assert all(stage["done"] == stage["expected"] > 0 for stage in stages.values()), stages
-    done = released.run("blimpworks", "check", RESULTS, "--configfile", NAME)
-    assert done.returncode == 0, output_of(done)
+    released.blimpworks("check", RESULTS, "--configfile", NAME)
 
 
 def test_a_changed_row_of_the_release_makes_its_items_anew(released, tmp_path):

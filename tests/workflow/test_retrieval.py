@@ -39,8 +39,7 @@ def test_files_that_cannot_be_had_are_listed_before_anything_is_tried(bare):
 @pytest.mark.long
 def test_what_a_campaign_retrieved_is_copied_to_a_machine_without_network(bare):
     here = campaign_of(bare, "here", models=[])
-    done = bare.snakemake("items", "--until", "retrieve", campaign=here)
-    assert done.returncode == 0, output_of(done)
+    bare.make("items", "--until", "retrieve", campaign=here)
     there = campaign_of(bare, "there", models=[])
     folders = [bare.path / "resources" / name for name in ("here", "there")]
     shutil.copytree(*folders)
@@ -107,8 +106,7 @@ def test_a_branch_of_a_model_is_locked_and_that_makes_nothing_stale(bare, hub, m
         bare, "hub", models=["tiny"], catalogue=tables | {"models": "config/hub.tsv"}
     )
     target = "resources/hub/models/tiny/multi/checkpoint.json"
-    done = bare.snakemake(target, campaign=campaign)
-    assert done.returncode == 0, output_of(done)
+    bare.make(target, campaign=campaign)
     locked = read_lock(LockedModel, table)["lab/tiny", "main"]
     assert locked.commit == hub_kit.COMMIT
     assert bare.planned(target, campaign=campaign) == set()
@@ -120,4 +118,4 @@ def test_a_branch_of_a_model_is_locked_and_that_makes_nothing_stale(bare, hub, m
     # The hub has the first still, so what is locked is not to be had.
     done = bare.snakemake(target, campaign=campaign)
     assert f"lab/tiny: 'main' has moved on the hub, from commit {later}" in output_of(done)
-    assert "rule retrieve" not in output_of(done)
+    assert done.returncode != 0

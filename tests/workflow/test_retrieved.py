@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.scoring_jobs import every_job, retrieved_files
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from support.checkout import output_of
 from support.paths import REPOSITORY
 
@@ -24,10 +22,7 @@ CAMPAIGNS = sorted(
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_the_files_that_are_counted_are_those_that_are_retrieved(untouched, monkeypatch, name):
     monkeypatch.chdir(untouched.path)
-    campaign = load_campaign(Path(name))
-    catalogue = load_catalogue(campaign)
-    parts = every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
-    done = untouched.snakemake("-n", campaign=name)
-    assert done.returncode == 0, output_of(done)
+    selection = CampaignSelection.of(load_campaign(Path(name)))
+    done = untouched.make("-n", campaign=name)
     retrieved = re.findall(r"Retrieve sources/(\S+)", output_of(done))
-    assert sorted(retrieved_files(campaign, catalogue, parts)) == sorted(retrieved)
+    assert sorted(selection.retrieved_files) == sorted(retrieved)

@@ -13,8 +13,7 @@ HUB = "llama-3.2-1b"
 
 def test_one_job_scores_all_languages_of_a_model_with_one_load(bare):
     bare.change("config/hub.yaml", models=[HUB])
-    done = bare.snakemake("-n", campaign="config/hub.yaml")
-    assert done.returncode == 0, output_of(done)
+    done = bare.make("-n", campaign="config/hub.yaml")
     jobs = re.findall(r"^(score\w*) +(\d+)$", output_of(done), re.MULTILINE)
     assert {*jobs} == {("score", "1")}
 
@@ -31,8 +30,7 @@ def commands(checkout, verb, target, models, **settings):
     """Command lines of a verb that make a target of each model, by model: of one dry run."""
     checkout.change("config/models.yaml", models=[*models], **settings)
     targets = [target.format(model) for model in models]
-    done = checkout.snakemake("-n", "-p", *targets, campaign="config/models.yaml")
-    assert done.returncode == 0, output_of(done)
+    done = checkout.make("-n", "-p", *targets, campaign="config/models.yaml")
     lines = [line for line in output_of(done).splitlines() if f"blimpworks {verb} " in line]
     assert len(lines) == len(targets)
     by_model = {}
@@ -73,12 +71,3 @@ def test_a_report_compares_what_suits_the_model(comparing, model):
     # No interpreter is named where there is none (a bare checkout has no .vllm): then the
     # report says so, and does not try this one.
     assert "--python" not in comparing[model]
-
-
-def test_each_language_is_a_target_of_its_own(bare):
-    bare.change("config/hub.yaml", models=[HUB], scoring={"jobs": "language"})
-    target = f"results/demo/scores/multiblimp/{HUB}/fra.parquet"
-    done = bare.snakemake("-n", target, campaign="config/hub.yaml")
-    assert done.returncode == 0, output_of(done)
-    assert f"results/demo/store/{HUB}/multi.fra/manifest.json" in output_of(done)
-    assert "multi.deu" not in output_of(done)

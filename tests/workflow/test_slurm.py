@@ -26,8 +26,7 @@ def local(tmp_path_factory):
         scoring={"shard": 5},
         training={"treebank_text": False, "recipes": {"transformer-small": RECIPE}},
     )
-    done = checkout.snakemake(JUDGED)
-    assert done.returncode == 0, output_of(done)
+    checkout.make(JUDGED)
     return checkout
 
 
@@ -70,8 +69,7 @@ def test_an_evaluation_runs_on_slurm_by_one_command(cluster, local):
     model = "results/demo/models/transformer-small/eng"
     where = ("--data", "embedded", "--benchmarks", "demo_pairs", "--profile", "slurm")
     before = {job["id"] for job in cluster.squeue()}
-    done = local.run("blimpworks", "evaluate", model, *where, **cluster.environment())
-    assert done.returncode == 0, output_of(done)
+    done = local.blimpworks("evaluate", model, *where, **cluster.environment())
     assert "transformer-small-eng on Demo pairs" in done.stdout
     jobs = [job for job in cluster.squeue() if job["id"] not in before]
     assert {job["state"] for job in jobs} == {"COMPLETED"}

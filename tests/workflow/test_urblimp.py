@@ -3,13 +3,12 @@
 import csv
 import hashlib
 
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
-from support.checkout import fresh, output_of
+from support.checkout import fresh
 from support.urblimp_kit import OWN
 
 pytestmark = pytest.mark.xdist_group("urblimp")
@@ -67,18 +66,12 @@ def checkout(tmp_path_factory):
         urblimp={"files": [TEST]},
         training={"treebank_text": True, "recipes": {"ngram": {"kind": "ngram", "order": 3}}},
     )
-    done = checkout.snakemake(*TARGETS)
-    assert done.returncode == 0, output_of(done)
+    checkout.make(*TARGETS)
     return checkout
 
 
 def table(checkout, name):
     return pq.read_table(checkout.path / f"results/demo/{name}.parquet").to_pandas()
-
-
-def cells(checkout, name):
-    frame = pd.read_parquet(checkout.path / f"{EXHIBITS}/{name}.cells.parquet")
-    return frame.set_index(["row", "column"])
 
 
 def accuracies(checkout):
@@ -112,7 +105,7 @@ def test_every_pair_is_judged_by_both_methods(checkout):
 
 def test_a_phenomenon_is_the_mean_of_its_paradigms(checkout):
     rows = accuracies(checkout)
-    shown = cells(checkout, "table4")
+    shown = checkout.cells("urblimp/table4")
     rows = rows[(rows["method"] == "perplexity") & rows["paradigm"].isin(PARADIGMS)]
     means = rows.groupby(rows["paradigm"].map(PHENOMENON_OF))["accuracy"].mean()
     for phenomenon, mean in means.items():
@@ -122,7 +115,7 @@ def test_a_phenomenon_is_the_mean_of_its_paradigms(checkout):
 
 
 def test_figure1_is_drawn_of_agreement_in_gender(checkout):
-    shown = cells(checkout, "fig1")
+    shown = checkout.cells("urblimp/fig1")
     assert {column for _, column in shown.index} == {PARADIGMS["subject_verb_gender"]}
     assert (checkout.path / f"{EXHIBITS}/fig1.svg").stat().st_size > 1000
 

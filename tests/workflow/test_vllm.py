@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from support import vllm_kit
-from support.checkout import fresh, output_of
+from support.checkout import fresh
 
 pytestmark = [
     pytest.mark.vllm,
@@ -36,8 +36,7 @@ def checkout(tmp_path_factory):
 
 def built(checkout, name, campaign):
     """Judgements of the one model, by snakemake; and the key of the engine that scored."""
-    done = checkout.snakemake(JUDGED.format(name), campaign=campaign)
-    assert done.returncode == 0, output_of(done)
+    checkout.make(JUDGED.format(name), campaign=campaign)
     manifest = json.loads((checkout.path / STORE.format(name)).read_text())
     return pq.read_table(checkout.path / JUDGED.format(name)), manifest["engine"]
 

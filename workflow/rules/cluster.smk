@@ -6,7 +6,7 @@ Rules with jobs of their own have it as resources.
 import functools
 from collections import Counter
 
-from blimpworks.cluster.needs import expected_items, needs_of
+from blimpworks.cluster.needs import expected_items, setup_of
 from blimpworks.cluster.requests import (
     IN_TURN,
     cpu_request,
@@ -51,13 +51,6 @@ def lstm_job():
     return train_request(SITE) or cpu_job(4000, minutes=240)
 
 
-def score_needs(model, step=0):
-    """What scoring with a model needs on this site."""
-    row, options = CATALOGUE.models[model], CAMPAIGN.scoring
-    engine, dtype = layout.engine_of(model), layout.dtype_of(model)
-    return needs_of(row, engine, dtype, SITE, step, options=options)
-
-
 def score_request_of(wildcards):
     """What a job that scores asks for: by its work, and by how its last attempts ended."""
     return request_of(SCORING[wildcards.model, wildcards.job])
@@ -81,12 +74,8 @@ def _age(log):
 @functools.lru_cache(maxsize=None)
 def _requested(job, _age):
     return sized_request(
-        CATALOGUE.models[job.model],
-        job.engine,
-        layout.dtype_of(job.model),
-        SITE,
-        CAMPAIGN.scoring,
-        expected_items(CAMPAIGN, CATALOGUE, job),
+        setup_of(layout, job.model, SITE),
+        expected_items(layout, job),
         job.log(CAMPAIGN),
         shared=SHARING.get(job.model, 1) if job.task == "score" else 1,
     )
@@ -131,7 +120,7 @@ def impossible():
     messages = []
     for model in CATALOGUE.models:
         try:
-            score_needs(model)
+            setup_of(layout, model, SITE).needs()
         except UserError as error:
             messages.append(str(error))
     return messages
@@ -159,9 +148,7 @@ if refused := impossible():
 # The Snakemakes inside a SLURM job would try again there, each as often, with what has failed.
 TRIES = 2
 RETRIES = TRIES if workflow.is_main_process else 0
-LSTM_RETRIES = RETRIES and training_retries(
-    CAMPAIGN, CATALOGUE, [*SCORING.values(), *ANSWERING.values()], SITE
-)
+LSTM_RETRIES = RETRIES and training_retries(layout, SITE)
 # The most scoring jobs of a model that share a SLURM job; profiles/slurm has the same number.
 SHARING = {
     model: min(count, IN_TURN)

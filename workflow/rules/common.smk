@@ -13,11 +13,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from blimpworks.campaign.catalogue import (
-    hub_address,
-    load_catalogue,
-    whole_catalogue,
-)
+from blimpworks.campaign.catalogue import hub_address
 from blimpworks.campaign.comparability import basis_of
 from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.layout import Layout, missing_sources
@@ -25,17 +21,13 @@ from blimpworks.campaign.load import check_campaign, check_files
 from blimpworks.campaign.methods import regional
 from blimpworks.campaign.scoring_jobs import (
     available,
-    check_runs,
     items_folder,
     lexicon_sources,
-    read_files,
     whole_items_table,
 )
-from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.settings.site import find_site, for_seeds
 from blimpworks.campaign.registry import (
     benchmarks,
-    check_papers,
     exhibits,
     find_benchmark,
     find_exhibit,
@@ -58,13 +50,11 @@ try:
     check_files(workflow.configfiles)
     # Checks more than workflow/schemas/campaign.schema.json, which editors read.
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
-    CATALOGUE = load_catalogue(CAMPAIGN)
-    check_papers(CAMPAIGN, CATALOGUE)
+    layout = Layout.of(CAMPAIGN)
+    layout.check_runs()
+    CATALOGUE = layout.catalogue
     # What the papers print is the same in every campaign.
-    ALL_PAPERS = whole_catalogue(CAMPAIGN)
-    GROUPS = groups_of_models(CAMPAIGN, CATALOGUE)
-    layout = Layout(CAMPAIGN, CATALOGUE, ALL_PAPERS, GROUPS)
-    check_runs(CAMPAIGN, CATALOGUE, layout.groups)
+    ALL_PAPERS = layout.complete
     SITE = for_seeds(find_site(CAMPAIGN), CATALOGUE.seeds)
     # An evaluation's own table goes by what the repository's has locked.
     MODEL_TABLES = model_tables(CAMPAIGN.catalogue.models)
@@ -73,7 +63,10 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 
 # What each job scores or answers, by (model, job).
-SCORING, ANSWERING = layout.scoring_jobs, layout.answering_jobs
+SCORING, ANSWERING = (
+    {(job.model, job.name): job for job in layout.jobs if job.task == task}
+    for task in ("score", "answer")
+)
 # The methods of --sdm; Snakemake has no public name for them.
 DEPLOYMENT = workflow.deployment_settings.deployment_method
 EXPORTS = {
@@ -117,8 +110,7 @@ OWN_PYTHONS = [
 # For params, which pathvars do not reach; inputs and outputs say <results>. Some params are
 # functions because `snakemake --lint` takes constants that begin an input's path for mistakes.
 RESULTS, RESOURCES = layout.results, layout.resources
-PINS = {row.name: row for rows in CATALOGUE.treebanks.values() for row in rows}
-PINS |= CATALOGUE.sources
+PINS = CATALOGUE.files
 HUB_MODELS = [name for name, row in CATALOGUE.models.items() if row.hf_id]
 
 

@@ -8,7 +8,7 @@ import argparse
 
 def opening_words():
     """Files that the campaign does without because they are not pinned."""
-    rows = read_files(CAMPAIGN, CATALOGUE, [*SCORING.values(), *ANSWERING.values()])
+    rows = layout.read_files
     names = [row.name for row in rows if not row.is_pinned(CAMPAIGN.checksums)]
     if not names or CAMPAIGN.unpinned == "error":
         return []

@@ -91,7 +91,9 @@ def compare_models(
     for model, lang, path in judgements:
         frame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
         chosen = frame[frame["method"] == method].astype({"paradigm": object})
-        languages.setdefault(lang, {})[model] = chosen.set_index(KEY)["correct"]
+        # A file may have an item twice, in other numbers than that of another model.
+        copy = chosen.groupby(KEY, observed=True).cumcount()
+        languages.setdefault(lang, {})[model] = chosen.set_index([*KEY, copy])["correct"]
     exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
     rows = []
     for lang, models in languages.items():
@@ -137,15 +139,20 @@ def estimable(predictors: pd.DataFrame) -> bool:
     return enough(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
 
 
+def constant(values: pd.Series) -> bool:
+    """Tell whether values are equal but for the rounding of sums."""
+    return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())
+
+
 def ordinary_least_squares(
     response: pd.Series, predictors: pd.DataFrame
 ) -> list[dict[str, float | str]]:
     """Fit a regression; return a row per term: coefficient, its error, t, p, 95 % interval.
 
     ``response`` is [n], ``predictors`` [n, terms]. The intercept comes first, and each row repeats
-    n and R². There are no rows if the predictors are not ``estimable``.
+    n and R². There are no rows for a constant response, or if the predictors are not ``estimable``.
     """
-    if not estimable(predictors):
+    if not estimable(predictors) or constant(response):
         return []
     # The import takes a second, and some users of this module fit nothing.
     import statsmodels.api as sm

@@ -81,19 +81,6 @@ def _divide(pairs: Collection[ItemPair], random: Generator) -> dict[str, list[It
     return {paradigm: _shuffled(pairs_of[paradigm], random) for paradigm in small_first}
 
 
-def _make_slots(
-    pairs_of: Mapping[str, Collection[ItemPair]], options: ValidationOptions
-) -> list[ParadigmSlot]:
-    """Make the slots of all paradigms: each is on the next ``per_pair`` lists, in turn."""
-    list_numbers = cycle(range(options.participants))
-    slots = []
-    for paradigm, pairs in pairs_of.items():
-        for _ in range(min(len(pairs), options.per_paradigm)):
-            lists = tuple(islice(list_numbers, options.per_pair))
-            slots.append(ParadigmSlot(paradigm, lists))
-    return slots
-
-
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
@@ -105,7 +92,13 @@ class Assignment:
     ) -> None:
         """Draw pairs of each paradigm and assign them to lists, small paradigms first."""
         unused = _divide(pairs, random)
-        self.slots = _make_slots(unused, options)
+        # Each slot is on the next ``per_pair`` lists, in turn.
+        list_numbers = cycle(range(options.participants))
+        self.slots = [
+            ParadigmSlot(paradigm, tuple(islice(list_numbers, options.per_pair)))
+            for paradigm, of_paradigm in unused.items()
+            for _ in range(min(len(of_paradigm), options.per_paradigm))
+        ]
         # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
         # for others of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []

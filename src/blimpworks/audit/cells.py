@@ -79,14 +79,22 @@ def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
     return matches if matches.any() else names.str.endswith(f" {name.casefold()}")
 
 
-def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
-    """Return the cell in a row and column, by name or code. Raises UserError for none or two."""
+def _cells_in(
+    cells: pd.DataFrame, row: str | None, column: str | None, source: Path
+) -> pd.DataFrame:
+    """Return the cells in a row and column, None for any. Raises UserError if there are none."""
     for name, label in (("row", row), ("column", column)):
-        matches = cells[_matches(cells, name, label)]
+        matches = cells if label is None else cells[_matches(cells, name, label)]
         if matches.empty:
             choice = ", ".join(dict.fromkeys(cells[name]))
             raise UserError(f"{source}: no {name} {label!r}; there are: {choice}.")
         cells = matches
+    return cells
+
+
+def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
+    """Return the cell in a row and column, by name or code. Raises UserError for none or two."""
+    cells = _cells_in(cells, row, column, source)
     if len(cells) > 1:
         exact = cells[(cells["row"] == row) & (cells["column"] == column)]
         if len(exact) != 1:
@@ -137,14 +145,7 @@ def _read_csv(
 def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
     """Return lines with row, column and text of an exhibit's cells, or of one row's or column's."""
     source = cells_file(exhibit)
-    cells = read_cells(source)
-    for name, requested in (("row", row), ("column", column)):
-        cells = cells if requested is None else cells[_matches(cells, name, requested)]
-    if cells.empty:
-        raise UserError(
-            f"{source}: no cell in row {row!r}, column {column!r}; see them all "
-            "without --row and --column."
-        )
+    cells = _cells_in(read_cells(source), row, column, source)
     cell_texts = zip(cells["row"], cells["column"], cells["text"], strict=True)
     return [f"{r} / {c} = {text}" for r, c, text in cell_texts]
 

@@ -22,7 +22,7 @@ from blimpworks import files
 from blimpworks.audit.lineage import Jobs
 from blimpworks.audit.stale import same_table, stale_reasons
 from blimpworks.commands.declare import declared_commands, find_command
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, few
 from blimpworks.records.job import Job, package_versions
 from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_below, root_hash
 
@@ -182,8 +182,7 @@ def _file_findings(jobs: Jobs, hash_cache: HashCache | None) -> Iterator[Finding
                 changed.append(f"{entry['path']} ({entry['sha256'][:16]}…)")
         if changed:
             # A report has hundreds of inputs, so name only some.
-            more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
-            detail = f"made from an earlier {', '.join(changed[:MOST_NAMED])}{more}"
+            detail = f"made from an earlier {few(changed, MOST_NAMED)}"
             yield Finding("stale", Path(first), detail)
 
 

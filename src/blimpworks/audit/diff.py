@@ -64,7 +64,6 @@ class Run:
         return "/".join(["resources", *components[min(starts) :]]) if starts else normalised
 
     def file(self, path: str) -> Path:
-        """Return the path of a product's file, from its recorded path."""
         key = self.key(path)
         if key.startswith("results/"):
             return self.root / key.removeprefix("results/")

@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from blimpworks.commands.declare import find_command
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, few
 from blimpworks.files import expand
 from blimpworks.records.digest import definitions, module_path, reachable
 from blimpworks.records.job import REPOSITORY, Job, Planned, planning, run_git
@@ -201,11 +201,6 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
     return jobs
 
 
-def _few(texts: list[str]) -> str:
-    more = len(texts) - MOST_NAMED_CAUSES
-    return ", ".join(texts[:MOST_NAMED_CAUSES]) + (f" and {more} more" if more > 0 else "")
-
-
 def _code_reason(record: Mapping[str, Any]) -> str | None:
     """Return a sentence on changes in the code of a job's command, or None."""
     command = find_command(record["verb"])
@@ -217,7 +212,9 @@ def _code_reason(record: Mapping[str, Any]) -> str | None:
     changed, perhaps = changed_code(
         record["sources"], command.sources(), texts_of(record), text_now, reached
     )
-    changes = _few(changed + perhaps) or "what it starts from, or a data file beside it"
+    changes = (
+        few(changed + perhaps, MOST_NAMED_CAUSES) or "what it starts from, or a data file beside it"
+    )
     return f"the code of {command.name} has changed: {changes}"
 
 
@@ -231,13 +228,13 @@ def plan_reasons(record: Mapping[str, Any], planned: Job) -> Iterator[str]:
         for path, (old, new) in changed_values(record["params"], planned.params).items()
     ]
     if changes:
-        yield f"parameters have changed: {_few(changes)}"
+        yield f"parameters have changed: {few(changes, MOST_NAMED_CAUSES)}"
     before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
     after = {os.path.normpath(path) for path in expand(planned.inputs)}
     if added := sorted(after - before):
-        yield f"the campaign now makes it from {_few(added)} too"
+        yield f"the campaign now makes it from {few(added, MOST_NAMED_CAUSES)} too"
     if removed := sorted(before - after):
-        yield f"the campaign no longer makes it from {_few(removed)}"
+        yield f"the campaign no longer makes it from {few(removed, MOST_NAMED_CAUSES)}"
 
 
 def stale_reasons(

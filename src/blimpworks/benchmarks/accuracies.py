@@ -22,7 +22,7 @@ from blimpworks.benchmarks.declaration import Declaration, People, Released
 from blimpworks.benchmarks.entries import Files, Values
 from blimpworks.benchmarks.files import Named, columns_in, rows_in, with_new_names
 from blimpworks.benchmarks.layouts import check_label_names, label_in, not_empty, number
-from blimpworks.benchmarks.readers import Account, as_text
+from blimpworks.benchmarks.readers import NO_VALUE, Account, as_text
 from blimpworks.benchmarks.templates import Row, cell, comparable, is_one_of
 from blimpworks.errors import UserError
 from blimpworks.items import ALL, SIDES
@@ -346,7 +346,7 @@ def _check_languages(judgements: pd.DataFrame, declared: Declaration, noun: str)
 
 
 def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
-    if as_text(value).strip().casefold() in ("", "na", "n/a", "nan", "null", "none"):
+    if as_text(value).strip().casefold() in NO_VALUE:
         raise UserError(
             f"{row.location}: column {column!r} is {value!r}, which is no judgement; leave such "
             "rows out with 'where', or map the value with 'rename'."

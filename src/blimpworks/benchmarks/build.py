@@ -23,10 +23,11 @@ from blimpworks.benchmarks.files import Named, local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair
 from blimpworks.benchmarks.predictions import WHOLE, Effect, Prediction
 from blimpworks.benchmarks.readers import Account
-from blimpworks.benchmarks.templates import Row
+from blimpworks.benchmarks.templates import Row, plain
 from blimpworks.errors import UserError
 from blimpworks.items import Regions, evenly, item_id
-from blimpworks.tables import ITEMS, LABEL, write_table
+from blimpworks.judging.judge import PREFIX_METHODS
+from blimpworks.tables import ITEMS, LABEL, SCORES, write_table
 
 log = logging.getLogger(__name__)
 
@@ -61,11 +62,10 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
         account = Account(f"{declared.path}: key data.{number}")
         accounts.append(account)
         try:
-            reserved = {*ITEMS.names, *EXTRA, "identical", "acceptable", "item"} & {*data.keep}
-            if reserved:
+            if reserved := RESERVED & {*data.keep}:
                 raise UserError(
-                    f"{account.entry}: 'keep' names {min(reserved)!r}, which is a column of all "
-                    "tables of items; leave it out (an item's name is the key 'id')."
+                    f"{account.entry}: 'keep' names {min(reserved)!r}, which is a column of our "
+                    "own tables; leave it out (an item's name is the key 'id')."
                 )
             rows = rows_in(data, named, folder, account)
             entry_items: list[Pair | Design] = []
@@ -96,6 +96,14 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
         items += entry_items
     if faults:
         raise UserError("\n".join(faults))
+    for name in ("paradigm", "phenomenon"):
+        labels: dict[str, str] = {}
+        for label, item in {getattr(item, name): item for item in reversed(items)}.items():
+            if (after := labels.setdefault(plain(label, "NFC"), label)) != label:
+                raise UserError(
+                    f"{item.location}: the {name} is {label!a}, and elsewhere {after!a}, "
+                    "which look the same; expected one text. Change one of them with 'rename'."
+                )
     declared.check_phenomena({item.paradigm for item in items})
     return items
 
@@ -165,6 +173,9 @@ EXTRA: Mapping[str, pa.DataType] = {
     **dict.fromkeys(("region_starts", "region_ends"), NUMBERS),
     "rating": pa.float64(),
 }
+RESERVED = {*ITEMS.names, *SCORES.names, *EXTRA, "identical", "acceptable", "item"}
+RESERVED |= {PREFIX_METHODS, "benchmark", "model"}
+"""Columns of tables of items, and of those that they are joined with."""
 
 
 def build_items(

@@ -5,6 +5,7 @@ returns measures such as mean lengths, and findings such as "error: 2 pairs of t
 twice" with the locations of the pairs in the files.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ from blimpworks.benchmarks.files import local_files, rows_in
 from blimpworks.benchmarks.layouts import Pair, by_paradigm, count_words
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction, chance_of
-from blimpworks.benchmarks.readers import Account
+from blimpworks.benchmarks.readers import NO_VALUE, Account
+from blimpworks.benchmarks.templates import plain
 from blimpworks.errors import UserError
 from blimpworks.exhibits import shared
 from blimpworks.files import write_text
@@ -41,6 +43,8 @@ CONTEXT_LENGTHS, TOKENS_PER_WORD = (1024, 512), 1.5
 """Most tokens that common models take; estimate without a tokenizer."""
 MOST_LOCATIONS, MOST_FORMATS = 6, 5
 """Most locations in a line of a finding, and most formats of files in a preview."""
+DAMAGED = re.compile(r"\ufffd|&(?:#\w+|amp|lt|gt|quot|apos|nbsp);|[ÂÃ][\xa0-\xbf]|â€|</?\w+ ?/?>")
+"""Lost characters, HTML or tokens such as <unk>, and UTF-8 that was read as another encoding."""
 SENTENCE_KEYS = ("good", "bad", "first", "second", "sentence")
 ASSETS = Path(__file__).parent / "assets"
 TEXT_COLUMNS = ("lang", "paradigm", "mostly")
@@ -279,11 +283,11 @@ def _duplicate_findings(items: Items, unit: str) -> Iterator[Finding]:
     text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
     near = []
-    same_plain = _equal_groups(items, lambda item: (item.lang, *map(layouts.plain, item.sentences)))
+    same_plain = _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences)))
     for group in same_plain:
         distinct = [*{_content(item): item for item in reversed(group)}.values()][::-1]
         near += [_line(distinct)] if len(distinct) > 1 else []
-    text = "with copies that differ only in spaces or normalisation"
+    text = "with copies that differ only in spaces, normalisation or invisible characters"
     yield _finding(WARNING, near, unit, text)
 
 
@@ -328,6 +332,18 @@ def _outlier_finding(pairs: Sequence[Pair], patterns: Sequence[str]) -> Finding:
         if item.good != item.bad and regular and count[change] < OUTLIER_SHARE * count.total():
             locations.append(f"{_line([item])} ({change}; in {item.paradigm} mostly {common})")
     return _finding(NOTE, locations, "pair", "with a difference that is rare in the paradigm")
+
+
+def _text_findings(items: Items) -> Iterator[Finding]:
+    numbered = [(item.location, sentence) for item in items for sentence in item.sentences]
+    for text, is_odd in (
+        ("that programs write where there is no value", lambda s: s.casefold() in NO_VALUE),
+        ("with lost characters, HTML, tokens such as <unk>, or a wrong encoding", DAMAGED.search),
+    ):
+        locations = [
+            f"{location}: {sentence!r}" for location, sentence in numbered if is_odd(sentence)
+        ]
+        yield _finding(WARNING, locations, "sentence", text)
 
 
 def _length_findings(items: Items, count: CountTokens | None) -> Iterator[Finding]:
@@ -375,6 +391,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
     unit = declared.unit
     pair_items = [item for item in items if isinstance(item, Pair)]
     findings = [_space_at_ends(declared, named), *_duplicate_findings(items, unit)]
+    findings += _text_findings(items)
     patterns: list[str] = []
     if unit == "pair":
         patterns = [layouts.pattern(item.good, item.bad) for item in pair_items]

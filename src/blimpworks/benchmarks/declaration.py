@@ -89,6 +89,9 @@ class Released(Files):
     right: Values = (True, 1)
     """Values that mean a right decision."""
     lang: Column | None = None
+    seeds: bool = False
+    """Whether models are trainings that differ in the seed: the number after the last "_" of their
+    names. Tables and figures show the mean of these trainings."""
 
 
 class Perplexities(Files):

@@ -134,8 +134,7 @@ def designs(rows: Rows, data: entries.Designs, declared: Declaration) -> Iterato
             sentence = text(row, column)
             regions: dict[str, tuple[int, int]] = {SENTENCE: (0, len(sentence))}
             if name in data.critical:
-                end = len(sentence)
-                regions[CRITICAL] = region_in(row, sentence, data.critical[name], (end, end))
+                regions[CRITICAL] = region_in(row, sentence, data.critical[name])
             texts, spans = (sentence,), tuple(regions.values())
             group.append(Condition(name, tuple(regions), texts, " ", row, spans))
         if not group:

@@ -44,6 +44,7 @@ AnyFiles = TypeVar("AnyFiles", bound=PlainFiles)
 LONGEST_PATTERN = 500
 BROKEN = (
     *(OSError, ValueError, RuntimeError, struct.error, tarfile.TarError, zipfile.BadZipFile),
+    KeyError,  # a link in a tar archive to a file that is not there
     *errors.BROKEN,
 )
 
@@ -81,8 +82,8 @@ def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
         return
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in sorted(archive.getmembers(), key=lambda member: member.name):
-            file = archive.extractfile(member) if member.isfile() else None
-            if file is not None:
+            # A link is read as the file that it leads to.
+            if file := archive.extractfile(member):
                 yield member.name, file.read()
 
 

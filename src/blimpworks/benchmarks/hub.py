@@ -13,7 +13,9 @@ from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.retrieval.pinning import pin_row
 
-SOURCE_COLUMNS = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
+SOURCE_COLUMNS = (
+    *("name", "kind", "lang", "version", "sha256", "git_blob", "bytes", "licence", "url", "mirror"),
+)
 
 
 def _hub_rows(dataset: str, revision: str, split: str, benchmark: str) -> list[SourceRow]:

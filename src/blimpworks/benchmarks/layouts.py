@@ -17,12 +17,14 @@ from functools import cache
 from itertools import product
 from os.path import commonprefix
 from pathlib import PurePosixPath
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import (
+    FORMS,
+    INVISIBLE,
     Row,
     Rows,
     Span,
@@ -30,6 +32,7 @@ from blimpworks.benchmarks.templates import (
     has_column,
     is_one_of,
     occurrences,
+    plain,
     strip,
     word_span,
 )
@@ -201,20 +204,33 @@ def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[s
 
 
 def region_in(
-    row: Row, sentence: str, critical: entries.Column | entries.CriticalIndex, near: Span
+    row: Row,
+    sentence: str,
+    critical: entries.Column | entries.CriticalIndex,
+    near: Span | None = None,
 ) -> Span:
-    """Return the span of a critical region; of several occurrences, the one next to ``near``."""
+    """Return the span of a critical region, of which a row has the text or the index of its word.
+
+    Of several occurrences of the text, it is the one nearest to ``near`` or, without ``near``, the
+    one at the end of the sentence. Raises UserError if none or several are.
+    """
     if isinstance(critical, entries.CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
-    span = _span_of(sentence, region_text, near)
-    if span is None:
+    spans = _spans_of(sentence, region_text, near)
+    if not spans:
         raise UserError(
             f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
             f"of {sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
             "sentences differ."
         )
-    return span
+    if len(spans) > 1:
+        raise UserError(
+            f"{row.location}: the critical region {region_text!r} (column {critical!r}) stands "
+            f"{len(spans)} times in {sentence!r}; expected once. Name the index of its first word, "
+            "such as 'critical: {word: column}'."
+        )
+    return spans[0]
 
 
 def regions_of(
@@ -407,23 +423,24 @@ def difference(good: str, bad: str) -> Regions:
     return Regions(start, len(good) - after, start, len(bad) - after)
 
 
-def _span_of(sentence: str, text: str, near: Span) -> Span | None:
-    """Return the span of a text in a sentence, or None.
+def _spans_of(sentence: str, text: str, near: Span | None) -> list[Span]:
+    """Return the spans of a text in a sentence: those with fewest ends inside words.
 
-    Of several spans, it is the one with fewest ends inside words, then the one nearest to ``near``.
+    Of these, only the nearest to ``near`` or, without ``near``, the one that ends the sentence.
     """
     spans = [(start, start + len(text)) for start in occurrences(sentence, text)]
+    if len(spans) < 2:
+        return spans
 
     def rank(span: Span) -> tuple[int, int]:
-        gap = max(span[0] - near[1], near[0] - span[1], 0)
+        gap = max(span[0] - near[1], near[0] - span[1], 0) if near else span[1] < len(sentence)
         return sum(_joins(sentence, end) for end in span), gap
 
-    return min(spans, key=rank) if text and spans else None
+    best = min(map(rank, spans))
+    return [span for span in spans if rank(span) == best]
 
 
 CHANGES = {"insert": "inserted", "delete": "deleted", "replace": "exchanged"}
-FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
-"""Normal forms of Unicode that models' tokenizers use."""
 
 
 @cache
@@ -444,13 +461,10 @@ def count_words(sentence: str) -> int:
     return sum(any(map(str.isalnum, unit)) for unit in units(sentence))
 
 
-def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
-    """Normalise a text's characters, and its white space to single spaces."""
-    return " ".join(unicodedata.normalize(form, text).split())
-
-
 def same_but_for(first: str, second: str) -> str | None:
     """Name the only difference of two sentences: white space, normalisation; None for others."""
+    if first.translate(INVISIBLE) == second.translate(INVISIBLE):
+        return "invisible characters"
     if first.split() == second.split():
         return "white space"
     for form in FORMS:

@@ -336,6 +336,7 @@ class Declared(Declaration):
         facts = {name: getattr(self, name) for name in ("name", "label", "unit", "right")}
         facts |= {"layout": LAYOUTS[self.unit], "phenomena": [*self.phenomena]}
         facts["people"] = " ".join(entry.note for entry in self.people if entry.note)
+        facts["seeds"] = any(entry.seeds for entry in self.released)
         has_printed_numbers = bool(self.released) or any(printed.glob("*.csv"))
         # Data that some exhibits need.
         has_data = {

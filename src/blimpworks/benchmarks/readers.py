@@ -30,6 +30,8 @@ from blimpworks.files import cells_of_any_size, load_json
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
+NO_VALUE = ("", "na", "n/a", "nan", "null", "none")
+"""Texts that programs write where there is no value, in lower case."""
 BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}

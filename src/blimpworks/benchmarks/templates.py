@@ -9,11 +9,12 @@ For a row with the cells ``sentence: "The dogs was ___."`` and ``answer: loud``:
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from blimpworks.benchmarks.readers import Account, as_text
 from blimpworks.errors import UserError
@@ -50,6 +51,18 @@ def strip(row: Row, column: str, value: Any) -> str:
             "Take it out."
         )
     return stripped
+
+
+FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
+"""Normal forms of Unicode that models' tokenizers use."""
+INVISIBLE = dict.fromkeys([0xAD, 0x061C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF])
+INVISIBLE |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Soft hyphen, zero-width and word-joining spaces, and marks of direction."""
+
+
+def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
+    """Normalise characters, and white space to single spaces; leave out invisible characters."""
+    return " ".join(unicodedata.normalize(form, text.translate(INVISIBLE)).split())
 
 
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:

@@ -7,10 +7,9 @@ catalogue each time it is parsed, so imports must be fast.
 """
 
 import difflib
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -19,10 +18,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from blimpworks.campaign.addresses import check_listed, is_on_hub, model_address, statement_of
 from blimpworks.campaign.engines import default_engine, find_scorer
 from blimpworks.campaign.registry import papers, papers_of
+from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.base import validated
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.scoring import Architecture, Dtype, EngineName, FirstToken
-from blimpworks.campaign.settings.training import follows_instructions
+from blimpworks.campaign.settings.training import architecture_of, follows_instructions
 from blimpworks.campaign.table_files import keyed, read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, PathComponent, PerhapsWithin, Strict, Within
@@ -35,17 +35,12 @@ GitBlob = Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")]
 
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 """Kinds of sources that make up a lexicon, in the order in which they are read."""
-ARCHITECTURES = {"transformer": "causal", "instruct": "causal"}
-"""Architecture of the models that a kind of recipe trains; else the kind is the architecture."""
-
-ENDING = re.compile(r"(-\d+[km]?)?(-seed\d+)?")
-"""Ending of a training's name after the name of its row, such as ``-125k-seed2``."""
 
 
 def _split(value: Any) -> Any:
-    return (
-        tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
-    )
+    if isinstance(value, str):
+        return tuple(filter(None, map(str.strip, value.split(","))))
+    return value
 
 
 def _blank(value: Any) -> Any:
@@ -209,83 +204,6 @@ class ModelRow(Strict):
         return self.parameters or campaign.training.billions(self.recipe)
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """One of several trainings of a model, which differ in the random seed or the sample."""
-
-    model: str
-    """Name of the model's row in the table of models."""
-    number: int
-    """Number of the training, from 1."""
-    tokens: int | None = None
-    """Size of its training sample; None for the whole corpus."""
-
-
-def size_name(tokens: int) -> str:
-    """Return a number of tokens as in models' names: 125000 is ``125k``, 2000000 is ``2m``."""
-    for unit, letter in ((10**6, "m"), (10**3, "k")):
-        if tokens % unit == 0:
-            return f"{tokens // unit}{letter}"
-    return str(tokens)
-
-
-def from_seeds(
-    campaign: Campaign, models: Mapping[str, ModelRow], taken: Collection[str]
-) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
-    """Replace each model that is trained several times by one row for each training.
-
-    Seed 2 of ``lstm`` is named ``lstm-seed2``, or ``lstm-125k-seed2`` if the recipe has sample
-    sizes. A model with 0 seeds is left out. Returns rows and seeds, both keyed by the new name.
-    Raises UserError for a name in ``taken`` or of two trainings, and for a model with 0 seeds that
-    the campaign names.
-    """
-    rows: dict[str, ModelRow] = {}
-    seeds: dict[str, Seed] = {}
-    for name, row in models.items():
-        recipe = campaign.training.recipes.get(row.recipe)
-        count, sizes = getattr(recipe, "seeds", 1), getattr(recipe, "tokens", ())
-        if count == 1 and not sizes:
-            rows[name] = row
-            continue
-        if count == 0 and campaign.models != "all":
-            raise UserError(
-                f"models of campaign {campaign.campaign!r} names {name!r}, whose recipe "
-                f"{row.recipe!r} has seeds: 0, so that nothing is trained; give "
-                f"training.recipes.{row.recipe} seeds, or take the model out of models."
-            )
-        for tokens, number in product(sizes or (None,), range(1, count + 1)):
-            training, label = name, row.label
-            if tokens is not None:
-                training, label = f"{name}-{size_name(tokens)}", f"{label}, {tokens:,} tokens"
-            if count > 1:
-                training, label = f"{training}-seed{number}", f"{label}, seed {number}"
-            if training in {*taken, *rows}:
-                sampled = f" of {tokens:,} tokens" if tokens else ""
-                raise UserError(
-                    f"{campaign.catalogue.models}: model {training!r} is called like seed "
-                    f"{number}{sampled} of {name!r}, whose recipe {row.recipe!r} has seeds: "
-                    f"{count}; rename the row."
-                )
-            rows[training] = row.model_copy(update={"name": training, "label": label})
-            seeds[training] = Seed(name, number, tokens)
-    return rows, seeds
-
-
-def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
-    """Return the learning curves: ``{row: {model: tokens of its sample}}``."""
-    sizes: dict[str, dict[str, int]] = {}
-    for name, seed in seeds.items():
-        if seed.tokens is not None:
-            sizes.setdefault(seed.model, {})[name] = seed.tokens
-    return sizes
-
-
-def row_called(name: str, rows: Collection[str]) -> str | None:
-    """Return the row of which ``name`` is a training, as ``lstm`` for ``lstm-seed2``, or None."""
-    fitting = (row for row in rows if name.startswith(row) and ENDING.fullmatch(name[len(row) :]))
-    return max(fitting, key=len, default=None)
-
-
 @dataclass(frozen=True)
 class Catalogue:
     """The rows that a campaign selects, keyed by code or name, in the order of the tables."""
@@ -301,12 +219,20 @@ class Catalogue:
     tables: dict[str, Path] = field(default_factory=dict)
     """Table that has the row of a source, keyed by the source's name."""
 
+    @property
+    def files(self) -> dict[str, SourceRow | TreebankRow]:
+        return {**self.sources} | {row.name: row for row in chain(*self.treebanks.values())}
+
+    @property
+    def sampled(self) -> set[str]:
+        """Models of learning curves, which are trained on samples of a corpus."""
+        return {name for name, seed in self.seeds.items() if seed.tokens is not None}
+
     def row_of(self, model: str) -> str:
         """Return the name of a model's row in the table of models; all its trainings share one."""
         return self.seeds[model].model if model in self.seeds else model
 
     def languages_of(self, paper: str) -> dict[str, LanguageRow]:
-        """Return the languages that a paper may have."""
         return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
     def sources_of(self, source_kind: str, lang: str) -> list[SourceRow]:
@@ -429,12 +355,8 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
         if row.lang in treebanks:
             treebanks[row.lang].append(row)
     sources, tables = _read_sources(campaign)
-    for name in chain.from_iterable(campaign.substitutes.items()):
-        if name not in sources:
-            raise UserError(
-                f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
-                f"{files.sources}. Correct it or add a row."
-            )
+    substitutes = (*chain.from_iterable(campaign.substitutes.items()),)
+    select_rows(substitutes, sources, "substitutes: source", files.sources)
     for name in campaign.substitutes:
         if sources[name].kind not in UNIMORPH_KINDS:
             raise UserError(
@@ -501,7 +423,7 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
         )
     declared = (model.architecture, model.engine, model.dtype, model.first_token)
     recipe = recipes[model.recipe]
-    architecture = ARCHITECTURES.get(recipe.kind, recipe.kind)
+    architecture = architecture_of(recipe)
     engine = default_engine(architecture)
     starts = engine.scorers[architecture].first_token
     expected = (architecture, engine.name, "float32", "bos" if "bos" in starts else starts[0])

@@ -21,18 +21,20 @@ from blimpworks.campaign.catalogue import (
     TreebankRow,
     load_catalogue,
 )
-from blimpworks.campaign.engines import ENGINE_SETTINGS, scorers
+from blimpworks.campaign.engines import ENGINE_SETTINGS, MODEL, scorers
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.paper import Paper
+from blimpworks.campaign.paper import Benchmark, Generation, Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.scoring_jobs import engine_of, is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.table_files import locked_models, model_tables, read_rows
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, few
 from blimpworks.records.job import REPOSITORY
 
 IDENTITY = ("hf_id", "dtype", "languages")
 """Fields that identify a model, besides its name and commit."""
+DECISIVE = {"max_tokens", "system", "chat"}
+"""Settings that decide answers."""
 
 
 class Basis(TypedDict):
@@ -56,11 +58,6 @@ class Basis(TypedDict):
 
 SAME = Basis(languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[])
 """Basis of a campaign without differences, or without benchmarks of the paper."""
-
-
-def _first_two(names: list[str]) -> str:
-    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return ", ".join(names[:2]) + more
 
 
 def _is_same_file(row: Pinned, default: Pinned | None) -> bool:
@@ -95,7 +92,7 @@ def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -
         changed = [row.treebank for row in used if not _is_same_file(row, by_name.get(row.name))]
         usable = sum(is_usable(campaign, row) for row in used)
         if changed:
-            yield lang, f"other treebanks ({_first_two([*dict.fromkeys(changed)])})"
+            yield lang, f"other treebanks ({few([*dict.fromkeys(changed)], 2)})"
         elif usable != len(rows):
             yield lang, f"{usable} of {len(rows)} treebank files"
 
@@ -134,11 +131,11 @@ def _compare_sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> 
 
 
 def _compare_models(
-    campaign: Campaign, catalogue: Catalogue, *, are_scored: bool
+    benchmark: Benchmark, campaign: Campaign, catalogue: Catalogue, usual: Campaign
 ) -> dict[str, str]:
     """Return {model: difference} of models that are trained here or not the repository's.
 
-    If they are scored, another number format or first token is a difference too.
+    Other settings of scoring, or of answering than those of the ``usual`` campaign, count too.
     """
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
@@ -158,7 +155,10 @@ def _compare_models(
             reasons[name] = f"a model of this machine ({row.hf_id})"
         elif identity(row) != identity(printed.get(name, row)):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
-        elif are_scored and (changed := _changed_settings(campaign, row, printed.get(name, row))):
+        elif benchmark.generation:
+            if changed := _changed_answers(benchmark.generation, campaign, usual, row.dtype):
+                reasons[name] = f"answered with {changed}"
+        elif changed := _changed_settings(campaign, row, printed.get(name, row)):
             reasons[name] = f"scored with {changed}"
     return reasons
 
@@ -174,6 +174,19 @@ def _changed_settings(campaign: Campaign, row: ModelRow, printed: ModelRow) -> s
         if value != getattr(printed, setting):
             changed.append(f"{setting.replace('_', ' ')} {value}")
     return " and ".join(changed)
+
+
+def _changed_answers(
+    generation: Generation, campaign: Campaign, usual: Campaign, dtype: str
+) -> str:
+    """Return the number format and the settings that decide answers, where they are not usual."""
+    present, default = (
+        generation.options(settings).model_dump(include=DECISIVE) for settings in (campaign, usual)
+    )
+    changed = [f"{name} {value}" for name, value in present.items() if value != default[name]]
+    if campaign.scoring.dtype not in (MODEL, dtype):
+        changed.insert(0, f"dtype {campaign.scoring.dtype}")
+    return " and ".join(changed).replace("_", " ")
 
 
 @cache
@@ -210,7 +223,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     for compare in (_compare_treebanks, _compare_sources):
         for lang, reason in compare(paper, campaign, catalogue):
             reasons.setdefault(lang, []).append(reason)
-    data = {lang: _first_two(texts) for lang, texts in reasons.items()}
+    data = {lang: few(texts, 2) for lang, texts in reasons.items()}
     folders = []  # data folders of the paper, which the campaign may replace for all languages
     for key, (default, _) in paper.folders.items():
         folder = campaign.folder(key)
@@ -233,7 +246,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         data=data,
         items={lang: reason for lang, reason in items.items() if reason},
         method=method,
-        models=_compare_models(campaign, catalogue, are_scored=benchmark.unit != "prompt"),
+        models=_compare_models(benchmark, campaign, catalogue, usual),
         unit=benchmark.unit,
         paper_languages=_paper_languages(paper),
     )

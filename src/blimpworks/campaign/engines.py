@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, find
 from blimpworks.records.digest import ENGINES, entries_of
 
 FORMATS = ("float32", "bfloat16", "float16")
@@ -253,9 +253,7 @@ def file_suffixes() -> tuple[str, ...]:
 
 def find_engine(name: str) -> Engine:
     """Return the engine of that name. Raises UserError for an unknown one."""
-    if name not in engines():
-        raise UserError(f"engine {name!r} is unknown; expected one of {', '.join(engines())}.")
-    return engines()[name]
+    return find(engines(), name, "engine")
 
 
 def default_engine(architecture: str) -> Engine:

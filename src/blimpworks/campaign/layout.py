@@ -8,37 +8,39 @@ must be fast.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign import registry, scoring_jobs
-from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, curves_of
-from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine, find_scorer
+from blimpworks.campaign.catalogue import (
+    Catalogue,
+    Pinned,
+    SourceRow,
+    whole_catalogue,
+)
+from blimpworks.campaign.engines import ParityVariants, comparison_of, find_engine
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ExhibitSpec, Generation
-from blimpworks.campaign.scoring_jobs import Groups, ScoringJob, is_usable
+from blimpworks.campaign.scoring_jobs import CampaignSelection, ScoringJob, is_usable
 from blimpworks.campaign.settings.base import TiePolicy, Variant
-from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+from blimpworks.campaign.settings.campaign import CatalogueFiles
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.campaign.training_layout import TrainingLayout
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, find
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(CampaignSelection):
     """A campaign with its catalogue, for the workflow."""
 
-    campaign: Campaign
-    catalogue: Catalogue
-    complete: Catalogue
-    """Catalogue of all languages and models, for exhibits of printed numbers."""
-    groups: Groups
-    """Language codes of each group of languages, such as those that a model covers."""
+    @cached_property
+    def complete(self) -> Catalogue:
+        """Catalogue of all languages and models, for exhibits of printed numbers."""
+        return whole_catalogue(self.campaign)
 
     @property
     def results(self) -> str:
@@ -79,19 +81,7 @@ class Layout:
         licences = dict.fromkeys((package.citation.licence, *(row.licence for row in rows)))
         return ", ".join(filter(None, licences))
 
-    # Benchmarks and models; cached functions are properties, as a method's cache keeps all layouts.
-
-    @cached_property
-    def _languages_of(self) -> Callable[[str], tuple[str, ...]]:
-        return cache(partial(scoring_jobs.languages_of, self.campaign, self.catalogue))
-
-    @cached_property
-    def _covered_by(self) -> Callable[[str, str], tuple[str, ...]]:
-        def languages(model: str, benchmark: str) -> tuple[str, ...]:
-            row = self.catalogue.models[model]
-            return scoring_jobs.covered_by(self.groups, row, self._languages_of(benchmark))
-
-        return cache(languages)
+    # Benchmarks and models
 
     @cached_property
     def _benchmarks_of(self) -> dict[str, tuple[str, ...]]:
@@ -101,14 +91,7 @@ class Layout:
     def models_of(self, benchmark: str) -> list[str]:
         """Return the models that run on a benchmark, in the catalogue's order."""
         able = [model for model, names in self._benchmarks_of.items() if benchmark in names]
-        return [model for model in able if self._covered_by(model, benchmark)]
-
-    def covered_by(self, model: str, benchmark: str) -> list[str]:
-        """Return the languages of a benchmark that a model covers, in the catalogue's order."""
-        return [*self._covered_by(model, benchmark)]
-
-    def item_languages(self, benchmark: str) -> list[str]:
-        return [*self._languages_of(benchmark)]
+        return [model for model in able if self.covered_by(model, benchmark)]
 
     def items_table(self, benchmark: str, lang: str) -> str:
         return str(scoring_jobs.items_table(self.campaign, benchmark, lang))
@@ -153,14 +136,6 @@ class Layout:
         """Return the languages of a benchmark that each model covers, as JSON keyed by model."""
         names = self.models_of(benchmark) if models is None else models
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
-
-    def engine_of(self, model: str) -> str:
-        return scoring_jobs.engine_of(self.campaign, self.catalogue.models[model])
-
-    def dtype_of(self, model: str) -> str:
-        row = self.catalogue.models[model]
-        scorer = find_scorer(self.engine_of(model), row.architecture)
-        return scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
         """Return the methods that decide a benchmark's pairs, as the settings write them.
@@ -211,21 +186,6 @@ class Layout:
 
     # Jobs of scoring and answering
 
-    @cached_property
-    def scoring_jobs(self) -> dict[tuple[str, str], ScoringJob]:
-        return self._jobs_of("score")
-
-    @cached_property
-    def answering_jobs(self) -> dict[tuple[str, str], ScoringJob]:
-        return self._jobs_of("answer")
-
-    @cached_property
-    def _every_job(self) -> list[ScoringJob]:
-        return scoring_jobs.every_job(self.campaign, self.catalogue, self.groups)
-
-    def _jobs_of(self, task: str) -> dict[tuple[str, str], ScoringJob]:
-        return {(job.model, job.name): job for job in self._every_job if job.task == task}
-
     def generation_of(self, job: ScoringJob) -> Generation:
         """Return the settings for answering a job's prompts. Raises UserError if they differ."""
         names = dict.fromkeys(benchmark for benchmark, _ in job.sets)
@@ -246,13 +206,9 @@ class Layout:
             return dict.fromkeys(rows)
         return dict.fromkeys(name for name, row in rows.items() if row.scope == "monolingual")
 
-    def job_name(self, model: str, lang: str) -> str:
-        return scoring_jobs.job_name(self.campaign, self.catalogue.models[model], lang)
-
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Return the manifest of the job that scores (or answers) a language with a model."""
-        name = self.job_name(model, lang) if model in self.parted else "multi"
-        return f"{self.results}/{store}/{model}/{name}/manifest.json"
+        return f"{self.results}/{store}/{model}/{self.job_name(model, lang)}/manifest.json"
 
     @cached_property
     def training(self) -> TrainingLayout:
@@ -266,10 +222,6 @@ class Layout:
         return [f"{self.results}/perplexities/{lang}/{model}.parquet" for model, lang in pairs]
 
     # Exhibits
-
-    @cached_property
-    def exhibits(self) -> list[ExhibitSpec]:
-        return scoring_jobs.exhibits_of(self.campaign, self.catalogue, self._every_job)
 
     @cached_property
     def refused(self) -> dict[str, str]:
@@ -342,13 +294,10 @@ class Layout:
         An example is the family of each language. ``complete``: for all languages and models, as
         exhibits of printed numbers need it. Raises UserError for an unknown fact.
         """
-        facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = registry.find_paper(paper).facts
-        if name not in facts:
-            raise UserError(
-                f"paper {paper!r}: an exhibit asks for the fact {name!r}; expected one of "
-                f"{', '.join(facts) or 'none'}. Correct the exhibit, or add the fact to its paper."
-            )
-        return facts[name](self.campaign, self.complete if complete else self.catalogue)
+        facts = registry.find_paper(paper).facts
+        remedy = "Correct the exhibit that asks for it, or add the fact to its paper."
+        compute = find(facts, name, f"paper {paper!r}: the fact", remedy)
+        return compute(self.campaign, self.complete if complete else self.catalogue)
 
     def labels_of(self, spec: ExhibitSpec) -> str:
         """Return printed names and facts for an exhibit as JSON; models only if it has results."""
@@ -357,7 +306,7 @@ class Layout:
         if registry.is_evaluated(spec):
             models = self.models_of(spec.paper)
             # Models that are trained on samples of a corpus are shown only by learning curves.
-            sampled = {model for c in curves_of(self.catalogue.seeds).values() for model in c}
+            sampled = self.catalogue.sampled
             in_exhibit = [name for name in models if (name in sampled) == spec.of_samples]
             labels["models"] = {name: self.catalogue.models[name].label for name in in_exhibit}
             labels["left_out"] = [name for name in models if name not in in_exhibit]

@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, find
 
 AGGREGATES = ("sum", "mean", "only")
 TOKENS = ("all", "text", "region")
@@ -133,9 +133,7 @@ def find_method(named: str) -> Method:
     name, equals, expression = (text.strip() for text in named.partition("="))
     if equals:
         return parse_method(name, expression)
-    if name not in METHODS:
-        raise UserError(f"method {name!r} is unknown; expected one of {', '.join(METHODS)}.")
-    return parse_method(name, METHODS[name])
+    return parse_method(name, find(METHODS, name, "method"))
 
 
 def regional(methods: Sequence[str]) -> bool:

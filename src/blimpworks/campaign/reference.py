@@ -158,7 +158,15 @@ class PublishedRow(Strict):
 
     @property
     def half_unit(self) -> float:
-        """Largest error of rounding: half a unit of the last printed digit, but 0 for counts."""
+        """Largest error of rounding: half a unit of the last printed digit, but 0 for counts.
+
+        A count such as 8.4K is rounded, so that its largest error is 50.
+        """
+        for match in NUMBER.finditer(self.text):
+            scale = SCALES.get((match["scale"] or "").strip().lower(), 0.0)
+            scaled = scale * float(match["digits"].replace(",", ""))
+            if scale and self.value and math.isclose(abs(self.value), scaled):
+                return float(0.5 * scale * 10**-self.decimals)
         is_percentage = self.unit.removesuffix(self.bound).strip() in {"%", "points"}
         return 0.5 * 10**-self.decimals if self.decimals or is_percentage else 0.0
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, cast
 from blimpworks.campaign.paper import ANY, Benchmark, ExhibitSpec, Paper, TableKind
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, find
 from blimpworks.records.digest import GROUP, entries_of
 
 if TYPE_CHECKING:
@@ -119,19 +119,14 @@ def benchmarks() -> Mapping[str, Benchmark]:
 
 def find_paper(name: str) -> Paper:
     """Return the paper of that name. Raises UserError for an unknown one."""
-    if name not in papers():
-        check_usable(name)
-        raise UserError(f"paper {name!r} is unknown; expected one of {', '.join(papers())}.")
-    return papers()[name]
+    check_usable(name)
+    return find(papers(), name, "paper")
 
 
 def find_benchmark(name: str) -> Benchmark:
     """Return the benchmark of that name. Raises UserError for an unknown one."""
-    if name not in benchmarks():
-        check_usable(name)
-        names = ", ".join(benchmarks())
-        raise UserError(f"benchmark {name!r} is unknown; expected one of {names}.")
-    return benchmarks()[name]
+    check_usable(name)
+    return find(benchmarks(), name, "benchmark")
 
 
 def paper_of(benchmark: str) -> Paper:
@@ -210,20 +205,14 @@ def exhibits() -> Mapping[str, ExhibitSpec]:
 
 def find_exhibit(key: str) -> ExhibitSpec:
     """Return the exhibit with the key ``paper/name``. Raises UserError for an unknown key."""
-    if key not in exhibits():
-        raise UserError(f"there is no exhibit {key!r}; there are: {', '.join(exhibits())}.")
-    return exhibits()[key]
+    return find(exhibits(), key, "exhibit")
 
 
 def table_kind(paper: str, name: str) -> TableKind:
     """Return a paper's input table, or else the one of all papers. Raises UserError without."""
     tables = {**CORE_TABLES, **find_paper(paper).tables}
-    if name not in tables:
-        raise UserError(
-            f"paper {paper!r}: an exhibit names the kind of table {name!r}; expected one of "
-            f"{', '.join(sorted(tables))}. Correct the exhibit, or add the kind to its paper."
-        )
-    return tables[name]
+    remedy = "Correct the exhibit that names it, or add the kind to its paper."
+    return find(tables, name, f"paper {paper!r}: the kind of table", remedy)
 
 
 def _needed_tables(spec: ExhibitSpec) -> list[TableKind]:

@@ -1,15 +1,17 @@
 """List the scoring jobs of a campaign, and the files that it retrieves.
 
-A campaign is the settings of a run; its catalogue has the rows of its languages and models. A
-``ScoringJob`` runs one model on some items tables, for example model ``gpt2``, name ``multi``,
-tables (mine, eng) and (yours, deu). The workflow, plans and progress reports use these lists.
+A campaign is the settings of a run; its catalogue has the rows of its languages and models. Both
+are a ``CampaignSelection``. A ``ScoringJob`` runs one model on some items tables, for example model
+``gpt2``, name ``multi``, tables (mine, eng) and (yours, deu). The workflow, plans and progress
+reports use these lists.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import chain, product
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.catalogue import (
@@ -19,11 +21,13 @@ from blimpworks.campaign.catalogue import (
     Pinned,
     SourceRow,
     TreebankRow,
-    curves_of,
+    load_catalogue,
 )
-from blimpworks.campaign.engines import can_generate
+from blimpworks.campaign.engines import can_generate, find_scorer
 from blimpworks.campaign.paper import ExhibitSpec
+from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import (
+    check_papers,
     find_benchmark,
     of_benchmarks,
     paper_of,
@@ -37,8 +41,6 @@ from blimpworks.items import SAMPLED
 
 ANSWERS_SUFFIX = " (answers)"
 """Suffix of a model's name in the titles of its jobs that answer."""
-Groups = Mapping[str, Sequence[str]]
-"""Language codes of each value in the column ``languages`` of models: a group, or codes."""
 Kind = Literal["score", "answer"]
 """Task of a job: score the sentences of pairs, or answer prompts."""
 STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
@@ -127,25 +129,9 @@ def whole_items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
     return Path(campaign.pathvars.results, "items", benchmark, f"{lang}.parquet")
 
 
-def expected_items_of(campaign: Campaign, catalogue: Catalogue, benchmark: str, lang: str) -> int:
-    """Return the expected number of items that models run on, before they are built."""
-    number = find_benchmark(benchmark).expected_units(campaign, catalogue, lang)
-    return min(number, campaign.limit or number)
-
-
 def engine_of(campaign: Campaign, row: ModelRow) -> str:
     """Return the engine for scoring with a model in this campaign."""
     return campaign.engines.get(row.engine, row.engine)
-
-
-def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tuple[str, ...]:
-    """Return the campaign's languages with items of a benchmark, in the catalogue's order."""
-    return tuple(find_benchmark(benchmark).languages(campaign, catalogue))
-
-
-def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]:
-    """Return benchmark and language of each items table of the campaign."""
-    return [(b, lang) for b in campaign.benchmarks for lang in languages_of(campaign, catalogue, b)]
 
 
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
@@ -160,106 +146,6 @@ def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
         if find_benchmark(name).unit in units
         and (not row.papers or paper_of(name).name in row.papers)
     )
-
-
-def covered_by(groups: Groups, row: ModelRow, languages: Iterable[str]) -> tuple[str, ...]:
-    """Return the ``languages`` that a model exists for."""
-    return tuple(lang for lang in languages if not row.languages or lang in groups[row.languages])
-
-
-def job_name(campaign: Campaign, row: ModelRow, lang: str) -> str:
-    """Return the name of the job in which a model scores a language (``ScoringJob.name``)."""
-    if row.scope == "monolingual":
-        return lang
-    return "multi" if campaign.scoring.jobs == "model" else f"multi.{lang}"
-
-
-def every_job(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[ScoringJob]:
-    """Return the jobs that score, then those that answer, in the catalogue's order of models."""
-    jobs = []
-    languages = {name: languages_of(campaign, catalogue, name) for name in campaign.benchmarks}
-    for task, (model, row) in product(STORES, catalogue.models.items()):
-        # Each job gets all benchmarks of its languages.
-        sets: dict[str, list[tuple[str, str]]] = {}
-        for benchmark in benchmarks_of(campaign, row):
-            if (find_benchmark(benchmark).unit == "prompt") != (task == "answer"):
-                continue
-            for lang in covered_by(groups, row, languages[benchmark]):
-                sets.setdefault(job_name(campaign, row, lang), []).append((benchmark, lang))
-        engine = engine_of(campaign, row)
-        for name, tables in sets.items():
-            jobs.append(ScoringJob(model, name, engine, (*tables,), task, trained=bool(row.recipe)))
-    return jobs
-
-
-def exhibits_of(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob]
-) -> list[ExhibitSpec]:
-    """Return the exhibits (tables and figures) that the campaign's items and jobs suffice for."""
-    with_items = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
-    in_learning_curves = {*chain.from_iterable(curves_of(catalogue.seeds).values())}
-    evaluated, sampled = set[str](), set[str]()
-    for job in jobs:
-        # Models of learning curves are trained on samples of the text.
-        benchmarks = sampled if job.model in in_learning_curves else evaluated
-        benchmarks.update(benchmark for benchmark, _ in job.sets)
-    return of_benchmarks(with_items, campaign, evaluated=evaluated, sampled=sampled)
-
-
-def obstacle(
-    campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
-) -> str:
-    """Return the reason why a model does not run on a benchmark in any language."""
-    prompts = find_benchmark(benchmark).unit == "prompt"
-    engine = engine_of(campaign, row)
-    if row.papers and paper_of(benchmark).name not in row.papers:
-        return f"the model is of {', '.join(row.papers)} alone (column papers)"
-    if prompts and not can_generate(engine, row.architecture):
-        return f"it has prompts, which {row.architecture} models cannot answer with {engine}"
-    if not prompts and follows_instructions(campaign.training.recipes, row.recipe):
-        return "it has sentences to score, and the model is trained to answer prompts alone"
-    if languages_of(campaign, catalogue, benchmark):
-        fixed = is_local(row.hf_id) and "{lang}" not in row.hf_id
-        hint = "; `evaluate --languages` names others that it is to be run on" if fixed else ""
-        return f"it exists for the languages of {row.languages!r} (column languages) alone{hint}"
-    return "the campaign has no language of it"
-
-
-def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None:
-    """Check that each model of a campaign runs on a benchmark, and each benchmark has a model.
-
-    Campaigns without benchmarks or models, or with all models, are not checked. Raises UserError
-    with the reason for each pair of model and benchmark.
-    """
-    if not campaign.benchmarks or not campaign.models or campaign.models == "all":
-        return
-    jobs = every_job(campaign, catalogue, groups)
-    runs = {(catalogue.row_of(job.model), name) for job in jobs for name, _ in job.sets}
-    run_models = {model for model, _ in runs}
-    run_benchmarks = {benchmark for _, benchmark in runs}
-    rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
-    for name in campaign.models:
-        if name in rows and name not in run_models:
-            reasons = "; ".join(
-                f"{benchmark}: {obstacle(campaign, catalogue, groups, rows[name], benchmark)}"
-                for benchmark in campaign.benchmarks
-            )
-            raise UserError(
-                f"model {name!r} of campaign {campaign.campaign!r} runs on none of its benchmarks "
-                f"({reasons}). Take it out of models, name a "
-                f"benchmark that it runs on, or correct its row in {campaign.catalogue.models}."
-            )
-    for benchmark in campaign.benchmarks:
-        if benchmark not in run_benchmarks:
-            reasons = "; ".join(
-                f"{name}: {obstacle(campaign, catalogue, groups, row, benchmark)}"
-                for name, row in rows.items()
-            )
-            raise UserError(
-                f"benchmark {benchmark!r} of campaign {campaign.campaign!r} is run with none of "
-                f"its models ({reasons}). Take it out of benchmarks, or name "
-                "a model that runs on it."
-            )
 
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
@@ -307,47 +193,176 @@ def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
     return read | ({*catalogue.languages} if campaign.training.treebank_text else set())
 
 
-def read_files(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob]
-) -> list[TreebankRow | SourceRow]:
-    """Return the treebank files and other sources that a campaign reads, each once.
+@dataclass(frozen=True)
+class CampaignSelection:
+    """A campaign with the rows of its catalogue, which decide what its models run on."""
 
-    Files without a checksum are included, although the campaign may skip them (``unpinned``).
-    """
-    # Find the training data: a released corpus, or else text made from sources and treebanks.
-    languages_with_text: set[str] = set()
-    corpora: list[SourceRow] = []
-    for job in jobs:
-        recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
-        if recipe is None or isinstance(recipe, InstructRecipe):
-            continue
-        corpus = recipe.corpus if isinstance(recipe, LstmRecipe) else ""
-        for lang in job.languages:
-            files = released_corpus(campaign, catalogue, corpus, lang) if corpus else []
-            corpora += files
-            if not files:
-                languages_with_text.add(lang)
-    # List what items and training data are made from, in the catalogue's order of languages.
-    papers_run = papers_of(campaign)
-    with_treebanks = {lang for paper in papers_run for lang in paper.treebanks(campaign, catalogue)}
-    with_treebanks |= languages_with_text & treebank_languages(campaign, catalogue)
-    rows: list[Pinned] = []
-    for lang in catalogue.languages:
-        rows += catalogue.treebanks[lang] if lang in with_treebanks else []
-        rows += catalogue.sources_of(TEXT, lang) if lang in languages_with_text else []
-    rows += [row for paper in papers_run for row in paper.sources(campaign, catalogue)]
-    rows += corpora
-    # Add the sources of the tables that exhibits are made from.
-    for spec in exhibits_of(campaign, catalogue, jobs):
-        for table_name in (*spec.needs, *spec.optional):
-            rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)
-    by_name = {row.name: row for row in rows if isinstance(row, TreebankRow | SourceRow)}
-    return list(by_name.values())
+    campaign: Campaign
+    catalogue: Catalogue
+    groups: Mapping[str, Sequence[str]]
+    """Language codes of each value in the column ``languages`` of models: a group, or codes."""
 
+    @classmethod
+    def of(cls, campaign: Campaign) -> Self:
+        """Read the tables of a campaign. Raises UserError for bad tables or missing data."""
+        catalogue = load_catalogue(campaign)
+        check_papers(campaign, catalogue)
+        return cls(campaign, catalogue, groups_of_models(campaign, catalogue))
 
-def retrieved_files(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob]
-) -> list[str]:
-    """Return the names of the files that a campaign retrieves."""
-    rows = read_files(campaign, catalogue, jobs)
-    return [row.name for row in rows if is_usable(campaign, row)]
+    def engine_of(self, model: str) -> str:
+        return engine_of(self.campaign, self.catalogue.models[model])
+
+    def dtype_of(self, model: str) -> str:
+        row = self.catalogue.models[model]
+        scorer = find_scorer(self.engine_of(model), row.architecture)
+        return scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
+
+    # Cached functions are properties, because a method's cache would keep all selections.
+    @cached_property
+    def item_languages(self) -> Callable[[str], tuple[str, ...]]:
+        """Function that returns the languages with items of a benchmark, in catalogue order."""
+        campaign, catalogue = self.campaign, self.catalogue
+        return cache(lambda name: (*find_benchmark(name).languages(campaign, catalogue),))
+
+    @property
+    def item_sets(self) -> list[tuple[str, str]]:
+        """Benchmark and language of each items table."""
+        return [(b, lang) for b in self.campaign.benchmarks for lang in self.item_languages(b)]
+
+    @cached_property
+    def covered_by(self) -> Callable[[str, str], tuple[str, ...]]:
+        """Function from model and benchmark to the languages that both have, in order."""
+
+        def languages(model: str, benchmark: str) -> tuple[str, ...]:
+            group = self.catalogue.models[model].languages
+            codes = self.item_languages(benchmark)
+            return tuple(lang for lang in codes if not group or lang in self.groups[group])
+
+        return cache(languages)
+
+    def job_name(self, model: str, lang: str) -> str:
+        """Return the name of the job in which a model scores a language (``ScoringJob.name``)."""
+        if self.catalogue.models[model].scope == "monolingual":
+            return lang
+        return "multi" if self.campaign.scoring.jobs == "model" else f"multi.{lang}"
+
+    @cached_property
+    def jobs(self) -> list[ScoringJob]:
+        """Jobs that score, then those that answer, in the catalogue's order of models."""
+        jobs = []
+        for task, (model, row) in product(STORES, self.catalogue.models.items()):
+            # Each job gets all benchmarks of its languages.
+            sets: dict[str, list[tuple[str, str]]] = {}
+            for benchmark in benchmarks_of(self.campaign, row):
+                if (find_benchmark(benchmark).unit == "prompt") != (task == "answer"):
+                    continue
+                for lang in self.covered_by(model, benchmark):
+                    sets.setdefault(self.job_name(model, lang), []).append((benchmark, lang))
+            engine, trained = self.engine_of(model), bool(row.recipe)
+            for name, tables in sets.items():
+                jobs.append(ScoringJob(model, name, engine, (*tables,), task, trained))
+        return jobs
+
+    @cached_property
+    def exhibits(self) -> list[ExhibitSpec]:
+        """Exhibits (tables and figures) that the campaign's items and jobs suffice for."""
+        with_items = [name for name in self.campaign.benchmarks if self.item_languages(name)]
+        evaluated, sampled = set[str](), set[str]()
+        for job in self.jobs:
+            benchmarks = sampled if job.model in self.catalogue.sampled else evaluated
+            benchmarks.update(benchmark for benchmark, _ in job.sets)
+        return of_benchmarks(with_items, self.campaign, evaluated=evaluated, sampled=sampled)
+
+    def obstacle(self, model: str, benchmark: str) -> str:
+        """Return the reason why a model does not run on a benchmark in any language."""
+        row, engine = self.catalogue.models[model], self.engine_of(model)
+        prompts = find_benchmark(benchmark).unit == "prompt"
+        if row.papers and paper_of(benchmark).name not in row.papers:
+            return f"the model is of {', '.join(row.papers)} alone (column papers)"
+        if prompts and not can_generate(engine, row.architecture):
+            return f"it has prompts, which {row.architecture} models cannot answer with {engine}"
+        if not prompts and follows_instructions(self.campaign.training.recipes, row.recipe):
+            return "it has sentences to score, and the model is trained to answer prompts alone"
+        if self.item_languages(benchmark):
+            fixed = is_local(row.hf_id) and "{lang}" not in row.hf_id
+            hint = "; `evaluate --languages` names others that it is to be run on" * fixed
+            languages = f"the languages of {row.languages!r} (column languages)"
+            return f"it exists for {languages} alone{hint}"
+        return "the campaign has no language of it"
+
+    def check_runs(self) -> None:
+        """Check that each model of a campaign runs on a benchmark, and each benchmark has a model.
+
+        Campaigns without benchmarks or models, or with all models, are not checked. Raises
+        UserError with the reason for each pair of model and benchmark.
+        """
+        campaign, catalogue = self.campaign, self.catalogue
+        if not campaign.benchmarks or not campaign.models or campaign.models == "all":
+            return
+        runs = {(catalogue.row_of(job.model), name) for job in self.jobs for name, _ in job.sets}
+        run_models = {model for model, _ in runs}
+        run_benchmarks = {benchmark for _, benchmark in runs}
+        trainings = {catalogue.row_of(name): name for name in catalogue.models}
+        for name in campaign.models:
+            if name in trainings and name not in run_models:
+                reasons = "; ".join(
+                    f"{benchmark}: {self.obstacle(trainings[name], benchmark)}"
+                    for benchmark in campaign.benchmarks
+                )
+                raise UserError(
+                    f"model {name!r} of campaign {campaign.campaign!r} runs on none of its "
+                    f"benchmarks ({reasons}). Take it out of models, name a benchmark that it "
+                    f"runs on, or correct its row in {campaign.catalogue.models}."
+                )
+        for benchmark in campaign.benchmarks:
+            if benchmark not in run_benchmarks:
+                reasons = "; ".join(
+                    f"{name}: {self.obstacle(training, benchmark)}"
+                    for name, training in trainings.items()
+                )
+                raise UserError(
+                    f"benchmark {benchmark!r} of campaign {campaign.campaign!r} is run with none "
+                    f"of its models ({reasons}). Take it out of benchmarks, or name a model that "
+                    "runs on it."
+                )
+
+    @cached_property
+    def read_files(self) -> list[TreebankRow | SourceRow]:
+        """Treebank files and other sources that a campaign reads, each once.
+
+        Files without a checksum are included, although the campaign may skip them (``unpinned``).
+        """
+        campaign, catalogue = self.campaign, self.catalogue
+        # Find the training data: a released corpus, or else text made from sources and treebanks.
+        languages_with_text: set[str] = set()
+        corpora: list[SourceRow] = []
+        for job in self.jobs:
+            recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
+            if recipe is None or isinstance(recipe, InstructRecipe):
+                continue
+            corpus = recipe.corpus if isinstance(recipe, LstmRecipe) else ""
+            for lang in job.languages:
+                files = released_corpus(campaign, catalogue, corpus, lang) if corpus else []
+                corpora += files
+                if not files:
+                    languages_with_text.add(lang)
+        # List what items and training data are made from, in the catalogue's order of languages.
+        papers_run = papers_of(campaign)
+        with_treebanks = {lang for p in papers_run for lang in p.treebanks(campaign, catalogue)}
+        with_treebanks |= languages_with_text & treebank_languages(campaign, catalogue)
+        rows: list[Pinned] = []
+        for lang in catalogue.languages:
+            rows += catalogue.treebanks[lang] if lang in with_treebanks else []
+            rows += catalogue.sources_of(TEXT, lang) if lang in languages_with_text else []
+        rows += [row for paper in papers_run for row in paper.sources(campaign, catalogue)]
+        rows += corpora
+        # Add the sources of the tables that exhibits are made from.
+        for spec in self.exhibits:
+            for table_name in (*spec.needs, *spec.optional):
+                rows += table_kind(spec.paper, table_name).sources(campaign, catalogue)
+        by_name = {row.name: row for row in rows if isinstance(row, TreebankRow | SourceRow)}
+        return [*by_name.values()]
+
+    @property
+    def retrieved_files(self) -> list[str]:
+        return [row.name for row in self.read_files if is_usable(self.campaign, row)]

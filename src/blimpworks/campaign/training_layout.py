@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from blimpworks.campaign import scoring_jobs
-from blimpworks.campaign.catalogue import Seed
 from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.seeds import Seed
 from blimpworks.campaign.settings.training import HOW_MANY, Recipe
+from blimpworks.errors import UserError
 
 if TYPE_CHECKING:
     from blimpworks.campaign.layout import Layout
@@ -116,14 +117,24 @@ class TrainingLayout:
         }
 
     def joined_languages(self, corpus: str | None = None) -> list[str]:
-        """Return the languages of multilingual models that are trained on a corpus, or on texts."""
+        """Return the languages of multilingual models that are trained on a corpus, or on texts.
+
+        Raises UserError if the models' languages differ, since all read the same joined files.
+        """
         instructed = self.trained_by("instruct")
-        joined: set[str] = set()
+        models_of: dict[tuple[str, ...], str] = {}
         for model, row in self.layout.catalogue.models.items():
             trained_jointly = row.recipe and model not in instructed and row.scope == "multilingual"
             if trained_jointly and self.corpus_of(model) == corpus:
-                joined |= {*self.languages_of("multi", model)}
-        return [lang for lang in self.layout.catalogue.languages if lang in joined]
+                models_of.setdefault(tuple(self.languages_of("multi", model)), model)
+        if len(models_of) > 1:
+            of_each = [f"{name} in {', '.join(langs)}" for langs, name in models_of.items()]
+            raise UserError(
+                f"multilingual models would be trained on {corpus or 'texts'} of different "
+                f"languages: {'; '.join(of_each[:2])}. Expected the same ones, since all read one "
+                "file. Give them the same 'languages' and 'papers', or write a campaign for each."
+            )
+        return [*next(iter(models_of), ())]
 
     def joined_texts(self) -> list[str]:
         return [f"{self.folder}/text/{lang}.txt" for lang in self.joined_languages()]

@@ -15,11 +15,10 @@ from blimpworks.campaign.addresses import without_secrets
 from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, WITH_FOLDER, Use, command
 from blimpworks.commands.options import argument, option, written
 from blimpworks.commands.shared import JSON, RECORDED_IF_GIVEN
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, find
 
 if TYPE_CHECKING:
-    from blimpworks.campaign.catalogue import Catalogue
-    from blimpworks.campaign.settings.campaign import Campaign
+    from blimpworks.campaign.scoring_jobs import CampaignSelection
 
 
 def _parse_size(text: str) -> int | None:
@@ -175,13 +174,13 @@ def fetch_archive(
     the campaign's mirror.
     """
     from blimpworks.campaign.catalogue import TreebankRow
-    from blimpworks.campaign.table_files import named_row, read_rows
+    from blimpworks.campaign.table_files import read_rows
     from blimpworks.retrieval.pinning import ArchiveRow, pins_of
     from blimpworks.retrieval.pinning import fetch_archive as fetch
 
     rows = {row.name: row for row in read_rows(ArchiveRow, archives)}
     pins = pins_of(read_rows(TreebankRow, catalogue), catalogue)
-    outcome = fetch(named_row(rows, name, archives), pins, directory, file)
+    outcome = fetch(find(rows, name, f"{archives}: archive"), pins, directory, file)
     typer.echo(f"{len(outcome.taken)} files taken, {len(outcome.present)} were there")
     for problem in outcome.differing:
         typer.echo(f"not taken: {problem}", err=True)
@@ -193,19 +192,14 @@ CONFIG = option("The campaign.", default=Path("config/config.yaml"))
 SCHEMAS = Path("workflow/schemas")
 
 
-def _read_campaign(configfile: Path) -> "tuple[Campaign, Catalogue]":
+def _read_campaign(configfile: Path) -> "CampaignSelection":
     """Read a campaign and its catalogue. Raises UserError for missing or malformed files."""
-    from blimpworks.campaign.catalogue import load_catalogue
     from blimpworks.campaign.load import load_campaign
-    from blimpworks.campaign.reference import groups_of_models
-    from blimpworks.campaign.registry import check_papers
-    from blimpworks.campaign.scoring_jobs import check_runs
+    from blimpworks.campaign.scoring_jobs import CampaignSelection
 
-    campaign = load_campaign(configfile)
-    catalogue = load_catalogue(campaign)
-    check_papers(campaign, catalogue)
-    check_runs(campaign, catalogue, groups_of_models(campaign, catalogue))
-    return campaign, catalogue
+    selection = CampaignSelection.of(load_campaign(configfile))
+    selection.check_runs()
+    return selection
 
 
 @command(panel=REPRODUCE, example="status --configfile config/demo/config.yaml")
@@ -218,8 +212,6 @@ def status(
     """Report how far a campaign is: stages, models, languages, running and failed parts."""
     if watch and json:
         raise UserError("--watch and --json exclude each other; choose one.")
-    from blimpworks.campaign.reference import groups_of_models
-    from blimpworks.campaign.scoring_jobs import every_job
     from blimpworks.cluster import status_text
     from blimpworks.cluster.slurm import read_queue
     from blimpworks.cluster.status import read_status
@@ -227,11 +219,9 @@ def status(
 
     try:
         while True:
-            campaign, catalogue = _read_campaign(configfile)
-            groups = groups_of_models(campaign, catalogue)
-            jobs = every_job(campaign, catalogue, groups)
-            queue = read_queue((job.title, job.name) for job in jobs)
-            progress = read_status(campaign, catalogue, groups, queue)
+            selection = _read_campaign(configfile)
+            queue = read_queue((job.title, job.name) for job in selection.jobs)
+            progress = read_status(selection, queue)
             if json:
                 text = status_text.as_json(progress)
             elif model:
@@ -264,8 +254,8 @@ def plan(
     from blimpworks.cluster.plan_text import plan_text
     from blimpworks.retrieval.preflight import campaign_obstacles
 
-    campaign, catalogue = _read_campaign(configfile)
-    file = site_file(campaign, site)
+    selection = _read_campaign(configfile)
+    file = site_file(selection.campaign, site)
     cluster = load_site(file) if file else None
     # Without a dry run, the plan may say better than Snakemake why the campaign cannot run.
     dry: DryRun | None = None
@@ -274,10 +264,10 @@ def plan(
         dry = dry_run(configfile, targets, site)
     except UserError as error:
         failure = error
-    planned = make_plan(campaign, catalogue, cluster, dry, file)
+    planned = make_plan(selection, cluster, dry, file)
     if dry and dry.retrieved:
         cache = cluster.cache if cluster else None
-        obstacles = campaign_obstacles(campaign, catalogue, dry.retrieved, cache)
+        obstacles = campaign_obstacles(selection, dry.retrieved, cache)
         planned = planned.model_copy(update={"stops": (*obstacles, *planned.stops)})
     if failure and not planned.refused:
         raise failure

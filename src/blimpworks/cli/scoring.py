@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
 from blimpworks.campaign.engines import find_engine, generators, scorers
 from blimpworks.campaign.paper import Unit
@@ -170,14 +171,11 @@ def compare_models(
 
 
 def _systems(text: str) -> dict[str, str]:
-    """Read system prompts by language. Raises UserError unless it is a JSON object of strings."""
     try:
-        systems = json.loads(text)
-    except ValueError as error:
-        raise UserError(f"--systems is {text!r}, no JSON ({error}); correct it.") from error
-    if not isinstance(systems, dict) or not all(isinstance(v, str) for v in systems.values()):
-        raise UserError(f'--systems is {text!r}; expected {{"LANG": "system prompt", …}}.')
-    return systems
+        return TypeAdapter(dict[str, str]).validate_json(text)
+    except ValidationError as error:
+        message = f'--systems is {text!r}; expected {{"LANG": "system prompt", …}}.'
+        raise UserError(message) from error
 
 
 SYSTEMS = option("System prompt of each language, as a JSON object.", default="{}")

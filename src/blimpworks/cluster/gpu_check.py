@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from blimpworks.campaign.engines import find_engine
+from blimpworks.cluster.slurm import ask
 from blimpworks.strict import Strict
 
 GLIBC = (2, 28)
@@ -114,13 +115,10 @@ def _gpus() -> tuple[list[Gpu] | None, str | None]:
 
 
 def _packages(python: Path) -> Packages | None:
-    command = [str(python), "-c", PROBE]
+    output = ask([str(python), "-c", PROBE], partly=True, timeout=600) or ""
     try:
-        run = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=600, check=False
-        )
-        return Packages.model_validate_json(run.stdout.splitlines()[-1])
-    except (OSError, subprocess.TimeoutExpired, IndexError, ValidationError):
+        return Packages.model_validate_json(output.splitlines()[-1])
+    except (IndexError, ValidationError):
         return None
 
 

@@ -10,44 +10,34 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.filesize import decimal
 
 from blimpworks.campaign.addresses import in_cache, is_local, offline_variable
-from blimpworks.campaign.catalogue import Catalogue, ModelRow, SourceRow, TreebankRow
-from blimpworks.campaign.engines import find_scorer
-from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.scoring_jobs import (
     ANSWERS_SUFFIX,
+    CampaignSelection,
     ScoringJob,
-    engine_of,
-    every_job,
-    item_sets,
-    items_table,
 )
-from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import Site, for_seeds
 from blimpworks.cluster.needs import (
+    BYTES,
     Needs,
+    Setup,
     Work,
     expected_items,
     expected_work,
-    needs_of,
-    score_seconds,
     scores_regions,
-    speed_of,
-    weights_gb,
+    setup_of,
 )
-from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, Present, RunPlan
+from blimpworks.cluster.plan_text import DiskPlan, ModelPlan, RunPlan
 from blimpworks.cluster.requests import plan_trainings, sized_request, training_notes
 from blimpworks.cluster.software import missing_software
 from blimpworks.errors import UserError
@@ -90,8 +80,7 @@ def _has_manifest(store: Path) -> bool:
 
 
 # Messages of Snakemake's rules: "Job 7: Score with gpt2 (multi)", "Job 3: Retrieve sources/x.tsv".
-SCORE_MESSAGE = re.compile(r"^ *Job \d+: Score with (\S+) \((\S+)\)$", re.MULTILINE)
-ANSWER_MESSAGE = re.compile(r"^ *Job \d+: Answer with (\S+) \((\S+)\)$", re.MULTILINE)
+RUN_MESSAGE = re.compile(r"^ *Job \d+: (Score|Answer) with (\S+) \((\S+)\)$", re.MULTILINE)
 RETRIEVE_MESSAGE = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
 
@@ -105,12 +94,10 @@ class DryRun:
     """(title, name) of each scoring job, as (gpt2, multi); None if the output does not list all."""
     retrieved: tuple[str, ...]
     """Files to retrieve, relative to the resources directory."""
-    seconds: float
-    """Duration of the dry run."""
 
 
-def read_dry_run(output: str, seconds: float) -> DryRun:
-    """Read the jobs from the output of a dry run that took some ``seconds``."""
+def read_dry_run(output: str) -> DryRun:
+    """Read the jobs from the output of a dry run."""
     # The last table has lines such as "score    12", after two lines of headings.
     rules: dict[str, int] = {}
     if "Job stats:\n" in output:
@@ -118,11 +105,12 @@ def read_dry_run(output: str, seconds: float) -> DryRun:
         rows = (line.split() for line in table.splitlines()[2:])
         rules = {row[0]: int(row[1]) for row in rows if len(row) == 2}
         rules.pop("total", None)
-    answering = [(f"{m}{ANSWERS_SUFFIX}", name) for m, name in ANSWER_MESSAGE.findall(output)]
-    scoring = frozenset([*SCORE_MESSAGE.findall(output), *answering])
+    suffixes = {"Score": "", "Answer": ANSWERS_SUFFIX}
+    jobs = RUN_MESSAGE.findall(output)
+    scoring = frozenset((f"{model}{suffixes[task]}", name) for task, model, name in jobs)
     expected = sum(count for rule, count in rules.items() if rule.startswith(("score", "answer")))
     files = tuple(sorted(set(RETRIEVE_MESSAGE.findall(output))))
-    return DryRun(rules, scoring if len(scoring) == expected else None, files, seconds)
+    return DryRun(rules, scoring if len(scoring) == expected else None, files)
 
 
 def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryRun:
@@ -134,9 +122,7 @@ def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryR
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
     command += ["--quiet", "host", "reason", "--configfile", str(configfile)]
     command += ["--config", f"site={site}"] if site else []
-    start = time.monotonic()
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - start
     if result.returncode:
         # A dry run prints some errors on standard output.
         text_lines = [text for text in (result.stderr + result.stdout).splitlines() if text.strip()]
@@ -144,7 +130,7 @@ def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryR
             f"Snakemake's dry run fails (exit {result.returncode}), so its jobs are not known; it "
             "says:\n  " + "\n  ".join(text_lines[-6:])
         )
-    return read_dry_run(result.stdout + result.stderr, seconds)
+    return read_dry_run(result.stdout + result.stderr)
 
 
 STORE_BYTES, TABLE_BYTES = 10, 8
@@ -157,43 +143,28 @@ PREPARED = 1.0
 """Size of prepared inputs and pairs relative to the downloads (0.7 with 101 languages)."""
 
 
-class Setup(NamedTuple):
-    """A model's row in the catalogue, the engine that runs it, and its number format."""
-
-    row: ModelRow
-    engine: str
-    dtype: str
-
-
 class _Planner:
     """Estimates the remaining work of a campaign's scoring jobs on a site."""
 
-    def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
-        self.campaign, self.catalogue = campaign, catalogue
-        self.site = for_seeds(site, catalogue.seeds)
-        self.jobs = every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
-        stores = {job: job.manifest(campaign).parent for job in self.jobs}
+    def __init__(self, selection: CampaignSelection, site: Site | None) -> None:
+        self.selection, self.jobs = selection, selection.jobs
+        self.campaign, self.catalogue = selection.campaign, selection.catalogue
+        self.site = for_seeds(site, self.catalogue.seeds)
+        stores = {job: job.manifest(self.campaign).parent for job in self.jobs}
         self.finished_jobs = {job for job in self.jobs if _has_manifest(stores[job])}
         self.scored_counts = {job: count_scored(stores[job]) for job in self.jobs}
-        self.items = {job: expected_items(campaign, catalogue, job) for job in self.jobs}
+        self.items = {job: expected_items(selection, job) for job in self.jobs}
         self.work = {job: expected_work(items) for job, items in self.items.items()}
         self.token_scopes = {job: self._token_scope(job) for job in self.jobs}
-        self.needs: dict[str, Needs] = {}
+        self.needs: dict[str, tuple[Setup, Needs]] = {}
         self.refused: dict[str, str] = {}
         for model in dict.fromkeys(job.model for job in self.jobs):
             try:
-                setup = self.setup_of(model)
-                self.needs[model] = needs_of(*setup, self.site, options=campaign.scoring)
+                setup = setup_of(selection, model, self.site)
+                self.needs[model] = setup, setup.needs()
             except UserError as error:
                 self.refused[model] = str(error)
-        self.trainings = plan_trainings(campaign, catalogue, self.jobs, self.site)
-
-    def setup_of(self, model: str) -> Setup:
-        row = self.catalogue.models[model]
-        engine = engine_of(self.campaign, row)
-        scorer = find_scorer(engine, row.architecture)
-        dtype = scorer.settle("dtype", row.dtype, self.campaign.scoring.dtype)
-        return Setup(row, engine, dtype)
+        self.trainings = plan_trainings(selection, self.site)
 
     def select_jobs(self, dry: DryRun | None) -> list[ScoringJob]:
         """Return the scoring jobs that the dry run lists; without a list, all unfinished ones."""
@@ -226,30 +197,23 @@ class _Planner:
 
     def plan_model(self, title: str, jobs: Sequence[ScoringJob]) -> ModelPlan:
         """Plan the ``jobs`` of a model with this ``title``. Raises UserError if no node suits."""
-        model = title.removesuffix(ANSWERS_SUFFIX)
-        row, engine, dtype = self.setup_of(model)
-        needs = self.needs[model]
+        setup, needs = self.needs[title.removesuffix(ANSWERS_SUFFIX)]
         # What the jobs will probably take.
-        speed = speed_of(row, engine, dtype, needs, self.site)
+        speed = setup.speed(needs)
         tokens = [self.count_tokens(job) for job in jobs]
-        seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
+        seconds = [setup.seconds(n, needs) for n in tokens]
         total_hours = sum(seconds) / 3600
         # What they request from the scheduler, with a margin.
-        requests = []
-        for job in jobs:
-            log, options = job.log(self.campaign), self.campaign.scoring
-            items = self.items[job]
-            requests.append(sized_request(row, engine, dtype, self.site, options, items, log))
+        requests = [sized_request(setup, self.items[j], j.log(self.campaign)) for j in jobs]
         minutes = [int(request["runtime"]) for request in requests]
         return ModelPlan(
             model=title,
-            engine=engine,
-            dtype=dtype,
+            engine=setup.engine.name,
+            dtype=setup.dtype,
             weights_gb=needs.weights_gb,
             kind=needs.gpu_kind.label if needs.gpu_kind else None,
             gpus=needs.gpus,
-            tensor_parallel=needs.gpus or 1,
-            gpu_memory_gb=needs.needed_gb,
+            gpu_memory_gb=needs.each_gb * needs.gpus,
             host_memory_mb=max(int(request["mem_mb"]) for request in requests),
             jobs=len(jobs),
             tokens=sum(tokens),
@@ -260,19 +224,6 @@ class _Planner:
             gpu_hours=total_hours * needs.gpus,
             gpu_hours_asked=sum(minutes) / 60 * needs.gpus,
             cpu_hours=0 if needs.gpus else total_hours * needs.cores,
-        )
-
-    def count_present(self) -> Present:
-        """Count the files and scores that exist, of all that the campaign will have."""
-        sets = item_sets(self.campaign, self.catalogue)
-        items = [items_table(self.campaign, benchmark, lang) for benchmark, lang in sets]
-        checkpoints = {job.checkpoint(self.campaign) for job in self.jobs}
-        scored = _total(self.scored_counts.values())
-        return Present(
-            items=(sum(path.exists() for path in items), len(items)),
-            checkpoints=(sum(path.exists() for path in checkpoints), len(checkpoints)),
-            parts=(len(self.finished_jobs), len(self.jobs)),
-            sentences=(scored.sentences, sum(work.sentences for work in self.work.values())),
         )
 
     def plan_disk(
@@ -295,7 +246,9 @@ class _Planner:
         plan = DiskPlan(
             downloads=downloads,
             downloads_unknown=sum(row.bytes is None for row in files),
-            weights=round(sum(weights_gb(row, row.dtype) for row in rows if row.hf_id) * 1e9),
+            weights=round(
+                sum((row.parameters or 0) * BYTES[row.dtype] for row in rows if row.hf_id) * 1e9
+            ),
             prepared=round(downloads * PREPARED),
             stores=tokens * STORE_BYTES + prompts * ANSWER_BYTES,
             tables=tokens * TABLE_BYTES
@@ -314,11 +267,8 @@ class _Planner:
 
     def find_downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
         """Return the catalogue's rows of the files that the dry run retrieves."""
-        treebanks = self.catalogue.treebanks.values()
-        rows: Iterable[SourceRow | TreebankRow] = chain(self.catalogue.sources.values(), *treebanks)
-        row_by_name = {row.name: row for row in rows}
         names = [path.removeprefix("sources/") for path in (dry.retrieved if dry else ())]
-        return [row_by_name[name] for name in names if name in row_by_name]
+        return [row for name, row in self.catalogue.files.items() if name in names]
 
     def has_model(self, job: ScoringJob) -> bool:
         cache = self.site.cache if self.site else None
@@ -395,8 +345,7 @@ def _stops(models: Sequence[ModelPlan], disk: DiskPlan, site: Path | None) -> It
 
 
 def make_plan(
-    campaign: Campaign,
-    catalogue: Catalogue,
+    selection: CampaignSelection,
     site: Site | None,
     dry: DryRun | None,
     site_file: Path | None = None,
@@ -405,7 +354,7 @@ def make_plan(
 
     ``site_file`` is for messages. The plan's ``refused`` has models that cannot be run, and why.
     """
-    planner = _Planner(campaign, catalogue, site)
+    planner, models_in_order = _Planner(selection, site), selection.catalogue.models
     jobs = planner.select_jobs(dry)
     jobs_by_title: dict[str, list[ScoringJob]] = {}
     for job in jobs:
@@ -420,22 +369,20 @@ def make_plan(
             models.append(planner.plan_model(title, jobs_of_title))
         except UserError as error:
             failed[title] = f"model {title!r}: {error}"
-    order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
+    order = [f"{model}{suffix}" for model in models_in_order for suffix in ("", ANSWERS_SUFFIX)]
     disk = planner.plan_disk(planner.find_downloads(dry), jobs)
     missing: Iterable[str] = ()
     if not shutil.which("conda"):  # conda would install missing software
         engines = {job.engine for job in jobs}
         missing = missing_software(engines, dry.rules if dry else (), REPOSITORY)
     return RunPlan(
-        campaign=campaign.campaign,
+        campaign=selection.campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
-        dry_run_seconds=round(dry.seconds, 1) if dry else None,
         models=tuple(sorted(models, key=lambda plan: order.index(plan.model))),
         refused=refused | failed,
         trainings=tuple(planner.trainings),
         disk=disk,
-        present=planner.count_present(),
         notes=(*planner.notes(dry, jobs), *_limits(models, site)),
         stops=(*missing, *_stops(models, disk, site_file)),
     )

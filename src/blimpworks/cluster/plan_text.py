@@ -29,7 +29,6 @@ class ModelPlan(Strict):
     kind: str | None
     """Label of its kind of GPU; None on CPUs."""
     gpus: int
-    tensor_parallel: int
     gpu_memory_gb: float
     """GB needed on all its GPUs together."""
     host_memory_mb: int
@@ -88,18 +87,6 @@ class DiskPlan(Strict):
         return sum(self.added.values())
 
 
-class Present(Strict):
-    """Pairs of numbers: of existing files, and of all files of the campaign."""
-
-    items: tuple[int, int]
-    """Items tables."""
-    checkpoints: tuple[int, int]
-    parts: tuple[int, int]
-    """Scoring jobs: those that are done, and all."""
-    sentences: tuple[int, int]
-    """Scored sentences and all; the total counts a sentence of two pairs twice."""
-
-
 class RunPlan(Strict):
     """Jobs and resources of a run of a campaign."""
 
@@ -108,14 +95,12 @@ class RunPlan(Strict):
     """Path of the cluster's description, if any."""
     rules: dict[str, int] | None
     """Number of jobs of each Snakemake rule; None when the dry run failed."""
-    dry_run_seconds: float | None
     models: tuple[ModelPlan, ...]
     trainings: tuple[TrainingPlan, ...]
     """Trainings of LSTMs, before they score."""
     refused: dict[str, str]
     """Reason for each model that cannot be run."""
     disk: DiskPlan
-    present: Present
     notes: tuple[str, ...]
     stops: tuple[str, ...]
     """Obstacles that will stop the campaign, besides refused models."""
@@ -134,12 +119,12 @@ def _rules(plan: RunPlan) -> Iterator[str]:
     if plan.rules is None:
         yield "Jobs: not counted, because Snakemake refuses the campaign as it is (see the end)."
         return
-    total, seconds = sum(plan.rules.values()), plan.dry_run_seconds
+    total = sum(plan.rules.values())
     if not total:
-        yield f"Jobs: nothing is left to run (Snakemake's dry run, {seconds:.0f} s)."
+        yield "Jobs: nothing is left to run (Snakemake's dry run)."
         return
     on_gpus = f"{sum(model.jobs for model in plan.models if model.gpus):,} of them on GPUs"
-    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run, {seconds:.0f} s)."
+    yield f"Jobs: {total:,} to run, {on_gpus} (Snakemake's dry run)."
     counted = sorted(plan.rules.items(), key=lambda rule: -rule[1])
     yield f"  {', '.join(f'{rule} {count:,}' for rule, count in counted)}"
 
@@ -226,31 +211,18 @@ def plan_text(plan: RunPlan, site: Site | None, width: int = DEFAULT_WIDTH) -> s
             "copy config/site.example.yaml to config/site.yaml and fill it in, or name a file "
             "with --site."
         )
-    present = plan.present
-    present_lines = [
-        "Already there:",
-        f"  items: {_fraction(present.items)} tables (one for each language of a benchmark)",
-        f"  models: {_fraction(present.checkpoints)} checkpoints",
-        f"  scores: {_fraction(present.parts)} scoring jobs done, "
-        f"{present.sentences[0]:,} of at most {present.sentences[1]:,} sentences",
-    ]
     sections: list[Iterable[RenderableType]] = [
         heading,
         _rules(plan),
         _models(plan, site),
         _hours(plan),
         _disk(plan.disk),
-        present_lines,
         _list("Notes:", plan.notes),
         _list(f"Refused: {len(plan.refused)} models cannot be run.", plan.refused.values()),
         _list("This campaign cannot be run as it is:", plan.stops),
     ]
     blocks = [block for section in sections if (lines := [*section]) for block in (*lines, "")]
     return printed(blocks, width)
-
-
-def _fraction(numbers: tuple[int, int]) -> str:
-    return f"{numbers[0]:,} of {numbers[1]:,}"
 
 
 def _list(title: str, sentences: Collection[str]) -> list[str]:

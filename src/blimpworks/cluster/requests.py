@@ -8,25 +8,16 @@ The workflow's rules pass a request to Snakemake, for example
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from blimpworks.campaign.catalogue import Catalogue, ModelRow
-from blimpworks.campaign.scoring_jobs import ScoringJob, released_corpus
-from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.catalogue import Catalogue
+from blimpworks.campaign.scoring_jobs import CampaignSelection, released_corpus
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, Site
 from blimpworks.campaign.settings.training import LstmRecipe
-from blimpworks.cluster.needs import (
-    FLOAT32,
-    Expectation,
-    Needs,
-    expected_work,
-    needs_of,
-    score_seconds,
-    speed_of,
-)
+from blimpworks.cluster.needs import FLOAT32, Expectation, Needs, Setup, expected_work
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records.journal import Attempt, Cause, journal_path, read_attempts
@@ -55,11 +46,7 @@ def _request(
     site: Site, nodes: CpuNodes | GpuKind, memory_mb: int, minutes: int, cores: int, gres: str = ""
 ) -> Request:
     """Return the request for a job on ``nodes``. Raises UserError for more than a node has."""
-    if isinstance(nodes, GpuKind):
-        name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
-        account = site.account if nodes.account is None else nodes.account
-    else:
-        name, node_gb, account = "cpu in the site's file", nodes.memory_gb, site.account
+    name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
     if memory_mb > node_gb * 1000:
         raise UserError(
             f"a job asks for {memory_mb:,} MB, but nodes of {name} have {node_gb * 1000:,.0f} "
@@ -72,7 +59,7 @@ def _request(
         )
     text_resources = {
         "slurm_partition": nodes.partition,
-        "slurm_account": account,
+        "slurm_account": site.account if nodes.account is None else nodes.account,
         "constraint": nodes.constraint,
         "qos": site.qos,
         "gres": gres,
@@ -97,18 +84,15 @@ def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int =
     return _request(site, site.cpu, memory_mb, minutes, cores)
 
 
-def score_request(
-    site: Site | None, needs: Needs, minutes: int, *, memory_mb: int | None = None
-) -> Request:
+def score_request(site: Site | None, needs: Needs, minutes: int) -> Request:
     """Return the request for a scoring job with the cores, memory and GPUs of ``needs``.
 
-    ``memory_mb`` replaces the host's memory in ``needs``, for example after a job ran out of it.
     Raises UserError as ``cpu_request`` does.
     """
-    memory = needs.memory_mb if memory_mb is None else memory_mb
+    memory, cores = needs.memory_mb, needs.cores
     if site is None or needs.gpu_kind is None:
-        return cpu_request(site, memory_mb=memory, minutes=minutes, cores=needs.cores)
-    return _request(site, needs.gpu_kind, memory, minutes, needs.cores, needs.gres)
+        return cpu_request(site, memory_mb=memory, minutes=minutes, cores=cores)
+    return _request(site, needs.gpu_kind, memory, minutes, cores, needs.gres)
 
 
 TRAINING_MB = 12_000
@@ -137,7 +121,7 @@ def train_request(site: Site | None) -> Request | None:
     if site is None or gpu_kind is None:
         return None
     minutes = int(min(TRAINING_HOURS, gpu_kind.max_hours) * 60)
-    needs = Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, weights_gb=0.0, needed_gb=0.0)
+    needs = Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, weights_gb=0.0)
     return score_request(site, needs, minutes)
 
 
@@ -205,17 +189,9 @@ IN_TURN = 20
 
 
 def sized_request(
-    row: ModelRow,
-    engine: str,
-    dtype: str,
-    site: Site | None,
-    options: ScoringOptions,
-    items: Mapping[Path, Expectation],
-    log: Path,
-    *,
-    shared: int = 1,
+    setup: Setup, items: Mapping[Path, Expectation], log: Path, *, shared: int = 1
 ) -> Request:
-    """Return the request for the job that scores ``items`` with the model ``row``.
+    """Return the request for the job that scores ``items`` with a model.
 
     ``items``: expected content of each items table, which need not exist. ``log``: the job's log;
     the journal beside it has the earlier attempts, which enlarge the request (``retry_scaling``) up
@@ -231,21 +207,19 @@ def sized_request(
     lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
     scaling = retry_scaling(attempts, slurm_states(lost))
     # Estimate what the model needs; jobs that share a SLURM job must request the same GPUs.
-    step = scaling.gpu_step if shared == 1 else 0
-    needs = needs_of(row, engine, dtype, site, step, options=options)
-    speed = speed_of(row, engine, dtype, needs, site)
-    seconds = score_seconds(expected_work(items).tokens, needs.weights_gb, speed, site)
+    needs = setup.needs(scaling.gpu_step if shared == 1 else 0)
+    seconds = setup.seconds(expected_work(items).tokens, needs)
     # Stay within the limits of a node.
     max_hours = 168.0  # a week, without a site
     memory = needs.memory_mb * scaling.memory
-    if site is not None:
-        max_hours = needs.gpu_kind.max_hours if needs.gpu_kind else site.cpu.max_hours
-        node_gb = needs.gpu_kind.host_memory_gb if needs.gpu_kind else site.cpu.memory_gb
-        memory = min(memory, int(1000 * node_gb))
+    if setup.site is not None:
+        nodes = needs.gpu_kind or setup.site.cpu
+        max_hours = nodes.max_hours
+        memory = min(memory, int(1000 * nodes.host_memory_gb))
     job_hours = max_hours / shared
     minutes = round(minutes_to_ask(seconds, job_hours) * scaling.minutes)
     minutes = min(minutes, int(job_hours * 60))
-    return score_request(site, needs, max(minutes, 1), memory_mb=round(memory))
+    return score_request(setup.site, replace(needs, memory_mb=round(memory)), max(minutes, 1))
 
 
 class TrainingPlan(Strict):
@@ -284,14 +258,9 @@ def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
 
 
 def plan_trainings(
-    campaign: Campaign,
-    catalogue: Catalogue,
-    jobs: Sequence[ScoringJob],
-    site: Site | None,
-    *,
-    missing: bool = True,
+    selection: CampaignSelection, site: Site | None, *, missing: bool = True
 ) -> list[TrainingPlan]:
-    """Estimate the trainings of the LSTMs that ``jobs`` score with; none without a GPU.
+    """Estimate the trainings of the LSTMs that a campaign scores with; none without a GPU.
 
     ``missing``: only checkpoints that do not exist yet. The assumed speed is the GPU's peak in
     float32 times the utilisation that the site's file states for scoring.
@@ -299,9 +268,10 @@ def plan_trainings(
     gpu_kind = train_kind(site)
     if site is None or gpu_kind is None:
         return []
+    campaign, catalogue = selection.campaign, selection.catalogue
     # Several scoring jobs may use one checkpoint.
     languages_by_checkpoint: dict[str, dict[Path, set[str]]] = {}
-    for job in jobs:
+    for job in selection.jobs:
         checkpoint = job.checkpoint(campaign)
         recipe = campaign.training.recipes.get(catalogue.models[job.model].recipe)
         if isinstance(recipe, LstmRecipe) and not (missing and checkpoint.exists()):
@@ -341,15 +311,13 @@ SPARE, LEAST = 1.5, 2
 """Retries are SPARE × the expected jobs of a training, and LEAST more for other failures."""
 
 
-def training_retries(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob], site: Site | None
-) -> int:
+def training_retries(selection: CampaignSelection, site: Site | None) -> int:
     """Return how often Snakemake retries the training job of an LSTM.
 
     A training that takes longer than one job continues from its snapshot in the next attempt.
     """
     request = train_request(site)
-    plans = plan_trainings(campaign, catalogue, jobs, site, missing=False)
+    plans = plan_trainings(selection, site, missing=False)
     longest = max((plan.hours or 0 for plan in plans), default=0)
     if request is None or not longest:
         return LEAST

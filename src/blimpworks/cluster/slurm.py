@@ -32,15 +32,18 @@ BATCH = 200
 """Largest number of jobs in one command."""
 
 
-def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
-    """Return the output of a SLURM command; None when the command is missing, fails or hangs.
+def ask(
+    command: Sequence[str], *, partly: bool = False, timeout: float | None = None
+) -> str | None:
+    """Return the output of a command; None when it is missing, fails, or takes too many seconds.
 
     With ``partly``, return the output of a failed command too. SLURM fails when it has forgotten
     one of several jobs, but still describes the others.
     """
+    seconds = timeout or TIMEOUT
     try:
         result = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False
+            command, capture_output=True, text=True, errors="replace", timeout=seconds, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

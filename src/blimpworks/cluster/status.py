@@ -16,20 +16,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.paper import FORMATS
-from blimpworks.campaign.scoring_jobs import (
-    Groups,
-    Kind,
-    ScoringJob,
-    every_job,
-    exhibits_of,
-    item_sets,
-    items_table,
-    retrieved_files,
-)
+from blimpworks.campaign.scoring_jobs import CampaignSelection, Kind, ScoringJob, items_table
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.cluster.needs import count_pairs, expected_items
+from blimpworks.cluster.needs import count_pairs, expected_items, expected_work
 from blimpworks.cluster.slurm import Queue
 from blimpworks.files import Listing
 from blimpworks.records.journal import Attempt, journal_path, now, progress_path, read_attempts
@@ -247,22 +237,20 @@ def count_states(jobs: Sequence[JobStatus]) -> Mapping[State, int]:
 
 
 def _count_files(
-    campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStatus], listing: Listing
+    selection: CampaignSelection, statuses: Sequence[JobStatus], listing: Listing
 ) -> dict[str, dict[Literal["done", "expected"], int]]:
     """Count the existing and the expected files of each stage of the campaign."""
+    campaign, jobs, exhibits = selection.campaign, selection.jobs, selection.exhibits
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
-    jobs = [status.job for status in statuses]
 
     def tables(folder: str, tasks: Collection[Kind]) -> list[Path]:
         chosen = [job for job in jobs if job.task in tasks]
         sets = [(job.model, *item_set) for job in chosen for item_set in job.sets]
         return [results / folder / name / model / f"{lang}.parquet" for model, name, lang in sets]
 
-    exhibits = exhibits_of(campaign, catalogue, jobs)
-    retrieved = retrieved_files(campaign, catalogue, jobs)
     files: dict[str, Iterable[Path]] = {
-        "sources": (resources / "sources" / name for name in retrieved),
-        "items": (items_table(campaign, *item_set) for item_set in item_sets(campaign, catalogue)),
+        "sources": (resources / "sources" / name for name in selection.retrieved_files),
+        "items": (items_table(campaign, *item_set) for item_set in selection.item_sets),
         "models": (job.checkpoint(campaign) for job in jobs),
         # Counted below: a manifest may contain the reason why there are no scores.
         "parts": (),
@@ -280,24 +268,19 @@ def _count_files(
     return stages | {"parts": {"done": done, "expected": len(statuses)}}
 
 
-def _count_sentences(
-    campaign: Campaign, catalogue: Catalogue, statuses: Sequence[JobStatus]
-) -> list[int]:
+def _count_sentences(selection: CampaignSelection, statuses: Sequence[JobStatus]) -> list[int]:
     """Return the number of sentences of each job, in order; estimate it if the job is uncounted.
 
     Pairs may share a sentence. So estimates are multiplied by the share of distinct sentences in
     the jobs that have counted theirs.
     """
-    pairs: dict[Path, int | None] = {}
     texts: list[int] = []  # of each job, with repetitions
     distinct: Counter[Kind] = Counter()
     repeated: Counter[Kind] = Counter()
     for status in statuses:
-        items = expected_items(campaign, catalogue, status.job)
-        pairs |= {path: count_pairs(path) for path in items if path not in pairs}
-        counts = [(pairs[path], expected) for path, expected in items.items()]
-        texts.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
-        if status.sentences is not None and all(count for count, _ in counts):
+        items = expected_items(selection, status.job)
+        texts.append(expected_work(items).sentences)
+        if status.sentences is not None and all(map(count_pairs, items)):
             distinct[status.job.task] += status.sentences
             repeated[status.job.task] += texts[-1]
     sentences = []
@@ -344,25 +327,23 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     return replace(model, seconds_left=seconds_left, borrowed=measured_speed is None)
 
 
-def read_status(
-    campaign: Campaign, catalogue: Catalogue, groups: Groups, queue: Queue | None = None
-) -> Status:
+def read_status(selection: CampaignSelection, queue: Queue | None = None) -> Status:
     """Read a campaign's progress; ``queue`` has SLURM's jobs. Raises UserError for a bad file."""
     moment, queue, listing = now(), queue or Queue(), Listing()
-    jobs = every_job(campaign, catalogue, groups)
-    statuses = [read_job_status(campaign, job, moment, queue, listing) for job in jobs]
+    campaign, rows = selection.campaign, selection.catalogue.models
+    statuses = [read_job_status(campaign, job, moment, queue, listing) for job in selection.jobs]
     # Put jobs of the same model together.
     jobs_of: dict[str, list[JobStatus]] = {}
     totals: Counter[str] = Counter()
-    sentences = _count_sentences(campaign, catalogue, statuses)
+    sentences = _count_sentences(selection, statuses)
     for status, number in zip(statuses, sentences, strict=True):
         jobs_of.setdefault(status.job.title, []).append(status)
         totals[status.job.title] += number
     models = []
     for title, of_model in jobs_of.items():
         first, exact = of_model[0].job, all(status.sentences is not None for status in of_model)
-        engine, billions = f"{first.engine} {first.task}", catalogue.models[first.model].parameters
+        engine, billions = f"{first.engine} {first.task}", rows[first.model].parameters
         models.append(ModelStatus(title, of_model, totals[title], exact, billions, engine))
     estimated = [_with_estimate(model, models) for model in models]
-    stages = _count_files(campaign, catalogue, statuses, listing)
+    stages = _count_files(selection, statuses, listing)
     return Status(campaign.campaign, moment, stages, estimated)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from blimpworks.cluster.status import JobStatus, ModelStatus, Status, count_states, last_line
 from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, amount, duration, printed, shortened
-from blimpworks.errors import UserError
+from blimpworks.errors import find
 
 SHOWN = 20
 """Largest number of entries that a section of jobs shows."""
@@ -156,14 +156,8 @@ def _describe_running(status: JobStatus) -> Text:
 
 def find_model(status: Status, name: str) -> ModelStatus:
     """Find a model by its name. Raises UserError for an unknown name."""
-    for model in status.models:
-        if model.model == name:
-            return model
-    names = ", ".join(model.model for model in status.models[:8]) or "none"
-    raise UserError(
-        f"model {name!r} is not in campaign {status.campaign!r}; it has: {names}"
-        f"{', …' if len(status.models) > 8 else ''}. Name one of them."
-    )
+    models = {model.model: model for model in status.models}
+    return find(models, name, f"campaign {status.campaign!r}: model")
 
 
 def languages_text(model: ModelStatus, width: int = DEFAULT_WIDTH) -> str:

@@ -26,7 +26,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from blimpworks.errors import UserError
+from blimpworks.errors import find
 from blimpworks.records.job import Command
 
 if TYPE_CHECKING:
@@ -129,7 +129,6 @@ class Declared:
         return (self.group, name) if self.group else (name,)
 
     def is_called(self, arguments: Sequence[str]) -> bool:
-        """Return whether a command line begins with the command's words."""
         return tuple(arguments[: len(self.words)]) == self.words
 
     @cached_property
@@ -180,10 +179,7 @@ class Declared:
 
         Raises UserError for unknown values.
         """
-        name = " ".join((self.name, *values))
-        if name not in self.commands:
-            raise UserError(f"{name!r} cannot be run; expected one of: {', '.join(self.commands)}.")
-        return self.commands[name]
+        return find(self.commands, " ".join((self.name, *values)), "command")
 
     def job(
         self,

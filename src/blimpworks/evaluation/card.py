@@ -106,7 +106,7 @@ Coverage = Mapping[str, Mapping[str, list[str]]]
 def coverage(layout: Layout) -> Coverage:
     """Return in which languages models are run, for benchmarks that a model is run on."""
     covered = {
-        name: {model: layout.covered_by(model, name) for model in layout.models_of(name)}
+        name: {model: [*layout.covered_by(model, name)] for model in layout.models_of(name)}
         for name in layout.campaign.benchmarks
     }
     return {name: models for name, models in covered.items() if models}

@@ -19,6 +19,8 @@ from blimpworks.exhibits.formulas import UNWEIGHTED
 MULTIPLES = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9}
 NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Z]))?)(?:([KMB])(?![A-Z]))?", re.IGNORECASE)
 """A number in a name, such as 3000, 1.5e4 or 20M."""
+THOUSANDS = re.compile(r"(?<!\d)\d{1,3}(?:[_,]\d{3})+(?![\dKMB.])", re.IGNORECASE)
+"""A number such as 1_500, or two numbers."""
 
 
 def training_of(name: str) -> float | None:
@@ -60,6 +62,11 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
             raise UserError(
                 f"{model}: the name of checkpoint {name!r} has no number, which says how long it "
                 "was trained (such as chck_10M); choose others by --checkpoints."
+            )
+        if written := THOUSANDS.search(name):
+            raise UserError(
+                f"{model}: the name of checkpoint {name!r} has {written[0]}, which may be one "
+                "number or two; rename the checkpoint, or choose others by --checkpoints."
             )
         earlier = names_by_training.setdefault(training, name)
         if earlier != name:

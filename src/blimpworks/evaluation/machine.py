@@ -14,9 +14,8 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import default_engine, engines, find_engine, obstacle
-from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.attempt import CGROUPS, memory_groups
-from blimpworks.cluster.needs import memory_of
+from blimpworks.cluster.needs import Setup
 from blimpworks.cluster.slurm import ask
 from blimpworks.errors import UserError
 from blimpworks.evaluation.models import ResolvedModel, size_text
@@ -172,7 +171,7 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None
         engine = find_engine(row.engine)
         working, free, memory_name = engine.working_gb, machine.memory_gb, "of memory"
         if engine.serves and machine.gpus_gb:
-            memory = memory_of(row, row.engine, row.dtype, ScoringOptions())
+            memory = Setup(row, engine, row.dtype).memory()
             working = memory._replace(weights=weights).per_gpu(1) - weights
             free, memory_name = max(machine.gpus_gb), "of the GPU's memory"
         needed = weights + working

@@ -30,10 +30,8 @@ from blimpworks.campaign.catalogue import (
     load_catalogue,
     whole_catalogue,
 )
-from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign, declare, named_folder
 from blimpworks.campaign.paper import Benchmark
-from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import benchmarks, check_usable, paper_of, papers, registered
 from blimpworks.campaign.scoring_jobs import is_usable
 from blimpworks.campaign.settings.campaign import Campaign
@@ -52,13 +50,6 @@ HUB = "https://huggingface.co"
 def repository_catalogue() -> Catalogue:
     """Return the repository's own catalogue of models and languages."""
     return whole_catalogue(check_campaign({"campaign": "evaluation"}, ""))
-
-
-def layout_of(campaign: Campaign) -> Layout:
-    """Return what a campaign runs, and the paths of its files. Raises UserError for bad tables."""
-    catalogue = load_catalogue(campaign)
-    groups = groups_of_models(campaign, catalogue)
-    return Layout(campaign, catalogue, whole_catalogue(campaign), groups)
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -103,7 +94,10 @@ def parse_languages(text: str) -> tuple[str, ...]:
     rows = repository_catalogue().languages
     by_name = {row.name.lower(): lang for lang, row in rows.items()}
     codes = []
-    for name in parse_names(text):
+    names = parse_names(text)
+    if not names and text.strip() != "all":
+        raise UserError(f"--languages is {text!r}; expected codes with commas between, or all.")
+    for name in names:
         code = name if name in rows else by_name.get(name.lower(), "")
         equivalent = [] if code else _same_language(name, rows)
         if len(equivalent) == 1:

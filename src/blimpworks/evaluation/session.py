@@ -23,8 +23,7 @@ from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import DECLARATION, check_campaign, declare, read_anew
-from blimpworks.campaign.registry import check_papers, find_benchmark, papers
-from blimpworks.campaign.scoring_jobs import check_runs, every_job, obstacle
+from blimpworks.campaign.registry import find_benchmark, papers
 from blimpworks.campaign.settings.base import read_settings
 from blimpworks.campaign.settings.site import find_site
 from blimpworks.campaign.table_files import read_rows
@@ -73,9 +72,7 @@ def enter_repository() -> None:
 
 def check_settings(settings: Mapping[str, Any]) -> Layout:
     """Check a campaign's settings; return what its workflow runs. Raises UserError if wrong."""
-    layout = request.layout_of(check_campaign({**settings}, SETTINGS_NAME))
-    check_papers(layout.campaign, layout.catalogue)
-    return layout
+    return Layout.of(check_campaign({**settings}, SETTINGS_NAME))
 
 
 def shorten_shards(settings: dict[str, Any], layout: Layout) -> Layout:
@@ -293,9 +290,8 @@ class Evaluation:
                 except UserError as error:
                     reasons[name] = str(error)
                     continue
-                inputs = (layout.campaign, layout.catalogue, layout.groups)
-                rows = {} if every_job(*inputs) else layout.catalogue.models
-                obstacles = {m: obstacle(*inputs, row, name) for m, row in rows.items()}
+                models = () if layout.jobs else layout.catalogue.models
+                obstacles = {model: layout.obstacle(model, name) for model in models}
                 distinct = {*obstacles.values()}
                 by_model = (f"{model}: {why}" for model, why in obstacles.items())
                 reasons[name] = "; ".join(by_model if len(distinct) > 1 else distinct)
@@ -306,9 +302,8 @@ class Evaluation:
             left_out = {name: reason for name, reason in reasons.items() if reason}
             self.notes += [f"Left out: {name}, because {why}" for name, why in left_out.items()]
         layout = check_settings(settings)
-        inputs = (layout.campaign, layout.catalogue, layout.groups)
-        check_runs(*inputs)
-        covered = {lang for scoring_job in every_job(*inputs) for _, lang in scoring_job.sets}
+        layout.check_runs()
+        covered = {lang for scoring_job in layout.jobs for _, lang in scoring_job.sets}
         unused = [lang for lang in self.languages if lang not in covered]
         if unused:
             raise UserError(
@@ -470,7 +465,6 @@ class Evaluation:
         with claimed(folder) as lock:
             self.add_local_tasks(folder)
             layout = self.prepare(folder)
-            campaign, catalogue, groups = layout.campaign, layout.catalogue, layout.groups
             path = folder / request.CAMPAIGN_FILE
             described = [line for model in self.models for line in (model.described, *model.notes)]
             for line in (*self.notes, *described, f"Campaign: {request.as_setting(path)}"):
@@ -482,13 +476,13 @@ class Evaluation:
                 table = output.partition("Job stats:\n")[2].partition("\n\n")[0]
                 print(table or "Nothing to do: everything is there and as it should be.")
                 return
-            site, scoring_jobs = find_site(campaign), every_job(campaign, catalogue, groups)
-            refuse_unreachable(campaign, catalogue, scoring_jobs, site.cache if site else None)
+            site = find_site(layout.campaign)
+            refuse_unreachable(layout, site.cache if site else None)
             if not self.profile:
                 for line in check_memory(self.models):
                     console.print(line, soft_wrap=True, highlight=False)
-            log = REPOSITORY / campaign.pathvars.logs / "snakemake.log"
-            look = partial(read_status, campaign, catalogue, groups)
+            log = REPOSITORY / layout.campaign.pathvars.logs / "snakemake.log"
+            look = partial(read_status, layout)
             seconds = run_snakemake(command, log, look, console, lock)
             console.print(f"Done in {duration(seconds)}.")
             card = read_card(folder / "results/report_card/card.json")

@@ -10,6 +10,7 @@ out the cells as rows of texts under headings, which are then written as LaTeX, 
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -126,13 +127,19 @@ class Exhibit:
         """Return cells as rows by columns, in order of appearance, between stub and remarks.
 
         Entries are the "text" of printed cells, or the "value" of all cells. Raises UserError when
-        a column is named like the column of row names.
+        two cells have the same row and column, or two columns the same name.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
         columns = list(dict.fromkeys(cell.column for cell in cells))
         # Setting them one by one in a data frame would take most of the time of an exhibit.
         values = {(cell.row, cell.column): getattr(cell, attribute) for cell in cells}
+        if len(values) < len(cells):
+            [(key, number)] = Counter((cell.row, cell.column) for cell in cells).most_common(1)
+            raise UserError(
+                f"row {key[0]!r} has {number} numbers in column {key[1]!r}; expected one. Give the "
+                "model, language or phenomenon another label."
+            )
         entries = [[values.get((row, column), np.nan) for column in columns] for row in rows]
         frame = pd.DataFrame(entries, index=rows, columns=columns, dtype=object)
         stub, remarks = (
@@ -140,13 +147,13 @@ class Exhibit:
             for texts in (self.stub, self.remarks)
         )
         joined = pd.concat([stub, frame, remarks], axis=1)
-        if self.row_title in joined.columns:
+        joined.insert(0, self.row_title, rows, allow_duplicates=True)
+        for name in joined.columns[joined.columns.duplicated()]:
             raise UserError(
-                f"a column is called {self.row_title!r}, as that of the rows' labels; give the "
-                "model, language or phenomenon another label"
+                f"two columns are called {name!r}; expected one. Give the model, language or "
+                "phenomenon another label."
             )
-        joined.index.name = self.row_title
-        return joined.reset_index()
+        return joined.reset_index(drop=True)
 
 
 # Tables as rows of texts

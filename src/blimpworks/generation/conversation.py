@@ -142,7 +142,8 @@ class Conversation:
         return self.template is not None
 
     def _render(self, messages: Sequence[Message], *, as_lists: bool) -> str:
-        return self.tokenizer.apply_chat_template(
+        """Render messages, with contents as texts or as lists of one text."""
+        rendered: str = self.tokenizer.apply_chat_template(
             [
                 {"role": role, "content": [{"type": "text", "text": text}] if as_lists else text}
                 for role, text in messages
@@ -151,6 +152,7 @@ class Conversation:
             tokenize=False,
             add_generation_prompt=True,
         )
+        return rendered
 
     @cached_property
     def parts(self) -> bool:
@@ -238,9 +240,10 @@ class Conversation:
         """Return the text of an answer without special tokens, but with marks of reasoning."""
         skips = not self._has_special_marks
         kept = [*ids] if skips else [token for token in ids if token not in self._left_out]
-        return self.tokenizer.decode(
+        text: str = self.tokenizer.decode(
             kept, skip_special_tokens=skips, clean_up_tokenization_spaces=False
         )
+        return text
 
     def name(self) -> str:
         """Return a text that tells apart models' inputs, stops and texts, for an engine's key."""

@@ -89,7 +89,8 @@ def load_generation_engine(
     """Load the engine ``name`` with a checkpoint. Raises UserError for one that cannot answer."""
     requested = ScoringOptions(dtype=options.dtype)
     choose = partial(choose_generation_engine, name, requested=requested)
-    return build_engine(checkpoint, choose, options, trusted)
+    engine: GenerationEngine = build_engine(checkpoint, choose, options, trusted)
+    return engine
 
 
 FAILED: frozenset[str] = frozenset(get_args(Failure))
@@ -237,7 +238,7 @@ def collect_answers(items: Path, systems: Systems, shards: Shards, output: Path)
         write_table(table, ANSWERS, output)
         return table
     requests = requests_of(items, systems, system=bool(shards.described.system))
-    taken = shards.take(ResponseStore, requests)
+    taken = shards.take(items, ResponseStore, requests)
     columns = {name: taken[name] for name in ("status", "text", "finish", "tokens", "opened")}
     table = pa.table({"item_id": ids["item_id"]} | columns)
     write_table(table, ANSWERS, output)

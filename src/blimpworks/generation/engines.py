@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 from transformers import GenerationConfig, PreTrainedModel
@@ -143,7 +143,7 @@ class TransformersGenerator(GenerationEngine):
         @torch.inference_mode()
         def head(*tail: int) -> torch.Tensor:
             ids = torch.tensor([[*row, *tail]], device=self._device)
-            return self._model(input_ids=ids).logits[0, :width].float()
+            return cast(torch.Tensor, self._model(input_ids=ids).logits[0, :width].float())
 
         tensors = hub_loading.tensors_of([*self._model.modules()])
         with loading(self._directory), hub_loading.in_float32(tensors), single_thread():
@@ -230,7 +230,8 @@ def write_request(ready: Ready, stops: Sequence[int]) -> bytes:
 
 def read_response(body: bytes) -> list[int]:
     """Return the generated ids in a server's answer."""
-    return json.loads(body)["choices"][0]["token_ids"]
+    ids: list[int] = json.loads(body)["choices"][0]["token_ids"]
+    return ids
 
 
 def sampling(ready: Ready, stops: Sequence[int]) -> Any:

@@ -49,7 +49,8 @@ class Side:
     @cached_property
     def row(self) -> Integers:
         """[t] index of each token's sentence."""
-        return pc.list_parent_indices(self.logprobs).to_numpy(zero_copy_only=False)
+        rows: Integers = pc.list_parent_indices(self.logprobs).to_numpy(zero_copy_only=False)
+        return rows
 
     @cached_property
     def value(self) -> Floats:
@@ -273,7 +274,8 @@ def without_unknown(side: Side, which: str) -> Mask:
     unknown = side.id == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
-    return np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
+    has_no_unknown: Mask = np.bincount(side.row[unknown], minlength=len(side.characters)) == 0
+    return has_no_unknown
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,8 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
 
 
 def _strings(table: pa.Table, column: str) -> list[str]:
-    return table[column].cast(pa.string()).to_pylist()
+    values: list[str] = table[column].cast(pa.string()).to_pylist()
+    return values
 
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:

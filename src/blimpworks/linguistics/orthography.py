@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.linguistics import regular
@@ -27,17 +27,20 @@ MOST_ROUNDS = 9
 """Most times that rules are applied to a word, since they may undo each other."""
 
 
+Character = Annotated[str, Field(min_length=1, max_length=1)]
+
+
 class Orthography(Strict):
     """Rules of a language's spelling, for words of any keyboard or treebank."""
 
-    characters: dict[str, str] = Field(default={})
+    characters: dict[Character, str] = Field(default={})
     """Code points of other languages that look the same, and their replacements."""
-    spellings: tuple[tuple[str, str], ...] = ()
+    spellings: tuple[regular.Replacement, ...] = ()
     """Regular expressions within a word and their replacements, applied in order.
 
     A space in the replacement cuts the word in two.
     """
-    apart: Annotated[str, AfterValidator(regular.check)] = regular.NOTHING
+    apart: regular.Checked = regular.NOTHING
     """Expression of separate words, where one token of a treebank has several words."""
     closing: str = ".,:;!?)]"
     """Characters without a space before them."""
@@ -47,21 +50,6 @@ class Orthography(Strict):
     """Marks that open and close in turn."""
     final: dict[str, str] = Field(default={})
     """Marks at the end of a sentence, and their replacements."""
-
-    @field_validator("characters")
-    @classmethod
-    def _single(cls, replacements: dict[str, str]) -> dict[str, str]:
-        for key in replacements:
-            if len(key) != 1:
-                raise ValueError(f"{key!r} has {len(key)} characters, expected one")
-        return replacements
-
-    @field_validator("spellings")
-    @classmethod
-    def _replacing(cls, replacements: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        for expression, new in replacements:
-            regular.check(expression, new)
-        return replacements
 
     @cached_property
     def _table(self) -> dict[int, str | None]:

@@ -175,29 +175,30 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     return [path for name, path in by_name.items() if ".safetensors" not in name or name in weights]
 
 
-def require_weights(files: Iterable[Path], where: str, folder: Path, hf_id: str = "") -> None:
-    """Raise UserError if a model's ``files`` have no safetensors, only pickled weights or none.
+def no_weights(files: Iterable[Path], where: str, folder: Path, hf_id: str = "") -> UserError:
+    """Return the error for a model without safetensors, and the way to convert pickled weights.
 
-    Messages call the model ``where``. It lies in ``folder``, or can be had there from the hub.
+    ``files`` are all of the model, which the message calls ``where``. The model lies in ``folder``,
+    or can be downloaded there from the hub's repository ``hf_id``.
     """
-    top_level = sorted(files)
-    if any(is_weights(path) and not fnmatch(path.name, REPEATED) for path in top_level):
-        return
-    pickled = next((path.name for path in top_level if path.suffix in PICKLED), None)
+    fault = "no *.safetensors"
+    if pickled := min((path.name for path in files if path.suffix in PICKLED), default=None):
+        fault = f"pickled weights, which are refused because reading them can run code ({pickled})"
     download = f"hf download {hf_id} --local-dir {folder}, then " if hf_id else ""
-    present = f", but pickled weights ({pickled}), which can run code when they are read"
-    raise UserError(
-        f"{where} has no *.safetensors{present if pickled else ''}; expected a model's weights "
-        f"({WHOLE} or its shards, not {REPEATED}). Name another model or revision, or convert "
-        f"pickled weights: {download}blimpworks convert-weights {folder} NEW-DIRECTORY."
+    return UserError(
+        f"{where} has {fault}; expected a model's weights ({WHOLE} or its shards, not {REPEATED}). "
+        f"Name another model or revision, or convert pickled weights: {download}blimpworks "
+        f"convert-weights {folder} NEW-DIRECTORY, and name that directory."
     )
 
 
 def weight_files(folder: Path) -> list[Path]:
     """Return a model's safetensors files. Raises UserError for pickled or missing weights."""
     present = [path for path in folder.iterdir() if path.is_file()]
-    require_weights(present, str(folder), folder)
-    return [path for path in model_files(present, str(folder)) if is_weights(path)]
+    files = [path for path in model_files(present, str(folder)) if is_weights(path)]
+    if not files:
+        raise no_weights(present, str(folder), folder)
+    return files
 
 
 def count_numbers(files: Iterable[Path]) -> Counter[str]:
@@ -305,9 +306,9 @@ class Description(Strict):
     """ISO 639-3 code of a monolingual model; ``multi`` for a multilingual model."""
     architecture: str
     """Name of the architecture, such as ``causal`` or ``ngram``."""
-    dtype: str = "float32"
+    dtype: str
     """Number format in which the model is scored."""
-    first_token: FirstToken = "bos"
+    first_token: FirstToken
     """Policy for the tokens before a sentence's first token; see ``models.facts``."""
 
 
@@ -317,6 +318,20 @@ class Checkpoint(Description):
     source: Annotated[Trained | Retrieved | Copied | Converted, Field(discriminator="kind")]
     files: dict[Within, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file in the directory, by relative path."""
+
+
+def trained_checkpoint(
+    name: str, scope: str, architecture: str, source: Trained, first_token: FirstToken = "bos"
+) -> Checkpoint:
+    """Describe a model that was trained here, in float32."""
+    return Checkpoint(
+        name=name,
+        scope=scope,
+        architecture=architecture,
+        dtype="float32",
+        first_token=first_token,
+        source=source,
+    )
 
 
 def clear(directory: Path) -> None:

@@ -257,7 +257,8 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
     reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
     count = int(np.searchsorted(reached, tokens)) + 1
-    return np.sort(order[:count]).tolist()
+    numbers: list[int] = np.sort(order[:count]).tolist()
+    return numbers
 
 
 def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corpus:
@@ -344,8 +345,10 @@ def build_corpus(
         if treebank_text:
             originals = texts.treebank_sentences(tokens)
             # A token with a space inside counts as several words, as when a corpus is read.
-            syntactic = tokenised and lang in options.segmented
-            divided = texts.treebank_sentences(tokens, spaced=tokenised, syntactic=syntactic)
+            divided = originals
+            if tokenised:
+                syntactic = lang in options.segmented
+                divided = texts.treebank_sentences(tokens, spaced=True, syntactic=syntactic)
             candidates += [(originals[number], text) for number, text in divided.items()]
 
     marked = []

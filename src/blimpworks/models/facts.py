@@ -290,10 +290,10 @@ def first_token_of(
 ) -> tuple[FirstToken, str]:
     """Return the policy of a model, and a description of its start; ``requested`` takes precedence.
 
-    Models that are not causal have one start only. Raises UserError if a causal model, called
-    ``where``, has no usable tokenizer.
+    Models that are not causal have one start only. Raises UserError if a model of transformers,
+    called ``where``, has no usable tokenizer.
     """
-    if architecture != "causal":
+    if architecture in ("lstm", "ngram"):
         return "bos", ""
     from blimpworks.models.hub_tokenizers import load_tokenizer
 
@@ -307,6 +307,8 @@ def first_token_of(
             f"{where} has no tokenizer that transformers can load ({reason}); expected "
             "tokenizer.json or the like beside the weights. Add the tokenizer's files."
         ) from error
+    if architecture != "causal":
+        return "bos", ""
     policy = requested or _policy_of(tokenizer)
     return policy, start_text(tokenizer, policy, start_ids(tokenizer, policy, where))
 
@@ -328,17 +330,11 @@ def _has_chat_template(folder: Path) -> bool:
     return bool(settings.get("chat_template"))
 
 
-def _facts(folder: Path, counts: Mapping[str, int], **stated: Any) -> ModelFacts:
-    """Complete the ``stated`` facts of a model in ``folder`` with numbers of these ``counts``."""
-    quantisation = checkpoint.quantisation_of(folder)
-    floats = sum(n for name, n in counts.items() if name.startswith(("F", "BF")))
-    return ModelFacts(
-        # Quantised weights pack several numbers into one.
-        parameters=None if quantisation else floats or None,
-        chat=_has_chat_template(folder),
-        quantisation=quantisation,
-        **stated,
-    )
+def _count_parameters(counts: Mapping[str, int], quantisation: str) -> int | None:
+    """Return the number of floats; None for quantised weights, which pack several into one."""
+    if quantisation:
+        return None
+    return sum(n for name, n in counts.items() if name.startswith(("F", "BF"))) or None
 
 
 def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
@@ -351,14 +347,16 @@ def _facts_of_checkpoint(folder: Path, start: FirstToken | None) -> ModelFacts:
     first_token, start_note = described.first_token, ""
     if start:
         first_token, start_note = first_token_of(folder, described.architecture, str(folder), start)
-    return _facts(
-        folder,
-        checkpoint.count_numbers(files),
+    quantisation = checkpoint.quantisation_of(folder)
+    return ModelFacts(
         architecture=described.architecture,
         dtype=described.dtype,
         first_token=first_token,
+        parameters=_count_parameters(checkpoint.count_numbers(files), quantisation),
+        chat=_has_chat_template(folder),
         scope=described.scope,
         file_gb=checkpoint.gigabytes([model] if model.exists() else files),
+        quantisation=quantisation,
         start=start_note,
         code=described.files.get(own_code.FILE, ""),
     )
@@ -380,14 +378,16 @@ def described_facts(
     code = own_code.check_code(folder, where, choice.trusted)
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", choice.architecture)
+    quantisation = checkpoint.quantisation_of(folder)
     first_token, start_note = first_token_of(folder, architecture, where, choice.first_token)
-    return _facts(
-        folder,
-        counts,
+    return ModelFacts(
         architecture=architecture,
         dtype=format_of(counts, config),
         first_token=first_token,
+        parameters=_count_parameters(counts, quantisation),
+        chat=_has_chat_template(folder),
         file_gb=file_gb,
+        quantisation=quantisation,
         start=start_note,
         code=code.digest if code else "",
     )

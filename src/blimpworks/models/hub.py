@@ -10,7 +10,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
@@ -268,7 +268,9 @@ def complete_files(snapshot: Path, model: HubAddress) -> list[Path]:
     where = f"{model.hf_id} at commit {snapshot.name[:12]} in the cache {constants.HF_HUB_CACHE}"
     checkpoint.refuse_adapter((path.name for path in snapshot.iterdir()), model.hf_id)
     files = checkpoint.model_files((path for path in snapshot.iterdir() if path.is_file()), where)
-    checkpoint.require_weights(files, where, Path(Path(model.hf_id).name), model.hf_id)
+    if not any(map(checkpoint.is_weights, files)):
+        folder = Path(Path(model.hf_id).name)
+        raise checkpoint.no_weights(snapshot.iterdir(), where, folder, model.hf_id)
     return files
 
 
@@ -342,7 +344,8 @@ def hub_facts(
     paths = checkpoint.model_files(top_level, hf_id)
     weights = [path.name for path in paths if checkpoint.is_weights(path)]
     size = sum(size_of_file[name] for name in weights)
-    counts = _count_numbers(info, weights, size, folder)
+    counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
+    counts = counts or _estimate_counts(size, folder)
     model_facts = facts.described_facts(folder, counts, hf_id, size / 1e9, choice)
     return model_facts, commit, bool(info.gated)
 
@@ -365,34 +368,44 @@ def _check_weights(files: Iterable[str], hf_id: str) -> None:
     """Raise UserError for an adapter, and for a model without safetensors."""
     top_level = [name for name in files if "/" not in name]
     checkpoint.refuse_adapter(top_level, hf_id)
-    gguf_files = [name for name in files if name.endswith(".gguf")]
-    if gguf_files and not any(fnmatch(name, WEIGHTS) for name in top_level):
+    if any(fnmatch(name, WEIGHTS) and not fnmatch(name, checkpoint.REPEATED) for name in top_level):
+        return
+    if gguf_files := [name for name in files if name.endswith(".gguf")]:
         raise UserError(
             f"model {hf_id!r} has GGUF files in place of *.safetensors; name one of them, such as "
             f"{hf_id}:{gguf_files[0]}."
         )
     folder = Path(Path(hf_id).name)
-    checkpoint.require_weights(map(Path, top_level), f"model {hf_id!r}", folder, hf_id)
+    raise checkpoint.no_weights(map(Path, top_level), f"model {hf_id!r}", folder, hf_id)
 
 
-def _count_numbers(info: ModelInfo, names: list[str], size: int, folder: Path) -> Counter[str]:
-    """Count a model's numbers by format: as the hub announces, by heads of files, or by ``size``.
-
-    Announced counts that exceed ``size`` [bytes] do not count. An estimate by the size takes the
-    format from the configuration in ``folder``.
-    """
+def _announced_counts(info: ModelInfo, size: int) -> Counter[str]:
+    """Return the hub's counts of numbers by format; empty if they exceed ``size`` [bytes]."""
     counts = Counter(info.safetensors.parameters if info.safetensors else {})
-    widths = {name: re.search(r"\d+", name) for name in counts}
-    bits = sum(counts[name] * int(width[0]) for name, width in widths.items() if width)
-    if bits > 8 * size:
-        counts.clear()
-    if not counts and len(names) <= MOST_HEADS:
-        with suppress(*_UNREADABLE):
-            read_head = partial(HfApi().parse_safetensors_file_metadata, info.id, revision=info.sha)
-            counts = sum((Counter(read_head(name).parameter_count) for name in names), counts)
-    if not counts:
-        config = checkpoint.read_json(folder / "config.json", "a model's configuration")
-        dtype = facts.format_of({}, config)
-        names_of_formats = {long: name for name, long in facts.FORMATS.items()}
-        counts = Counter({names_of_formats[dtype]: size // facts.BYTES[dtype]})
+    bits = 0
+    for name, count in counts.items():
+        width = re.search(r"\d+", name)
+        bits += count * int(width[0]) if width else 0
+    return counts if bits <= 8 * size else Counter()
+
+
+def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
+    """Count numbers by format from the heads of weight files; empty if they cannot be read."""
+    counts: Counter[str] = Counter()
+    if len(names) > MOST_HEADS:
+        return counts
+    try:
+        for name in names:
+            head = HfApi().parse_safetensors_file_metadata(hf_id, name, revision=commit)
+            counts.update(head.parameter_count)
+    except _UNREADABLE:
+        return Counter()
     return counts
+
+
+def _estimate_counts(size: int, folder: Path) -> Counter[str]:
+    """Estimate the count of numbers from the size of the weights and the configured format."""
+    config = checkpoint.read_json(folder / "config.json", "a model's configuration")
+    dtype = facts.format_of({}, config)
+    safetensors_name = next(name for name, long in facts.FORMATS.items() if long == dtype)
+    return Counter({safetensors_name: size // facts.BYTES[dtype]})

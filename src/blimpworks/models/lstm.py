@@ -288,9 +288,7 @@ def train_lstm(
         fitting.fit(course, source, fitting.scratch_of(directory), recipe.checkpoint_steps)
         perplexity = float(np.exp(mean_loss(model, test, recipe.bptt)))
     _save(model, vocabulary, settings, directory)
-    described = checkpoints.Checkpoint(
-        name=name, scope=scope, architecture="lstm", first_token="eos", source=source
-    )
+    described = checkpoints.trained_checkpoint(name, scope, "lstm", source, first_token="eos")
     sealed = checkpoints.seal(checkpoint, described)
     trained = TrainedLstm(sealed, perplexity, fitting.device_name(device))
     shutil.rmtree(fitting.scratch_of(directory), ignore_errors=True)

@@ -96,7 +96,7 @@ def train_ngram(
     source = checkpoints.Trained(
         recipe=recipe_name, settings=recipe.model_dump(), seed=None, text_sha256=sha256_of(text)
     )
-    described = checkpoints.Checkpoint(name=name, scope=scope, architecture="ngram", source=source)
+    described = checkpoints.trained_checkpoint(name, scope, "ngram", source)
     return checkpoints.seal(checkpoint, described)
 
 

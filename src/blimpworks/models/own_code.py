@@ -120,24 +120,28 @@ def read_code(folder: Path) -> ModelCode:
             "leave --run-model-code out."
         )
     for name, address in classes.items():
-        module = f"{str(address).partition('.')[0]}.py"
         if name == "AutoTokenizer":
-            fault = (
-                "code of a tokenizer, which is never run because no file could confirm its ids; "
-                "add its tokenizer.json, and take AutoTokenizer out of auto_map."
+            raise UserError(
+                f"{path}: auto_map names code of a tokenizer, which is never run because no file "
+                "could confirm its ids; add its tokenizer.json, and take AutoTokenizer out of "
+                "auto_map."
             )
-        elif "--" in str(address):
-            fault = (
-                f"{address!r}, which is code of another repository, and no digest covers it; copy "
-                "the code beside the model, and name it without '--'."
+        if "--" in str(address):
+            raise UserError(
+                f"{path}: auto_map names {address!r}, which is code of another repository, and no "
+                "digest covers it; copy the code beside the model, and name it without '--'."
             )
-        elif not name.isidentifier() or not CLASS.fullmatch(str(address)):
-            fault = f"{name!r}: {address!r}; expected the name of a class, and MODULE.CLASS."
-        elif module not in files:
-            fault = f"{address}, but {module} is not beside it; download the model again, with it."
-        else:
-            continue
-        raise UserError(f"{path}: auto_map names {fault}")
+        if not name.isidentifier() or not CLASS.fullmatch(str(address)):
+            raise UserError(
+                f"{path}: auto_map has {name!r}: {address!r}; expected the name of a class, and "
+                "MODULE.CLASS. Correct it."
+            )
+        module = f"{address.partition('.')[0]}.py"
+        if module not in files:
+            raise UserError(
+                f"{path}: auto_map names {address}, but {module} is not beside it; download the "
+                "model again, with its Python files."
+            )
     with reading(folder, "names of Python files", "Rename them, or name another model."):
         return ModelCode(classes=classes, files=files)
 

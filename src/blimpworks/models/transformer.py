@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from blimpworks.campaign.settings import training as recipes
 from blimpworks.files import named_errors, rust_errors
 from blimpworks.models import corpus as corpora
 from blimpworks.models import encoding
-from blimpworks.models.checkpoint import Checkpoint, clear, seal
+from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
 from blimpworks.models.encoding import EOS_ID, IGNORED, PAD, Ids, padded
 from blimpworks.models.fitting import Course, Muon, fit, repeatable, scratch_of, training_of
 from blimpworks.models.text import training_sentences
@@ -77,7 +77,7 @@ def new_model(
         tie_word_embeddings=True,
         dtype="float32",
     )
-    return transformers.LlamaForCausalLM(settings)
+    return cast(PreTrainedModel, transformers.LlamaForCausalLM(settings))
 
 
 def _next_tokens(
@@ -137,7 +137,7 @@ def _new_bert(recipe: recipes.MaskedRecipe, vocabulary: int) -> PreTrainedModel:
         pad_token_id=PAD,
         dtype="float32",
     )
-    return transformers.BertForMaskedLM(settings)
+    return cast(PreTrainedModel, transformers.BertForMaskedLM(settings))
 
 
 def _pairs(pairs: list[tuple[Ids, Ids]]) -> Batch:
@@ -176,7 +176,7 @@ def _new_t5(recipe: recipes.EncoderDecoderRecipe, vocabulary: int) -> PreTrained
         decoder_start_token_id=PAD,
         dtype="float32",
     )
-    return transformers.MT5ForConditionalGeneration(settings)
+    return cast(PreTrainedModel, transformers.MT5ForConditionalGeneration(settings))
 
 
 ENCODER_DECODER: Kind[recipes.EncoderDecoderRecipe] = Kind(
@@ -277,7 +277,8 @@ class _Course(Course, Generic[R]):
         draw = np.random.default_rng((self._seed, step, 1))
         vocabulary: int = self.model.config.vocab_size
         batch = self._functions.batch(rows, self._recipe, vocabulary, draw)
-        return self.model(**batch).loss
+        loss: torch.Tensor = self.model(**batch).loss
+        return loss
 
 
 def train_kind(
@@ -314,10 +315,7 @@ def train_kind(
     encoding.save_tokenizer(tokenizer, directory, recipe.context, specials, chat)
     with named_errors(directory), rust_errors(directory / "model.safetensors"):
         model.save_pretrained(directory)
-    described = Checkpoint(
-        name=name, scope=scope, architecture=functions.architecture, source=source
-    )
-    sealed = seal(checkpoint, described)
+    sealed = seal(checkpoint, trained_checkpoint(name, scope, functions.architecture, source))
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
     log.info("%s: %d parameters, %d sentences", directory, model.num_parameters(), len(sentences))
     return sealed

@@ -301,12 +301,12 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "2996109aca4bc63a": "301aa942822323ee",  # kenlm ngram
     "5b9b9067c57b6dc2": "0e2ba6cd296f855a",  # lstm lstm
-    "243a349d1c439d80": "e8532865d0f0cd72",  # transformers causal
-    "8bd4a9b5147da2a8": "937def9329af31bc",  # transformers encoder-decoder
-    "15556dfb34ac50fd": "99c66cf510640024",  # transformers masked
-    "6f54abdd3b716e54": "cf22ff34dc257724",  # vllm causal
-    "1cbacf6ccae347ed": "1657f03a30de3586",  # transformers, answers
-    "c4cc668c05feacdc": "26cd7f834c988002",  # vllm, answers
+    "9b49ea25d943c20c": "e8532865d0f0cd72",  # transformers causal
+    "e95835d29bc9f51b": "937def9329af31bc",  # transformers encoder-decoder
+    "600633232fdbb78f": "99c66cf510640024",  # transformers masked
+    "ad7d0f4eca9c5fb2": "cf22ff34dc257724",  # vllm causal
+    "169df4d96692d56b": "1657f03a30de3586",  # transformers, answers
+    "e47adad1a183cdec": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.
 

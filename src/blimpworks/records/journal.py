@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter
 
-from blimpworks.errors import UserError, reading
+from blimpworks.errors import reading
 from blimpworks.files import named_errors
 from blimpworks.strict import Strict
 
@@ -114,6 +114,9 @@ class Attempt:
         return last.scored if last else None
 
 
+REMEDY = "Remove the line: nothing but the size of the next attempt depends on it."
+
+
 def now() -> datetime:
     """Return the time in UTC, in whole milliseconds."""
     moment = datetime.now(UTC)
@@ -164,16 +167,8 @@ def read_entries(path: Path) -> list[Entry]:
             value = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        try:
+        with reading(Path(f"{path}:{number}"), "an entry of a journal of attempts", REMEDY):
             entries.append(_ENTRY.validate_python(value))
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"])) or "entry"
-            raise UserError(
-                f"{path}:{number}: {field}: {first['msg'].lower()}; expected an entry of a "
-                "journal of attempts. Remove the line: nothing but the size of the next attempt "
-                "depends on it."
-            ) from error
     return entries
 
 

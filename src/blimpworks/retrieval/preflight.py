@@ -21,9 +21,8 @@ import psutil
 from requests.exceptions import ReadTimeout, RequestException
 
 from blimpworks.campaign.addresses import check_address, in_cache, is_on_hub, offline_variable
-from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow, hub_address
-from blimpworks.campaign.scoring_jobs import ScoringJob, retrieved_files
-from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.catalogue import hub_address
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.campaign.table_files import Locked, locked_models, model_tables
 from blimpworks.errors import UserError
 from blimpworks.retrieval.download import cause_of, host_of, limit_waits, open_session
@@ -207,14 +206,14 @@ def obstacles(
 
 
 def campaign_obstacles(
-    campaign: Campaign, catalogue: Catalogue, names: Iterable[str], cache: Path | None
+    selection: CampaignSelection, names: Iterable[str], cache: Path | None
 ) -> list[str]:
     """List the obstacles to retrieving ``names``, paths below a campaign's resources.
 
     ``cache``: the site's cache of the hub's models, if any.
     """
-    rows: dict[str, SourceRow | TreebankRow] = {**catalogue.sources}
-    rows |= {row.name: row for treebanks in catalogue.treebanks.values() for row in treebanks}
+    campaign, catalogue = selection.campaign, selection.catalogue
+    rows = catalogue.files
     locked_rows = locked_models(model_tables(campaign.catalogue.models))
     pins, needs = list[Pin](), dict[str, HubNeed]()
     for folder, name in (path.split("/", 1) for path in names):
@@ -235,16 +234,14 @@ def campaign_obstacles(
     return obstacles(pins, [*needs.values()], campaign.mirror, resources, checksums, addresses)
 
 
-def refuse_unreachable(
-    campaign: Campaign, catalogue: Catalogue, jobs: Sequence[ScoringJob], cache: Path | None
-) -> None:
+def refuse_unreachable(selection: CampaignSelection, cache: Path | None) -> None:
     """Raise UserError if files or models that a campaign lacks cannot be retrieved."""
-    resources = Path(campaign.pathvars.resources)
-    names = [f"sources/{name}" for name in retrieved_files(campaign, catalogue, jobs)]
-    on_hub = [job for job in jobs if catalogue.models[job.model].hf_id]
+    resources = Path(selection.campaign.pathvars.resources)
+    names = [f"sources/{name}" for name in selection.retrieved_files]
+    on_hub = [job for job in selection.jobs if selection.catalogue.models[job.model].hf_id]
     names += [f"models/{job.model}/{job.scope}/checkpoint.json" for job in on_hub]
     absent = [name for name in dict.fromkeys(names) if not (resources / name).exists()]
-    if lines := campaign_obstacles(campaign, catalogue, absent, cache):
+    if lines := campaign_obstacles(selection, absent, cache):
         listed = "\n".join(f"  - {line}" for line in lines)
         raise UserError(
             f"{len(absent)} files and models are to be retrieved, and not all can be:\n{listed}"

@@ -170,7 +170,8 @@ def load_engine(
 ) -> Engine:
     """Load the engine ``name`` for a checkpoint.json, as ``build_engine`` does."""
     choose = partial(choose_engine, name, requested=options)
-    return build_engine(checkpoint, choose, options, trusted)
+    engine: Engine = build_engine(checkpoint, choose, options, trusted)
+    return engine
 
 
 def engine_key(

@@ -46,7 +46,8 @@ def positions_to_score(encoded: Encoded) -> list[int]:
     """Return the positions of the tokens to score."""
     if encoded.to_score is None:
         return list(range(len(encoded.ids)))
-    return np.flatnonzero(encoded.to_score).tolist()
+    numbers: list[int] = np.flatnonzero(encoded.to_score).tolist()
+    return numbers
 
 
 def sort_key(encoded: Encoded) -> tuple[int, list[int], list[int]]:
@@ -350,7 +351,7 @@ class Seq2seqEngine(FramedEngine):
         ids = torch.arange(8, device=self._device)[None]
 
         def states() -> torch.Tensor:
-            return decoder(ids, encoder_hidden_states=encoder(ids)[0])[0][0]
+            return cast(torch.Tensor, decoder(ids, encoder_hidden_states=encoder(ids)[0])[0][0])
 
         def arguments(hidden: torch.Tensor) -> dict[str, Any]:
             return {"encoder_outputs": (hidden,), "decoder_inputs_embeds": hidden}
@@ -400,7 +401,7 @@ class Seq2seqEngine(FramedEngine):
                 decoder_input_ids=target,
                 use_cache=False,
             ).logits
-        return hidden[read]
+        return cast(torch.Tensor, hidden[read])
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         if self._form in ("masked", "masked_after_bos"):

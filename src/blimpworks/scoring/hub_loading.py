@@ -95,6 +95,7 @@ def load_model(
                 output_loading_info=True,
                 dtype=dtype,
             )
+        _check_tied(directory, model)
     unused = sorted(info["unexpected_keys"])
     missing = sorted(
         {*info["missing_keys"], *(mismatched[0] for mismatched in info["mismatched_keys"])}
@@ -143,12 +144,10 @@ def check_names(directory: Path) -> str:
     with loading(directory), torch.device("meta"):
         causal_class = auto_class(settings, "causal", directory)
         model = causal_class.from_config(settings, trust_remote_code=False)
+    _check_tied(directory, model)
     if get_model_conversion_mapping(model, add_legacy=False):
         return "not compared by name, because transformers renames them when it loads them"
-    names: set[str] = set()
-    for path in directory.glob("*.safetensors"):
-        with safe_open(path, framework="pt") as file:
-            names |= {*file.keys()}
+    names = {*_files_of_weights(directory)}
     lead = f"{model.base_model_prefix}."
     present = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
     tied: dict[int, list[str]] = {}
@@ -161,6 +160,38 @@ def check_names(directory: Path) -> str:
         unused = sorted(name for name in names if not {name, lead + name} & expected)
         raise UserError(_without_weights(directory, type(model).__name__, missing, unused))
     return WHOLE
+
+
+def _files_of_weights(directory: Path) -> dict[str, Path]:
+    paths: dict[str, Path] = {}
+    for path in directory.glob("*.safetensors"):
+        with safe_open(path, framework="pt") as file:
+            paths |= dict.fromkeys(file.keys(), path)
+    return paths
+
+
+def _check_tied(directory: Path, model: PreTrainedModel) -> None:
+    """Raise UserError if config.json ties two weights, of which files have different values.
+
+    Transformers 5 then computes with both, transformers 4 and vLLM with one of them.
+    """
+    lead = f"{model.base_model_prefix}."
+    files = {
+        name.removeprefix(lead): (path, name) for name, path in _files_of_weights(directory).items()
+    }
+    for pair in model.get_expanded_tied_weights_keys(all_submodels=True).items():
+        stored = [files[name] for key in pair if (name := key.removeprefix(lead)) in files]
+        tensors = []
+        for path, name in stored:
+            with safe_open(path, framework="pt") as file:
+                tensors.append(file.get_tensor(name))
+        if len(tensors) == 2 and not torch.equal(*tensors):
+            raise UserError(
+                f"{directory}: config.json says that {' and '.join(pair)} are one weight, and the "
+                "files have two different ones, of which programs use one or both; expected one. "
+                "Set tie_word_embeddings to false in config.json if the model was trained with "
+                "both, or take the other one out of the files."
+            )
 
 
 def _without_weights(directory: Path, name: str, missing: list[str], unused: list[str]) -> str:
@@ -416,7 +447,8 @@ def split_model(
     """
 
     def head(hidden: torch.Tensor) -> torch.Tensor:
-        return model(**arguments(hidden[None]), use_cache=False).logits[0]
+        result: torch.Tensor = model(**arguments(hidden[None]), use_cache=False).logits[0]
+        return result
 
     name = next((name for name, module in model.named_modules() if module is inner), "")
     if not name:

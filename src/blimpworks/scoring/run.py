@@ -184,10 +184,12 @@ class Shards:
         ok_and_failed = [rows.filter(pc.invert(failed)), rows.filter(failed)]
         return pa.concat_tables(ok_and_failed).combine_chunks()
 
-    def take(self, store_class: type[ShardStore[R]], *alternatives: Sequence[R]) -> pa.Table:
-        """Return a row for each text, that of the first of its alternative requests with a row.
+    def take(
+        self, items: Path, store_class: type[ShardStore[R]], *alternatives: Sequence[R]
+    ) -> pa.Table:
+        """Return a row for each text of ``items``: that of the first alternative which has one.
 
-        Raises UserError for a text without a row.
+        Each alternative has a request for each text. Raises UserError for a text without a row.
         """
         positions = pa.nulls(len(alternatives[0]), pa.int32())
         for requests in alternatives:
@@ -198,7 +200,7 @@ class Shards:
                 positions = pc.coalesce(positions, numbers)
         if positions.null_count:
             text = alternatives[0][pc.is_null(positions).to_pylist().index(True)][0]
-            reason = f"{store_class.unit} {text!r} of the items has no row in {self.store}"
+            reason = f"{store_class.unit} {text!r} of {items} has no row in {self.store}"
             raise broken(reason, self.manifest)
         return self.rows.take(positions).combine_chunks()
 
@@ -245,7 +247,7 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
         requests = _requests(distinct, side)
         # Scores of a complete sentence include any region; without them only the region was scored.
         complete = [Request(request.text) for request in requests]
-        rows = shards.take(Store, complete, requests)
+        rows = shards.take(items, Store, complete, requests)
         fields = {name: rows[name].chunk(0) for name in rows.column_names}
         unscored = pc.not_equal(fields["status"], OK).to_numpy(zero_copy_only=False)
         logprobs = fields["logprobs"]

@@ -6,11 +6,12 @@ A tokenizer may divide "the dogs" into three tokens, with these character offset
     start     0      3   7
     end       3      7   8      (the next token's start)
 
-Engines return float32 numbers. The rounding error of a token's log-probability v is at most
-``roundings`` x 2^-24 x max(1, |v|) nats; ``roundings`` counts the engine's float32 operations for
-v. Two sentences are a tie if their sums differ by no more than the sum of all their tokens'
-errors. For example, a 5-gram model can give reordered words the same probability, and only rounding
-makes one sum larger. docs/ties.md derives the bound and describes its tests.
+Engines return float32 numbers. The rounding error of a token's log-probability v is taken to be at
+most ``roundings`` x 2^-24 x max(1, |v|) nats. ``roundings`` counts the engine's float32 operations
+for v; the sum over a vocabulary counts once, though its additions can err by more. Two sentences
+are a tie if their sums differ by no more than the sum of all their tokens' errors. For example, a
+5-gram model can give reordered words the same probability, and only rounding makes one sum larger.
+docs/ties.md derives the bound and describes its tests.
 """
 
 import re
@@ -53,8 +54,9 @@ def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
 
 
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
-    """Return the largest possible error of each of the log-probabilities ``values`` [nats]."""
-    return rounding * np.maximum(1.0, np.abs(values))
+    """Return the error that counts as rounding, of each log-probability in ``values`` [nats]."""
+    errors: Floats = rounding * np.maximum(1.0, np.abs(values))
+    return errors
 
 
 Offsets = NDArray[np.int64] | NDArray[np.int32]
@@ -151,7 +153,8 @@ def overlaps(
     """
     is_inside = (ends > first) | ((ends == starts) & (starts == first))
     is_region = (np.asarray(first) >= 0) & (np.asarray(first) < after)
-    return is_region & (starts < after) & is_inside
+    overlapping: NDArray[np.bool_] = is_region & (starts < after) & is_inside
+    return overlapping
 
 
 def token_starts(ends: Offsets) -> Offsets:
@@ -173,4 +176,5 @@ def joined(
     space, the probabilities of all words are those of continuations of the same prefix.
     """
     space = (starts >= joint) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
-    return overlaps(starts, ends, first, after) | space
+    tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | space
+    return tokens

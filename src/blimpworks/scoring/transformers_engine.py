@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -64,7 +65,7 @@ class Decoder:
 
             def states() -> torch.Tensor:
                 hidden = decoder(input_ids=ids, use_cache=False).last_hidden_state[0]
-                return hidden
+                return cast(torch.Tensor, hidden)
 
             self._head = hub_loading.split_model(model, decoder, states, logits)
         self._decoder = decoder if self._head else model
@@ -125,7 +126,7 @@ class Decoder:
         @torch.inference_mode()
         def states(step: int) -> torch.Tensor:
             output = self._decoder(input_ids=ids, position_ids=step * ids, **self._options)
-            return output[0]
+            return cast(torch.Tensor, output[0])
 
         return not torch.equal(*self._workers.map(states, (1, 2)))
 

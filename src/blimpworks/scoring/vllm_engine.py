@@ -257,7 +257,8 @@ def write_request(prompts: Sequence[Prompt]) -> bytes:
     """Return the body of the HTTP request for prompts; ``read_response`` reads the answer."""
     import orjson
 
-    return orjson.dumps(REQUEST | {"prompt": prompts})
+    body: bytes = orjson.dumps(REQUEST | {"prompt": prompts})
+    return body
 
 
 def sampling() -> Any:

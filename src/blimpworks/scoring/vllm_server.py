@@ -235,7 +235,8 @@ def free_port(address: str) -> int:
     """Return a port that is free now."""
     with socket.socket() as probe:
         probe.bind((address, 0))
-        return probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def make_directory() -> Path:

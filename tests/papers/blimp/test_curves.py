@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blimpworks.campaign.catalogue import curves_of, load_catalogue, row_called, size_name
+from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.seeds import curves_of, row_called, size_name
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
@@ -34,8 +35,9 @@ from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.scoring.transformers_engine import TransformersEngine
 from blimpworks.tables import ACCURACIES, PERPLEXITIES, write_rows
 from support import tiny
-from support.blimp_kit import PRINTED, campaign, check_cells, write_release
+from support.blimp_kit import campaign, check_cells, write_release
 from support.cells_kit import by_place
+from support.print_kit import printed
 
 RECIPE = tiny.RECIPE.model_copy(update={"corpus": "default", "hidden": 16})
 
@@ -179,6 +181,11 @@ def test_a_line_is_fitted_on_the_logarithm_of_tokens():
 def test_what_cannot_be_fitted_or_extrapolated_has_no_row():
     tokens = pd.Series({"a": 1024, "b": 1024, "c": 1024})
     assert fit_curve(pd.Series({"a": 0.5, "b": 0.6, "c": 0.7}), tokens, 0.9) == []
+    level = fit_curve(pd.Series({"a": 0.7, "b": 0.7, "c": 0.7}), tokens * [1, 2, 4], 0.9)
+    assert [(row["term"], row["coefficient"], row["high"]) for row in level] == [
+        ("intercept", pytest.approx(0.7), pytest.approx(0.7)),
+        (DOUBLING, 0.0, 0.0),
+    ]
     falling = fit_curve(pd.Series({"a": 0.7, "b": 0.6, "c": 0.5}), tokens * [1, 2, 4], 0.9)
     assert [row["term"] for row in falling] == ["intercept", DOUBLING]
 
@@ -212,7 +219,7 @@ def tables(tmp_path_factory):
         "accuracies": [own],
         "curves": [fits],
         "perplexities": [perplexities],
-        "printed": sorted(PRINTED.glob("*.csv")),
+        "printed": printed("blimp"),
     }
 
 

@@ -313,27 +313,21 @@ def test_verbs_are_inflected_as_unimorph_says(mirror):
 
 
 ORDER, ENTRY, BOTH = "in order", "in one entry", "in both"
-DIFFERENCES = {
-    "adjunct_island": {ORDER},
-    "complex_NP_island": {ORDER},
-    "coordinate_structure_constraint_complex_left_branch": {ORDER},
-    # "Who have Kim and Ann met?" against "Who has Kim met and Ann?"
-    "coordinate_structure_constraint_object_extraction": {ORDER, BOTH},
-    "ellipsis_n_bar_1": {ORDER},
-    "ellipsis_n_bar_2": {BOTH},
-    "existential_there_quantifiers_2": {ORDER},
-    "left_branch_island_echo_question": {ORDER},
-    "left_branch_island_simple_question": {ORDER},
-    "matrix_question_npi_licensor_present": {ORDER},
-    "only_npi_scope": {ORDER},
-    "principle_A_domain_3": {ORDER},
-    "principle_A_reconstruction": {ORDER},
-    "sentential_negation_npi_scope": {ORDER},
-    "sentential_subject_island": {ORDER},
-    "wh_questions_object_gap": {BOTH},
-    "wh_questions_subject_gap": {BOTH},
-    "wh_questions_subject_gap_long_distance": {BOTH},
-}
+ORDERED = """
+adjunct_island complex_NP_island coordinate_structure_constraint_complex_left_branch
+ellipsis_n_bar_1 existential_there_quantifiers_2 left_branch_island_echo_question
+left_branch_island_simple_question matrix_question_npi_licensor_present only_npi_scope
+principle_A_domain_3 principle_A_reconstruction sentential_negation_npi_scope
+sentential_subject_island
+"""
+EXCHANGED = """
+ellipsis_n_bar_2 wh_questions_object_gap wh_questions_subject_gap
+wh_questions_subject_gap_long_distance
+"""
+DIFFERENCES = {uid: {ORDER} for uid in ORDERED.split()}
+DIFFERENCES |= {uid: {BOTH} for uid in EXCHANGED.split()}
+# "Who have Kim and Ann met?" against "Who has Kim met and Ann?"
+DIFFERENCES["coordinate_structure_constraint_object_extraction"] = {ORDER, BOTH}
 """What sentences of a pair differ in, where that is not one entry in its place."""
 DIGEST = "9935e1b6d17cbc22"
 """Of all pairs. When it was written down, each paradigm's had been found to differ in what the

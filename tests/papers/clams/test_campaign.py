@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import from_seeds, load_catalogue
+from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.campaign.scoring_jobs import every_job, item_sets, languages_of, retrieved_files
+from blimpworks.campaign.scoring_jobs import CampaignSelection
+from blimpworks.campaign.seeds import from_seeds
 from blimpworks.campaign.settings.site import ModelNeeds, Site, for_seeds
-from blimpworks.cluster.needs import needs_of, speed_of
+from blimpworks.cluster.needs import setup_of
 from blimpworks.cluster.plan import make_plan
 from blimpworks.errors import UserError
 from blimpworks.papers.clams import settings as clams_settings
@@ -26,11 +26,11 @@ def loaded(name="clams", **changes):
 
 
 def test_a_benchmark_has_the_languages_that_it_has_items_of():
-    campaign, catalogue = loaded("config")
-    assert languages_of(campaign, catalogue, "clams") == FIVE
-    assert len(languages_of(campaign, catalogue, "multiblimp")) == 101
-    assert languages_of(campaign, catalogue, "blimp") == ("eng",)
-    assert len(item_sets(campaign, catalogue)) == 101 + 5 + 1 + 9 + 1
+    selection = CampaignSelection(*loaded("config"), {})
+    assert selection.item_languages("clams") == FIVE
+    assert len(selection.item_languages("multiblimp")) == 101
+    assert selection.item_languages("blimp") == ("eng",)
+    assert len(selection.item_sets) == 101 + 5 + 1 + 9 + 1
 
 
 def test_languages_without_grammars_of_ours_have_the_authors():
@@ -64,8 +64,7 @@ def test_a_bound_for_a_language_that_there_is_not_is_refused():
 
 
 def test_each_seed_is_scored_by_parts_of_its_own():
-    campaign, catalogue = loaded()
-    parts = every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
+    parts = CampaignSelection.of(loaded()[0]).jobs
     languages = {(p.model, p.name): p.languages for p in parts}
     assert languages["lstm-small-seed1", "heb"] == ("heb",)
     assert languages["lstm-small-multi-seed5", "multi"] == FIVE
@@ -121,16 +120,19 @@ def test_a_row_that_is_called_like_a_seed_of_another_is_refused():
 
 def test_what_a_site_says_of_a_model_holds_for_its_seeds_unless_it_says_more(tmp_path):
     campaign, catalogue = loaded()
+    selection = CampaignSelection(campaign, catalogue, {})
     measured = {"lstm-small": 10, "lstm-small-seed2": 20, "other": 30}
     said = Site(models={n: ModelNeeds(tokens_per_second=rate) for n, rate in measured.items()})
     site = for_seeds(said, catalogue.seeds)
-    needs = needs_of(catalogue.models["lstm-small-seed1"], "lstm", "float32", site)
     names = ("lstm-small-seed1", "lstm-small-seed2", "lstm-small-multi-seed1")
-    speeds = [speed_of(catalogue.models[name], "lstm", "float32", needs, site) for name in names]
+    setups = [setup_of(selection, name, site) for name in names]
+    speeds = [setup.speed(setup.needs()) for setup in setups]
     assert speeds[:2] == [(10, "measured"), (20, "measured")]
     assert speeds[2].source == "stated"
     empty = campaign.pathvars.model_copy(update={"results": str(tmp_path)})
-    plan = make_plan(campaign.model_copy(update={"pathvars": empty}), catalogue, said, None)
+    plan = make_plan(
+        CampaignSelection.of(campaign.model_copy(update={"pathvars": empty})), said, None
+    )
     rates = {model.model: model.tokens_per_second for model in plan.models}
     assert [rates[name] for name in names[:2]] == [10, 20]
     assert "models of the site's file that this campaign lacks: other." in plan.notes
@@ -140,10 +142,7 @@ def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
     campaign, _ = loaded()
 
     def files(**changes):
-        changed = campaign.model_copy(update=changes)
-        chosen = load_catalogue(changed)
-        parts = every_job(changed, chosen, groups_of_models(changed, chosen))
-        return set(retrieved_files(changed, chosen, parts))
+        return set(CampaignSelection.of(campaign.model_copy(update=changes)).retrieved_files)
 
     names = files()
     # As many jobs of the rule retrieve has the workflow.
@@ -159,8 +158,7 @@ def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
 def test_released_corpora_take_the_place_of_treebanks():
     lstms = ("clams-lstm-mono", "clams-lstm-multi")
     campaign, catalogue = loaded("config", benchmarks=("clams",), languages=FIVE, models=lstms)
-    parts = every_job(campaign, catalogue, groups_of_models(campaign, catalogue))
-    names = retrieved_files(campaign, catalogue, parts)
+    names = CampaignSelection.of(campaign).retrieved_files
     assert sum(catalogue.sources[name].kind == "corpus" for name in names) == 4 * len(FIVE)
     assert not any(name.startswith("ud/") for name in names)
 

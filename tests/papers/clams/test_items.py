@@ -1,21 +1,16 @@
 """CLAMS's sets and items, the vocabulary that Table 7 betrays, and complexity from WALS."""
 
-import csv
-
 import pandas as pd
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import Labels
 from blimpworks.items import regions_of
-from blimpworks.papers.clams.exhibits.set_sizes import infer_vocabulary, table6
+from blimpworks.papers.clams.exhibits.set_sizes import infer_vocabulary
 from blimpworks.papers.clams.items.build import build_items, count_sets, read_pairs
-from blimpworks.papers.clams.items.sets import CAPITALS, CONSTRUCTIONS, LANGUAGES
+from blimpworks.papers.clams.items.sets import CAPITALS
 from blimpworks.papers.clams.morphology import build_morphology, value_of
 from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
 from blimpworks.tables import EVALUATION_SETS, ITEMS, MORPHOLOGY, read_table
-from support.mirror_kit import CONFIG, fetch, rows_of
 
 
 @pytest.mark.parametrize(
@@ -99,25 +94,6 @@ def test_of_many_pairs_so_many_are_taken_evenly(items):
     lines = [line for n in range(10) for line in (f"True\the sings {n}", f"False\the sing {n}")]
     rows = items(ClamsOptions(per_paradigm=4, capitals=False), subj_rel=lines)
     assert [row["line"] for row in rows] == [2, 6, 12, 16]
-
-
-@pytest.mark.mirror
-def test_the_released_sets_make_all_35_numbers_of_table_6(mirror, tmp_path):
-    tables = []
-    for lang in LANGUAGES:
-        sets = [
-            fetch(row, mirror, tmp_path)
-            for row in rows_of(SourceRow, "sources.tsv")
-            if (row.kind, row.lang) == ("clams_set", lang) and "/obj_rel_no" not in row.name
-        ]
-        sets = [path for path in sets if path.stem.removesuffix("_anim") in CONSTRUCTIONS]
-        tables.append(tmp_path / f"{lang}.parquet")
-        build_items(sets, lang, tables[-1], ClamsOptions(capitals=lang == "rus"))
-    cells = table6({"items": tables}, Labels({lang: lang for lang in LANGUAGES})).cells
-    with (CONFIG / "published/clams/table6.csv").open(encoding="utf-8") as handle:
-        printed = {(r["row"], r["column"]): float(r["value"]) for r in csv.DictReader(handle)}
-    assert {cell.stands_for: cell.value for cell in cells} == printed
-    assert len(printed) == 35
 
 
 def test_each_ungrammatical_line_belongs_to_the_grammatical_one_before_it(write):

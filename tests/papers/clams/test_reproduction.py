@@ -1,22 +1,18 @@
-"""CLAMS: every number that the paper prints, against what its other numbers make of it."""
+"""CLAMS's printed numbers, with the released evaluation sets and WALS beside them."""
 
 import pandas as pd
 import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
-from blimpworks.campaign.registry import exhibits
-from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.render import build_exhibit
-from blimpworks.papers.clams.exhibits.facts import PRINTED_MODELS
 from blimpworks.papers.clams.items.build import count_sets
 from blimpworks.papers.clams.morphology import build_morphology
-from blimpworks.reproduction.comparisons import Paper, recomputed_rows
-from blimpworks.reproduction.printed import read_published
-from support.cells_kit import check_cells, check_that_it_deviates, sources_of
+from blimpworks.reproduction.comparisons import recomputed_rows
+from support import print_kit
+from support.cells_kit import check_cells, sources_of
 from support.mirror_kit import fetch, rows_of
-from support.paths import REPOSITORY
 
-pytestmark = pytest.mark.xdist_group("clams-print")  # they share what is made once
+# They share what is made once.
+pytestmark = [pytest.mark.xdist_group("clams-release"), pytest.mark.mirror]
 
 FAULTY = [
     ("table4", "average", "rus clams-lstm-multi", 0.0),
@@ -32,17 +28,6 @@ ROUNDED = [
     ("text", "LSTM, long VP and PP, German aside", "most"),
 ]
 
-FOLDER = REPOSITORY / "config" / "published" / "clams"
-NAMES = ("German", "English", "French", "Hebrew", "Russian")
-LANGUAGES = dict(zip(("deu", "eng", "fra", "heb", "rus"), NAMES, strict=True))
-LABELS = Labels(
-    LANGUAGES,
-    {name: name for name in PRINTED_MODELS.values()},
-    "printed",
-    {"clams_models": {part: [name] for part, name in PRINTED_MODELS.items()}},
-    "published",
-)
-
 
 def beside(mirror, directory):
     """Tables made of the mirror's WALS and released sets, for the exhibits that can use them."""
@@ -55,30 +40,12 @@ def beside(mirror, directory):
     return {"morphology": [directory / "morphology"], "evaluation_sets": [directory / "sets"]}
 
 
-def reproduce(directory, more):
-    """The published forms, what is compared with the print, and the tables behind both."""
-    printed = sorted(FOLDER.glob("*.csv"))
-    accuracies = directory / "accuracies.parquet"
-    read_published(printed, "clams", accuracies)
-    tables = {"accuracies": [accuracies], "printed": printed, **more}
-    built, cells = {}, {}
-    for spec in exhibits().values():
-        if spec.paper == "clams" and spec.published:
-            cells[spec.name] = directory / f"{spec.name}.cells.parquet"
-            built[spec.name] = build_exhibit(spec, tables, LABELS, cells[spec.name], [])
-    paper = Paper("clams", printed, FOLDER / "reasons.tsv", cells, accuracies)
-    return built, paper, sources_of(tables)
-
-
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory):
-    return reproduce(tmp_path_factory.mktemp("printed"), {})
-
-
 @pytest.fixture(scope="module")
 def released(tmp_path_factory, mirror):
-    directory = tmp_path_factory.mktemp("released")
-    return reproduce(directory, beside(mirror, directory))
+    """Exhibits, what is compared with the print, and the tables behind both."""
+    root = tmp_path_factory.mktemp("released")
+    tables = print_kit.tables_of("clams", root) | beside(mirror, root)
+    return *print_kit.build("clams", root, tables), sources_of(tables)
 
 
 def statuses(comparison):
@@ -94,7 +61,6 @@ def of_status(comparison, status, *columns):
     return [tuple(row) for row in rows[["exhibit", "row", "column", *columns]].to_numpy()]
 
 
-@pytest.mark.mirror
 def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(released):
     comparison = pd.DataFrame(recomputed_rows(released[1]))
     none = "not recomputable"
@@ -106,7 +72,6 @@ def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(re
     assert of_status(comparison, "rounding") == ROUNDED
 
 
-@pytest.mark.mirror
 def test_the_printed_correlation_with_capitals_is_what_keeping_hebrew_gives(released):
     exhibits, _, _ = released
     start = "Spearman's ρ of accuracy and morphological complexity: "
@@ -120,7 +85,6 @@ def test_the_printed_correlation_with_capitals_is_what_keeping_hebrew_gives(rele
     assert correlations == pytest.approx(expected)
 
 
-@pytest.mark.mirror
 def test_complexity_ranks_the_five_languages_as_the_text_says(released):
     exhibits, _, _ = released
     complexities = {
@@ -135,21 +99,8 @@ def test_complexity_ranks_the_five_languages_as_the_text_says(released):
     }
 
 
-@pytest.mark.mirror
 def test_every_cell_can_be_computed_again_from_its_rows(released):
     exhibits, _, tables = released
     cells = [cell for exhibit in exhibits.values() for cell in exhibit.cells]
     assert {cell.source for cell in cells} == set(tables)
     check_cells(cells, tables)
-
-
-@pytest.mark.parametrize(
-    ("place", "changed"),
-    [
-        (("table1", "average", "eng clams-lstm-mono"), ".75"),
-        (("table3", "subj_rel", "bert-base-multilingual-cased"), ".84"),
-        (("table7", "prep", "rus bert-base-multilingual-cased"), "1690"),
-    ],
-)
-def test_a_changed_digit_deviates(printed, place, changed):
-    check_that_it_deviates(printed[1], place, changed)

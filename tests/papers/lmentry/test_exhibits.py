@@ -24,7 +24,8 @@ from blimpworks.reproduction.comparisons import MeasuredFiles, measured_rows
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 from support.cells_kit import by_place, check_cells, sources_of
 from support.lmentry_campaign import Campaign, draw, fill, write
-from support.lmentry_kit import NAMES, PACKS, PRINTED, SIZES, SPECS, build
+from support.lmentry_kit import NAMES, SIZES, SPECS, build
+from support.print_kit import PACKS, printed
 
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
 
@@ -62,7 +63,7 @@ def campaign(simulated, root):
         "annotation_agreement": [agreement],
         "verdicts": [verdicts],
         "packs": PACKS[:1] + PACKS[3:4],
-        "printed": sorted(PRINTED.glob("*.csv")),
+        "printed": printed("lmentry"),
     }
 
 
@@ -129,7 +130,7 @@ def test_a_cell_shows_what_was_simulated(campaign, root, name, row, column, show
 def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
     names = ("table2", "table4", "table5", "table50", "table54")
     paths = {name: build(name, campaign, LABELS, root)[1] for name in names}
-    files = MeasuredFiles(sorted(PRINTED.glob("*.csv")), paths)
+    files = MeasuredFiles(printed("lmentry"), paths)
     rows = {(r["exhibit"], r["row"], r["column"]): r for r in measured_rows("lmentry", files)}
     for place in (
         ("table4", "phi-4", "eng lms"),

@@ -50,9 +50,9 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
 
     @cache
-    def build(lang, variant, few):
-        output = folder / f"{lang}-{variant}-{few}.parquet"
-        options = LmentryOptions(variant=variant, per_template=few)
+    def build(lang, few):
+        output = folder / f"{lang}-{few}.parquet"
+        options = LmentryOptions(variant="corrected", per_template=few)
         build_prompts(files_of(lang), PACKS[lang], DECLARATIONS, output, options)
         return read_table(PROMPTS, output).to_pylist()
 
@@ -60,10 +60,9 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["published", "corrected"])
-def test_french_prompts_are_built_from_the_repository_alone(built, variant):
+def test_french_prompts_are_built_from_the_repository_alone(built):
     assert all(path.resolve().is_relative_to(CONFIG) for path in files_of("fra"))
-    rows = built("fra", variant, None)
+    rows = built("fra", None)
     counts = Counter(row["phenomenon"] for row in rows)
     subsets = [f"{task}_{name}" for task, names in SUBSETS.items() for name in names]
     subsets.remove("rhyming_word_orthographically_different")
@@ -126,7 +125,7 @@ def test_sentences_are_short_and_no_word_in_them_can_be_mistaken(lang):
 def test_each_gold_answer_is_right_and_each_distractor_wrong(lang, built):
     judge = Judge(read_pack(PACKS[lang]).answers, "corrected", prompts="corrected")
     judged = 0
-    for row in built(lang, "corrected", 60):
+    for row in built(lang, 60):
         arguments = json.loads(row["arguments"])
         ask = judge.ask(row["phenomenon"], row["template"], arguments, row["prompt"])
         if row["answer"] is not None:

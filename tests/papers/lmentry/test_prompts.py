@@ -127,7 +127,7 @@ def test_a_language_without_pinned_resources_gets_prompts_from_its_own_files(tmp
     files, output = write_resources(tmp_path / "resources"), tmp_path / "items.parquet"
     options = {"--pack": PACKS["ita"], "--declarations": DECLARATIONS, "--output": output}
     arguments = [x for pair in options.items() for x in pair]
-    run("build-lmentry-items", *files, *arguments, "--options={}")
+    run("build-lmentry-items", *files, *arguments, '--options={"per_template": 20}')
     notes = json.loads(output.with_name("items.parquet.prov.json").read_text())["notes"]
     assert read_table(PROMPTS, output).num_rows == notes["prompts"] > 1000
     # The small resources have no rhymes but -at, -og and -ake, and these are all found.

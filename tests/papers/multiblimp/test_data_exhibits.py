@@ -17,6 +17,7 @@ from blimpworks.papers.multiblimp.exhibits.facts import FACTS, NOTES_FILE
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, ITEM_SCHEMA
 from blimpworks.tables import FUNNEL, SENTENCES, write_rows
 from support.paths import REPOSITORY
+from support.print_kit import printed
 
 NAMES = {"cym": "Welsh", "wol": "Wolof", "eng": "English", "heb": "Hebrew"}
 FAMILIES = dict.fromkeys(("cym", "eng"), "Indo-European")
@@ -33,7 +34,7 @@ FACTS_KNOWN = {
 }
 LABELS = Labels(NAMES, facts=FACTS_KNOWN)
 PUBLISHED = replace(LABELS, source="published")
-PRINTED = {"printed": sorted((REPOSITORY / "config/published/multiblimp").glob("*.csv"))}
+PRINTED = {"printed": printed("multiblimp")}
 TEXT = {"paradigm": "p", "good": "He walks.", "bad": "He walk.", "treebank": "T", "file": "f"}
 SPANS = {"good_start": 3, "good_end": 8, "bad_start": 3, "bad_end": 7, "sent_id": "s"}
 
@@ -306,9 +307,9 @@ def test_a_table_longer_than_a_page_comes_in_parts_with_headings_on_each(write):
 def test_the_papers_own_tables_are_built_from_its_numbers():
     labels = replace(PUBLISHED, languages={"nld": "Dutch", "tur": "Turkish"})
     first = data.table1(PRINTED, labels)
-    printed = {cell.column: cell.value for cell in first.cells if cell.row == "PL PL SV"}
-    assert (printed["Dutch"], printed["Turkish"]) == (0.989, 0.161)
-    again = {name.split(",")[0]: value for name, value in printed.items() if "," in name}
+    shown = {cell.column: cell.value for cell in first.cells if cell.row == "PL PL SV"}
+    assert (shown["Dutch"], shown["Turkish"]) == (0.989, 0.161)
+    again = {name.split(",")[0]: value for name, value in shown.items() if "," in name}
     assert again == pytest.approx({"Dutch": 0.989, "Turkish": 0.161})
     assert first.bold >= {("PL PL SV", "Dutch"), ("SG SG VS", "Turkish")}
     assert ("PL PL SV", "Turkish") not in first.bold
@@ -325,11 +326,10 @@ def test_the_catalogue_leaves_out_what_the_paper_lists_and_has_its_numbers():
     rows = {row.lang: row for row in read_rows(LanguageRow, REPOSITORY / "config/languages.tsv")}
     ours = FACTS["excluded"](campaign_model()(campaign="x"), Catalogue(rows, {}, {}, {}))
     listed = {treebank for entries in ours.values() for treebank, _ in entries}
-    printed = read_printed(PRINTED)
-    paper = set(printed[printed["exhibit"] == "table4"]["row"])
+    paper = set(read_printed(PRINTED, exhibit="table4")["row"])
     assert paper - listed == {"UD_Vietnamese-TueCL", "UD_Classical_Chinese-TueCL"}
     assert listed <= paper
-    known = printed[(printed["exhibit"] == "table5") & (printed["column"] == "n")]
+    known = read_printed(PRINTED, exhibit="table5", column="n")
     for lang, n in zip(known["row"], known["value"], strict=True):
         assert rows[lang].paper_n == n
 

@@ -19,7 +19,56 @@ from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, SING_DOGS, UNIMORPH
 
 LOWER = DOGS_SING.replace("Dogs", "dogs")
-OUTCOMES = {}
+
+
+def items_of(language, unimorph=UNIMORPH, untested=()):
+    language.pairs_with(unimorph)
+    return read_table(ITEMS, language.sample(untested)).to_pylist()
+
+
+def first_candidate(tree, column, treebank):
+    return treebank(tree).candidates()[0][column]
+
+
+def entries(words, treebank):
+    """Forms of the treebank lexicon, from words as "form lemma upos feats"."""
+    table = treebank(*(f"1 {word} 0 root" for word in words)).lexicon()
+    return sorted(table["form"].to_pylist())
+
+
+def bad_forms(tree, unimorph, treebank):
+    return [pair["bad_form"] for pair in treebank(tree).pairs_with(unimorph)[0]]
+
+
+SEEN_BY = """
+1 Dogs dog NOUN Number=Plur 4 nsubj
+2 being be AUX VerbForm=Ger 4 aux
+3 are be AUX VerbForm=Fin 4 aux:pass
+4 seen see VERB VerbForm=Part 0 root
+"""
+WORD, OTHER = "a a DET Number=Sing", "d c NOUN Number=Sing"
+RARE = [WORD, *["x y VERB Number=Plur"] * 11, "x y VERB Number=Sing"]
+OPEN_PERSON = "sing sing V;IND;PRS;PL\nsing sings V;IND;PRS;3;SG\nsing singt V;IND;PRS;2;SG"
+OPEN_TENSE = f"{UNIMORPH}sing singeth V;IND;3;SG"
+SUBJUNCTIVE = f"{UNIMORPH}sing sings V;SBJV;PRS;3;PL"
+MCSINGS = "sing Sing V;PL\nsing mcSings V;SG"
+OUTCOMES = {
+    "finiteness": (partial(first_candidate, SEEN_BY, "form"), "being", "are"),
+    "first_word_auxiliary": (partial(first_candidate, IS_FIRST, "replaced"), 3, 1),
+    "attractor_window": (partial(first_candidate, LONG, "between"), [3], [3, 4]),
+    "rare_readings": (partial(entries, RARE), ["x"], ["x", "x"]),
+    "first_entry": (partial(entries, ["b a NOUN Number=Sing", OTHER]), ["d"], ["b", "d"]),
+    "missing_words": (
+        partial(entries, [WORD, OTHER, "nan nan NOUN Number=Sing"]),
+        ["d"],
+        ["d", "nan"],
+    ),
+    "subject_person": (partial(bad_forms, LOWER, OPEN_PERSON), ["sings", "singt"], ["sings"]),
+    "other_features": (partial(bad_forms, DOGS_SING, OPEN_TENSE), ["singeth", "sings"], ["sings"]),
+    "right_forms": (partial(bad_forms, DOGS_SING, SUBJUNCTIVE), ["sings"], []),
+    "letter_case": (partial(bad_forms, SING_DOGS, UNIMORPH), [], ["Sings"]),
+    "capitals": (partial(bad_forms, SING_DOGS, MCSINGS), ["Mcsings"], ["McSings"]),
+}
 """What a decision changes, and the outcomes as published and corrected."""
 
 
@@ -31,40 +80,6 @@ def outcome(published, corrected):
         return find
 
     return register
-
-
-def items_of(language, unimorph=UNIMORPH, untested=()):
-    language.pairs_with(unimorph)
-    return read_table(ITEMS, language.sample(untested)).to_pylist()
-
-
-def treebank_entries(treebank, *words):
-    """Forms of the treebank lexicon, from words as "form lemma upos feats"."""
-    table = treebank(*(f"1 {word} 0 root" for word in words)).lexicon()
-    return sorted(table["form"].to_pylist())
-
-
-SEEN_BY = """
-1 Dogs dog NOUN Number=Plur 4 nsubj
-2 being be AUX VerbForm=Ger 4 aux
-3 are be AUX VerbForm=Fin 4 aux:pass
-4 seen see VERB VerbForm=Part 0 root
-"""
-
-
-@outcome(published="being", corrected="are")
-def finiteness(treebank):
-    return treebank(SEEN_BY).candidates()[0]["form"]
-
-
-@outcome(published=3, corrected=1)
-def first_word_auxiliary(treebank):
-    return treebank(IS_FIRST).candidates()[0]["replaced"]
-
-
-@outcome(published=[3], corrected=[3, 4])
-def attractor_window(treebank):
-    return treebank(LONG).candidates()[0]["between"]
 
 
 @outcome(published=0, corrected=1)
@@ -84,24 +99,6 @@ def participle_auxiliaries(treebank):
     6 vu voir VERB VerbForm=Part 3 conj
     """
     return sum(row["construction"] == "sp" for row in treebank(tree, lang="fra").candidates())
-
-
-@outcome(published=1, corrected=2)
-def rare_readings(treebank):
-    plural, singular = "x y VERB Number=Plur", "x y VERB Number=Sing"
-    forms = treebank_entries(treebank, "a a DET Number=Sing", *[plural] * 11, singular)
-    return forms.count("x")
-
-
-@outcome(published=["d"], corrected=["b", "d"])
-def first_entry(treebank):
-    return treebank_entries(treebank, "b a NOUN Number=Sing", "d c NOUN Number=Sing")
-
-
-@outcome(published=["d"], corrected=["d", "nan"])
-def missing_words(treebank):
-    words = ("a a DET Number=Sing", "d c NOUN Number=Sing", "nan nan NOUN Number=Sing")
-    return [form for form in treebank_entries(treebank, *words) if form != "a"]
 
 
 @outcome(published="cas", corrected="čas")
@@ -152,25 +149,6 @@ def copied_features(treebank):
     return treebank(TWO_SUBJECTS).pairs_with(unimorph)[0][0]["inflected_feats"]
 
 
-@outcome(published=["sings", "singt"], corrected=["sings"])
-def subject_person(treebank):
-    unimorph = "sing sing V;IND;PRS;PL\nsing sings V;IND;PRS;3;SG\nsing singt V;IND;PRS;2;SG"
-    return [pair["bad_form"] for pair in treebank(LOWER).pairs_with(unimorph)[0]]
-
-
-@outcome(published=["singeth", "sings"], corrected=["sings"])
-def other_features(treebank):
-    """The entry of *singeth* leaves the tense open."""
-    unimorph = f"{UNIMORPH}sing singeth V;IND;3;SG"
-    return [pair["bad_form"] for pair in treebank(DOGS_SING).pairs_with(unimorph)[0]]
-
-
-@outcome(published=["sings"], corrected=[])
-def right_forms(treebank):
-    unimorph = f"{UNIMORPH}sing sings V;SBJV;PRS;3;PL"
-    return [pair["bad_form"] for pair in treebank(DOGS_SING).pairs_with(unimorph)[0]]
-
-
 @outcome(published="Dogs will not sing", corrected="Dogs won't sing")
 def contractions(treebank):
     tree = f"""
@@ -181,17 +159,6 @@ def contractions(treebank):
     4 sing sing VERB {FIN} 0 root
     """
     return treebank(tree).pairs_with()[0][0]["good"]
-
-
-@outcome(published=[], corrected=["Sings"])
-def letter_case(treebank):
-    return [pair["bad_form"] for pair in treebank(SING_DOGS).pairs_with()[0]]
-
-
-@outcome(published="Mcsings", corrected="McSings")
-def capitals(treebank):
-    forms = "sing Sing V;PL\nsing mcSings V;SG"
-    return treebank(SING_DOGS).pairs_with(forms)[0][0]["bad_form"]
 
 
 @outcome(published=5, corrected=0)

@@ -215,8 +215,13 @@ def test_sizes_that_families_decide_are_said_in_the_caption(with_accuracies):
         for k, name in enumerate(names)
     }
     labels = replace(LABELS, models=names, facts={**FACTS, "models": facts, "pairs": []})
-    caption = text72_73(with_accuracies(many), labels).caption
+    tables = with_accuracies(many)
+    caption = text72_73(tables, labels).caption
     assert "There is no regression: size, family and tuning can't be told apart." in caption
+    for k, name in enumerate(names):
+        facts[name] |= {"parameters": float(k + 1), "family": "F"}
+    caption = text72_73(tables, labels).caption
+    assert "There is no regression: all models have the same accuracy." in caption
 
 
 def test_table_5_counts_the_pairs_even_where_every_model_skips_one(with_accuracies):
@@ -311,6 +316,7 @@ def test_figure_7_names_each_models_reference_and_what_it_leaves_out(tmp_path):
         ("c", analysis.FEW, "intercept", 2),
         ("a", analysis.UNKNOWN, "log frequency", 9),
         ("b", analysis.COLLINEAR, "intercept", 9),
+        ("c", analysis.CONSTANT, "intercept", 9),
     ]
     remarks = [{"model": m, "analysis": a, "term": t, "n": n} for m, a, t, n in rows]
     write_rows(remarks, REGRESSIONS, tmp_path / "margins.parquet")
@@ -322,6 +328,7 @@ def test_figure_7_names_each_models_reference_and_what_it_leaves_out(tmp_path):
     assert "Nothing could be estimated, for too few pairs: Model C." in caption
     assert "There is no table of frequencies" in caption
     assert "for collinear factors: Model B." in caption
+    assert "for the same margin in all pairs: Model C." in caption
     assert "nothing could be estimated" in {t.get_text() for t in exhibit.figure.axes[0].texts}
 
 

@@ -48,7 +48,6 @@ DOGS_ARE = f"""
 3 are be AUX {FIN}|Number=Plur 4 aux
 4 singing sing VERB VerbForm=Part 0 root
 """
-DOG = DOGS.replace("dogs", "dog").replace("sing sing", "sings sing").replace("Plur", "Sing")
 LONG_WORDS = "\n".join(
     f"{n} {'extraordinarily' * (n % 3 + 1)} word ADV Degree=Pos 40 advmod" for n in range(4, 40)
 )

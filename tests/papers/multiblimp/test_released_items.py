@@ -7,9 +7,8 @@ import pytest
 
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import check_papers
-from blimpworks.campaign.scoring_jobs import every_job, exhibits_of, retrieved_files
+from blimpworks.campaign.scoring_jobs import CampaignSelection
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items import released
@@ -296,11 +295,10 @@ def test_every_language_has_a_released_file_at_one_fixed_commit():
 def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file():
     needed = {}
     for kind in ("released", "regenerated"):
-        chosen, catalogue = campaign(multiblimp={"items": kind})
-        parts = every_job(chosen, catalogue, groups_of_models(chosen, catalogue))
-        files = retrieved_files(chosen, catalogue, parts)
-        exhibits = {spec.name for spec in exhibits_of(chosen, catalogue, parts)}
-        needed[kind] = {name.partition("/")[0] for name in files}, exhibits
+        selection = CampaignSelection.of(campaign(multiblimp={"items": kind})[0])
+        exhibits = {spec.name for spec in selection.exhibits}
+        folders = {name.partition("/")[0] for name in selection.retrieved_files}
+        needed[kind] = folders, exhibits
     assert needed["released"][0] == {"multiblimp"}
     assert needed["regenerated"][0] == {"ud", "unimorph"}
     assert needed["regenerated"][1] - needed["released"][1] == {

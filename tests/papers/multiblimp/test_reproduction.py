@@ -9,42 +9,36 @@ from collections import Counter
 
 import pytest
 
-from blimpworks.campaign.catalogue import LanguageRow, ModelRow
+from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.multiblimp.analysis import build_frequencies
-from blimpworks.papers.multiblimp.exhibits.evaluation import GROUP_SIZES, table3, tableb2
+from blimpworks.papers.multiblimp.exhibits.evaluation import GROUP_SIZES
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
-from blimpworks.reproduction.printed import read_printed_numbers, read_published
+from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.tables import read_table
+from support import print_kit
 from support.mirror_kit import CONFIG, generate
 
-PRINTED = sorted((CONFIG / "published/multiblimp").glob("*.csv"))
-NUMBERS = {(row.exhibit, row.row, row.column): row for row in read_printed_numbers(PRINTED)}
+PRINTED = read_printed_numbers(print_kit.printed("multiblimp"))
+NUMBERS = {(row.exhibit, row.row, row.column): row for row in PRINTED}
 LANGUAGES = read_rows(LanguageRow, CONFIG / "languages.tsv")
 PAIRS_OF = {row.lang: row.paper_n for row in LANGUAGES if row.is_of("multiblimp")}
 
 
 @pytest.mark.parametrize(
-    ("build", "agreement"),
+    ("name", "agreement"),
     [
-        (table3, "The English column agrees for 11 of 11 models"),
+        ("table3", "The English column agrees for 11 of 11 models"),
         (
-            tableb2,
+            "tableb2",
             "for Old Russian. Languages by model: Goldfish 125M 14, Llama3 70B 7, Aya 32B-it 1,",
         ),
     ],
 )
-def test_a_caption_says_where_printed_tables_agree(tmp_path, build, agreement):
-    accuracies = tmp_path / "accuracies.parquet"
-    read_published(PRINTED, "multiblimp", accuracies)
-    rows = read_rows(ModelRow, CONFIG / "models.tsv")
-    models = {row.name: row.label for row in rows if "multiblimp" in row.papers}
-    groups = dict.fromkeys(("goldfish", "aya", "eurollm"), ())
-    facts = {"groups": groups, "table_models": [*models]}
-    names = {row.lang: row.name for row in LANGUAGES}
-    labels = Labels(names, models, "printed", facts, "published")
-    assert agreement in build({"printed": PRINTED, "accuracies": [accuracies]}, labels).caption
+def test_a_caption_says_where_printed_tables_agree(tmp_path, name, agreement):
+    tables = print_kit.tables_of("multiblimp", tmp_path)
+    exhibits, _ = print_kit.build("multiblimp", tmp_path, tables, [name])
+    assert agreement in exhibits[name].caption
 
 
 @pytest.mark.mirror
@@ -75,27 +69,26 @@ def test_the_printed_total_is_not_the_sum_of_the_pairs_by_language_that_table_5_
 PAIRS_AND_ITEMS = """
 fao 234 232, cym 3124 1120, bre 273 260, kaz 195 173, kir 267 185, hsb 187 186, wol 1214 705,
 myv 578 464, glg 1045 753, hbo 1715 983, mar 460 460, frm 255 294, sme 6295 2536, sqi 230 243,
+tam 543 374,
 aqz 14 14, bho 41 34, kxh 102 120, ota 99 99, pcm 26 26, ttc 69 69, xnr 110 86
 """
-EQUAL = {
+MADE = {
     lang: (int(pairs), int(items))
     for lang, pairs, items in re.findall(r"(\w+) (\d+) (\d+)", PAIRS_AND_ITEMS)
 }
-# Eight fewer than the paper prints, for a reason that the code doesn't tell.
-TAMIL = (543, 374)
+LARGE = [lang for lang, (pairs, _) in MADE.items() if pairs > 1000]
 
 
 @pytest.mark.mirror
-@pytest.mark.parametrize("lang", EQUAL)
+@pytest.mark.parametrize(
+    "lang",
+    [pytest.param(lang, marks=pytest.mark.long) if lang in LARGE else lang for lang in MADE],
+)
 def test_a_language_has_as_many_pairs_and_items_as_the_authors_made(mirror, tmp_path, lang):
-    assert generate(lang, mirror, tmp_path) == EQUAL[lang]
+    assert generate(lang, mirror, tmp_path) == MADE[lang]
 
 
-@pytest.mark.mirror
-def test_tamil_falls_short_of_the_paper_by_eight_items(mirror, tmp_path):
-    assert generate("tam", mirror, tmp_path) == TAMIL
-
-
-def test_the_paper_prints_these_numbers_of_items():
-    assert {lang: PAIRS_OF[lang] for lang in EQUAL} == {k: items for k, (_, items) in EQUAL.items()}
-    assert PAIRS_OF["tam"] - TAMIL[1] == 8
+def test_the_paper_prints_these_numbers_of_items_but_eight_more_of_tamil():
+    # For a reason that the authors' code does not tell.
+    more = {lang: PAIRS_OF[lang] - items for lang, (_, items) in MADE.items()}
+    assert {lang: n for lang, n in more.items() if n} == {"tam": 8}

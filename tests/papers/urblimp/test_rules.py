@@ -4,6 +4,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.urblimp.items.rules import read_declaration
+from support.treebank_kit import conllu
 from support.urblimp_kit import build, check_counts, outcomes, tree, urdu, write_rules
 
 GIRL = tree(
@@ -210,6 +211,22 @@ def test_rules_that_need_no_edges_read_plain_text_too(tmp_path):
     check_counts(result)
 
 
+def test_no_pair_is_made_of_words_that_share_a_token_and_they_are_counted(tmp_path):
+    noun = "2 vin vin NOUN _ 0 root"
+    article = "1 le le DET _ 2 det"
+    contracted = "1-2 du _ _ _ _ _\n1 de de ADP _ 3 case\n2 le le DET _ 3 det"
+    treebank = tmp_path / "fr_own-ud-test.conllu"
+    sentences = f"{contracted}\n3{noun[1:]}", f"{article}\n{noun}"
+    treebank.write_text(conllu(*sentences), "utf-8")
+    rule = {"pattern": "D [upos=DET]", "change": [delete("D")]}
+    folder = write_rules(tmp_path / "rules", about="x", rules=[rule])
+    built = build(tmp_path, rules=folder, treebanks=[treebank])
+    assert [(item["good"], item["bad"]) for item in built.items] == [("le vin", "vin")]
+    [rejected] = built.rejected
+    assert rejected["reason"] == "in a sentence with a token of several words"
+    check_counts(built)
+
+
 RULE = {"pattern": "V [upos=VERB]; V -[obj]-> O", "change": [delete("V")]}
 GOOD_RULE = {"pattern": "V [upos=VERB]", "change": [delete("V")]}
 KEYS = "expected an operation with one of the keys delete, inflect, replace, add, move."
@@ -222,9 +239,9 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
         # Operations
         ({"change": [{"remove": "V"}]}, "rules.0.change.0", f"is {{'remove': 'V'}}: {KEYS}"),
         ({"change": ["V"]}, "rules.0.change.0", f"is 'V': {KEYS}"),
-        ({"change": [{"add": "past", "after": "V"}]}, "rules.0.change.0", "add lacks name, agree"),
+        ({"change": [{"delete": "V"}, {"move": "V"}]}, "rules.0.change.1.after", "is missing; add"),
         ({"change": [{"delete": "V", "alon": []}]}, "rules.0.change.0.alon", "you mean 'along'?"),
-        ({"change": []}, "rules.0.change", "is []: expected a list of one or more."),
+        ({"change": []}, "rules.0.change", "is []: list should have at least 1 item"),
         # Words of the rule
         ({"change": [delete("X")]}, "rules.0", "delete has 'X', expected a word of the pattern: V"),
         ({"change": [inflect("V", "=X")]}, "rules.0", "to has '=X', expected = and a word of the"),
@@ -264,7 +281,7 @@ WORDFREQ = "'attestation.wordfreq' is '{}', for which wordfreq has no list; expe
 @pytest.mark.parametrize(
     ("rules", "language", "message"),
     [
-        ([], {}, "key 'rules' is []: expected a list of one or more."),
+        ([], {}, "key 'rules' is []: list should have at least 1 item"),
         ([GOOD_RULE] * 2, {}, "rules.0.name and rules.1.name are both 'plain'"),
         ([GOOD_RULE], {"orthography": {"spellings": [["(x", ""]]}}, "'(x' is no"),
         ([GOOD_RULE], {"inflection": {"paradigms": NO_CELL}}, "malformed at 'A'"),

@@ -27,9 +27,10 @@ from blimpworks.papers.urblimp.settings import PSEUDO, UrblimpOptions
 from blimpworks.tables import ITEMS, Evaluation, read_table, write_table
 from support import urblimp_results_kit as results
 from support.paths import REPOSITORY
+from support.print_kit import printed
 from support.urblimp_results_kit import LABELS, OBJECT, URDU, campaign, cell
 
-PRINTED = sorted((REPOSITORY / "config/published/urblimp").glob("*.csv"))
+PRINTED = printed("urblimp")
 
 
 def test_differences_that_only_floating_point_tells_apart_are_tied():
@@ -73,11 +74,8 @@ def test_the_interval_of_a_mean_narrows_with_the_number_of_accuracies():
     of_two = mean_interval(bounded((80, 100), (80, 100)), [0.5, 0.5])
     ends = [0.8 + (end - 0.8) / 2**0.5 for end in (low, high)]
     assert of_two == pytest.approx(ends)
-
-
-def test_an_accuracy_without_an_interval_leaves_the_mean_without():
-    rows = bounded((80, 100), (1, 2)).assign(low=[0.7, None])
-    assert np.isnan(mean_interval(rows, [0.5, 0.5])[0])
+    without = bounded((80, 100), (1, 2)).assign(low=[0.7, None])
+    assert np.isnan(mean_interval(without, [0.5, 0.5])[0])
 
 
 def rated(right, per_pair=3):

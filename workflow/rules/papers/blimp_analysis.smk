@@ -1,6 +1,6 @@
 """Accuracy on BLiMP by properties of pairs, and by the amount of training text."""
 
-from blimpworks.campaign.catalogue import curves_of
+from blimpworks.campaign.seeds import curves_of
 
 
 rule bin_accuracies:

@@ -11,7 +11,14 @@ from typing import TypeVar
 from blimpworks.benchmarks.accuracies import HUMAN
 from blimpworks.benchmarks.exhibits.baselines import Baselines
 from blimpworks.benchmarks.exhibits.correlation_cells import FEWEST, correlations_with_people
-from blimpworks.benchmarks.exhibits.view import PEOPLE, View, read_view, with_interval, with_people
+from blimpworks.benchmarks.exhibits.view import (
+    COUNT,
+    PEOPLE,
+    View,
+    read_view,
+    with_interval,
+    with_people,
+)
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.shared import Tables, best_of_each
 from blimpworks.items import ALL
@@ -19,7 +26,7 @@ from blimpworks.items import ALL
 T = TypeVar("T")
 BLOCK_MODELS, LAST_BLOCK_MODELS = 4, 2
 """Most models in a block of columns (printed one below another), and in one with baselines."""
-COUNT, STUB_HEADING = "n", "Phenomenon"
+STUB_HEADING = "Phenomenon"
 
 
 def blocks(values: Sequence[T], size: int = BLOCK_MODELS) -> Iterator[list[T]]:

@@ -141,7 +141,7 @@ UNRATED = Formula(
     lambda rows: rows["correct"].notna().sum() - len(rated(rows, "correct")),
 )
 WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())
-PEOPLE, OVERALL = "People", "All"
+PEOPLE, OVERALL, COUNT = "People", "All", "n"
 SEED = re.compile(r"_\d+$")
 MEASURES = {
     "pairs": "pairs of which a model prefers the good sentence",
@@ -163,14 +163,21 @@ def printed_name(name: str) -> str:
     return OVERALL if name == ALL else name.replace("_", " ")
 
 
+def column_names(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of models' columns, which no other column of an exhibit has."""
+    from blimpworks.analysis.baselines import BASELINES
+
+    return distinct_names(labels, ["", COUNT, PEOPLE, *map(str.capitalize, BASELINES.values())])
+
+
 def family_of(model: str) -> str:
     """Return a model's name without its seed, the number after the last underscore."""
     return SEED.sub("", model).rstrip("_") or model
 
 
-def distinct_names(names: Mapping[str, str]) -> dict[str, str]:
-    """Add the key to names that several keys share."""
-    times = Counter(names.values())
+def distinct_names(names: Mapping[str, str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Add the key to names that several keys share, or that are ``taken``."""
+    times = Counter([*names.values(), *taken])
     return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in names.items()}
 
 
@@ -322,18 +329,19 @@ def read_view(tables: Tables, labels: Labels) -> View:
         return View(labels, rows, _families(rows, labels))
     where["model"] = [*labels.models]
     rows = read_accuracies(tables, where, labels.method).reset_index(drop=True)
-    names, judged = distinct_names(labels.models), {*rows["model"]}
+    names, judged = column_names(labels.models), {*rows["model"]}
     return View(labels, rows, {name: [key] for key, name in names.items() if key in judged})
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
-    """Return the models of each family (models that differ in the seed), the best family first."""
+    """Return the models of each column, the best first; declared seeds of a model share one."""
+    has_seeds = labels.facts["benchmark"].get("seeds")
     means = rows[rows["phenomenon"] == ALL].groupby("model")["accuracy"].mean()
     families: dict[str, list[str]] = {}
     for model in sorted({*rows["model"]}):
-        families.setdefault(family_of(model), []).append(model)
+        families.setdefault(family_of(model) if has_seeds else model, []).append(model)
     ranked = sorted(families, key=lambda family: -means.reindex(families[family]).mean())
-    names = distinct_names({family: labels.models.get(family, family) for family in ranked})
+    names = column_names({family: labels.models.get(family, family) for family in ranked})
     return {name: families[family] for family, name in names.items()}
 
 

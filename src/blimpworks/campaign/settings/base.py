@@ -94,7 +94,8 @@ def _expected(error: ErrorDetails) -> str:
     if error["type"] == "model_type":
         return "expected keys with values"
     text = error["msg"][:1].lower() + error["msg"][1:]
-    return text.replace("value error, ", "").replace("valid tuple", "list")
+    text = text.replace("value error, ", "").replace("valid tuple", "list")
+    return text.replace("tuple should", "list should")
 
 
 def sections(

@@ -17,7 +17,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.strict import Strict
 
 if TYPE_CHECKING:
-    from blimpworks.campaign.catalogue import Seed
+    from blimpworks.campaign.seeds import Seed
 
 DEFAULT_SITE = Path("config/site.yaml")
 """Default where neither a campaign nor a command names a file."""
@@ -30,22 +30,37 @@ Amount = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 
-class CpuNodes(Strict):
-    """Nodes for jobs that need no GPU."""
+class Nodes(Strict):
+    """Nodes of a cluster."""
 
     partition: Word = ""
-    """Partition; empty for the cluster's default."""
+    """Partition of these nodes; empty for the cluster's default."""
     constraint: Constraint = ""
     """Value of ``sbatch --constraint``; empty for none."""
-    cores: Positive = 16
-    """Usable cores of a node."""
-    memory_gb: Amount = 64
-    """Usable memory of a node, in GB (SLURM's RealMemory / 1000)."""
+    account: Word | None = None
+    """Account for these nodes, if it is not the site's."""
     max_hours: Amount = 24
     """Longest time that a job may request."""
 
 
-class GpuKind(Strict):
+class CpuNodes(Nodes):
+    """Nodes for jobs that need no GPU."""
+
+    cores: Positive = 16
+    """Usable cores of a node."""
+    memory_gb: Amount = 64
+    """Usable memory of a node, in GB (SLURM's RealMemory / 1000)."""
+
+    @property
+    def label(self) -> str:
+        return "cpu"
+
+    @property
+    def host_memory_gb(self) -> float:
+        return self.memory_gb
+
+
+class GpuKind(Nodes):
     """GPUs of one kind, and their nodes."""
 
     label: str = Field(min_length=1)
@@ -53,12 +68,6 @@ class GpuKind(Strict):
     name: GresType = ""
     """SLURM's type of the GPU, as in ``--gres=gpu:NAME:1``; empty where the site has no types, or
     one with a hyphen (then a constraint or the partition must tell kinds apart)."""
-    partition: Word = ""
-    """Partition with these GPUs; empty for the cluster's default."""
-    constraint: Constraint = ""
-    """Value of ``sbatch --constraint``; empty for none."""
-    account: Word | None = None
-    """Account for these GPUs, if it is not the site's."""
     memory_gb: Amount
     """Memory of one GPU in GB (80 for an "80 GB" card)."""
     per_node: Positive
@@ -67,8 +76,6 @@ class GpuKind(Strict):
     """Cores of a job for each GPU."""
     host_memory_gb: Amount
     """Usable memory of a node (not of its GPUs), in GB."""
-    max_hours: Amount = 24
-    """Longest time that a job may request."""
     teraflops: Amount
     """Peak of dense bfloat16 products by the data sheet, in 10^12 operations a second."""
 

@@ -255,6 +255,11 @@ Recipe = Annotated[
 ]
 
 
+def architecture_of(recipe: Recipe) -> str:
+    """Return the architecture of the models that a recipe trains."""
+    return "causal" if isinstance(recipe, LlamaRecipe) else recipe.kind
+
+
 def follows_instructions(recipes: Mapping[str, Recipe], name: str) -> bool:
     """Return whether the recipe ``name`` makes models that are trained on dialogues alone."""
     return isinstance(recipes.get(name), InstructRecipe)

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from blimpworks import tables
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.analysis.statistics import INTERCEPT, ordinary_least_squares
+from blimpworks.analysis.statistics import INTERCEPT, estimable, ordinary_least_squares
 from blimpworks.errors import UserError
 from blimpworks.items import ALL
 from blimpworks.judging.judge import align_scores
@@ -143,9 +143,17 @@ def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = No
     """Return the terms of a curve: intercept, slope per doubling, tokens at ``human`` accuracy.
 
     ``accuracies`` and ``tokens`` are [models]. Fewer than two sizes or three models give no terms.
+    Equal accuracies give a slope of exactly 0, without R².
     """
     logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
     rows: Rows = ordinary_least_squares(accuracies, logarithms)
+    if not rows and estimable(logarithms):
+        level = {INTERCEPT: float(accuracies.mean()), DOUBLING: 0.0}
+        rows = [
+            {"term": term, **dict.fromkeys(("coefficient", "low", "high"), value)}
+            | {"standard_error": 0.0, "n": len(accuracies)}
+            for term, value in level.items()
+        ]
     if rows and human is not None:
         line = {row["term"]: row["coefficient"] for row in rows}
         # A line that falls never reaches human accuracy.

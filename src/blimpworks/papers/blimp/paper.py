@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue, Pinned, curves_of
+from blimpworks.campaign.catalogue import Catalogue, Pinned
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.scoring_jobs import named_sources
+from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError

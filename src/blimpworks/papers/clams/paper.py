@@ -3,7 +3,6 @@
 ``PAPER`` tells shared code all that it asks of a paper.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
@@ -30,12 +29,6 @@ def check(campaign: Campaign, _catalogue: Catalogue) -> None:
                 f"key 'clams.grammars' names {lang!r}, which is not among 'languages' "
                 f"({', '.join(campaign.languages)}); add it there, or take it out here."
             )
-
-
-def method_settings(campaign: Campaign) -> dict[str, Sequence[str]]:
-    """Return the methods that the settings name."""
-    options = _options(campaign)
-    return {"clams.methods": options.methods or (), "clams.masked_methods": options.masked_methods}
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
@@ -94,7 +87,10 @@ PAPER = Paper(
         ),
     ),
     check=check,
-    method_settings=method_settings,
+    method_settings=lambda campaign: {
+        "clams.methods": _options(campaign).methods or (),
+        "clams.masked_methods": _options(campaign).masked_methods,
+    },
     sources=sources,
     other_items=other_items,
     exhibits=SPECS,

@@ -172,11 +172,15 @@ def fit_size(accuracies: pd.DataFrame, models: Facts) -> Rows:
 
 def why_no_size(accuracies: pd.DataFrame, models: Facts) -> str:
     """Explain why ``fit_size`` gives no rows; empty if it gives some."""
-    predictors = _size_predictors(mean_accuracies(accuracies), models)
+    means = mean_accuracies(accuracies)
+    predictors = _size_predictors(means, models)
     if predictors is None or not statistics.enough(predictors):
         n = 0 if predictors is None else len(predictors)
         return f"too few models of known size and with all languages ({n or 'fewer than two'})"
-    return "" if statistics.estimable(predictors) else "size, family and tuning can't be told apart"
+    if not statistics.estimable(predictors):
+        return "size, family and tuning can't be told apart"
+    same = statistics.constant(means[predictors.index])
+    return "all models have the same accuracy" if same else ""
 
 
 def logistic(x: Any, intercept: float, slope: float) -> Any:
@@ -293,6 +297,7 @@ UNKNOWN = "margin: no frequencies"
 TEXTLESS = "margin: without text"
 """Its n is the number of pairs of languages without text in the corpus."""
 FEW, COLLINEAR = "margin: too few pairs", "margin: collinear"
+CONSTANT = "margin: constant"
 """Reasons why nothing could be estimated."""
 
 
@@ -365,7 +370,8 @@ def fit_margin(rows: pd.DataFrame) -> Rows:
     predictors = indicators.drop(columns=compared).join(varying.apply(statistics.standardise))
     estimates = statistics.ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
-        reason = COLLINEAR if statistics.enough(predictors) else FEW
+        reason = CONSTANT if statistics.estimable(predictors) else COLLINEAR
+        reason = reason if statistics.enough(predictors) else FEW
         return [*remarks, _remark(reason, statistics.INTERCEPT, n)]
     remarks.append(_remark(COMPARED, compared, int(type_counts[reference])))
     return [{"analysis": MARGIN, **row} for row in estimates] + remarks

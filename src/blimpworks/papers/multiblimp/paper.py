@@ -36,11 +36,6 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     return tuple(catalogue.languages_of(BENCHMARK))
 
 
-def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Return the number of a language's pairs in the release, or the mean of all languages."""
-    return catalogue.languages[lang].paper_n or EXPECTED_PAIRS
-
-
 def _options(campaign: Campaign) -> MultiblimpOptions:
     return campaign.section(MultiblimpOptions)
 
@@ -226,7 +221,9 @@ PAPER = Paper(
             options=_options,
             languages=languages,
             methods=lambda campaign, _: _options(campaign).methods,
-            expected_units=expected_pairs,
+            expected_units=lambda _, catalogue, lang: (
+                catalogue.languages[lang].paper_n or EXPECTED_PAIRS
+            ),
             # Section 6 counts P(good) > P(bad); text and code agree.
             ties={"published": {ANY: "wrong"}, "corrected": {ANY: "wrong"}},
             document_keys=("sen", "wrong_sen"),

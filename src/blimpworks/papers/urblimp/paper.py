@@ -121,17 +121,6 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
     }
 
 
-def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return the number of people who judge a pair."""
-    return _options(campaign).validation.model_dump(include={"per_pair"})
-
-
-def left_to_right(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Return the models that predict each token from those before it, in the catalogue's order."""
-    rows = _models(catalogue)
-    return [name for name in rows if rows[name].architecture not in GUESSING]
-
-
 PAPER = Paper(
     name=BENCHMARK,
     position=5,
@@ -170,8 +159,14 @@ PAPER = Paper(
     exhibits=SPECS,
     facts={
         "urblimp_models": model_facts,
-        "urblimp_validation": validation_facts,
-        "urblimp_left_to_right": left_to_right,
+        # The number of people who judge a pair.
+        "urblimp_validation": lambda campaign, _: _options(campaign).validation.model_dump(
+            include={"per_pair"}
+        ),
+        # Models that predict each token from those before it, in the catalogue's order.
+        "urblimp_left_to_right": lambda _, catalogue: [
+            name for name, row in _models(catalogue).items() if row.architecture not in GUESSING
+        ],
     },
     tables={
         "rules": TableKind(paths="{results}/rules/{paper}/{lang}.counts.parquet"),

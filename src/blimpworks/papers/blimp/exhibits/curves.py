@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from blimpworks.campaign.catalogue import size_name
+from blimpworks.campaign.seeds import size_name
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, UNWEIGHTED, select_rows

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from blimpworks.campaign.methods import PREFIXES
-from blimpworks.errors import UserError, reading
+from blimpworks.errors import UserError, fault_of, reading
 from blimpworks.files import load_json, text_of
 from blimpworks.items import evenly, item_id
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
@@ -103,14 +103,9 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
             if (record.UID, record.pairID) != (path.stem, str(number)):
                 raise ValueError(f"UID and pairID are {record.UID!r} and {record.pairID!r}")
         except (ValueError, RecursionError) as error:
-            problem = str(error)
-            if isinstance(error, ValidationError):
-                fault = error.errors()[0]
-                key = ".".join(map(str, fault["loc"])) or "the line"
-                problem = f"{key}: {fault['msg'].lower()}"
             raise UserError(
-                f"{where}: {problem}; expected pair {number} of the paradigm {path.stem}, with "
-                "the fields of BLiMP's release. Retrieve or generate the file again."
+                f"{where}: {fault_of(error)}; expected pair {number} of the paradigm {path.stem}, "
+                "with the fields of BLiMP's release. Retrieve or generate the file again."
             ) from None
         first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
         if first != number:

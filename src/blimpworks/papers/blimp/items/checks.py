@@ -9,9 +9,7 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from blimpworks.campaign.settings.base import complaints, read_settings
+from blimpworks.campaign.settings.base import parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items import declarations as draws
 from blimpworks.papers.blimp.items.declarations import SLOT
@@ -39,21 +37,7 @@ Check = Callable[[draws.Scheme], Iterator[tuple[str, str]]]
 
 def read_declaration(path: Path) -> draws.Paradigm:
     """Read a paradigm's declaration, a YAML file. Raises UserError, naming its malformed keys."""
-    settings = read_settings(path, "declaration of a paradigm")
-    gathered = settings
-    if "one_of" not in settings:
-        # The keys of a single scheme are at the top of the file.
-        fields = draws.Scheme.model_fields
-        gathered = {key: value for key, value in settings.items() if key not in fields}
-        gathered["one_of"] = [{key: value for key, value in settings.items() if key in fields}]
-    try:
-        declaration = draws.Paradigm.model_validate(gathered)
-    except ValidationError as error:
-        errors = error.errors()
-        for problem in errors:
-            if "one_of" not in settings and problem["loc"][:2] == ("one_of", 0):
-                problem["loc"] = problem["loc"][2:]
-        raise UserError(complaints(errors, settings, str(path), draws.Paradigm)) from error
+    declaration = parse_yaml(draws.Paradigm, path, "declaration of a paradigm")
     _refuse(declaration, path, partial(_complaints, method=declaration.method))
     return declaration
 
@@ -88,7 +72,7 @@ def _complaints(scheme: draws.Scheme, method: str | None) -> Iterator[tuple[str,
         categories[name] = draw.category
         if draw.category == "phrase" and draw.complement_of:
             verb = scheme.draw.get(draw.complement_of)
-            if verb and verb.category == "verb" and "intransitive" in verb.frames:
+            if verb and verb.category == "verb" and "intransitive" in verb.frame:
                 categories[name] = OPTIONAL
     # Slots of templates name draws, and forms that these have.
     for key, text in scheme.templates.items():
@@ -133,8 +117,8 @@ def _references(
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):
-            fitting = {verb.lexeme for verb in lexicon.verbs if verb.frame in draw.frames}
-            file = f"verbs.tsv (frame {' or '.join(draw.frames)})"
+            fitting = {verb.lexeme for verb in lexicon.verbs if verb.frame in draw.frame}
+            file = f"verbs.tsv (frame {' or '.join(draw.frame)})"
         else:
             fitting = {a.adjective for a in lexicon.adjectives if a.frame == draw.frame}
             file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from blimpworks.papers.blimp.items import lexicon
 from blimpworks.strict import Strict
@@ -25,6 +25,10 @@ Realised = Literal["present", "past", "base", "participle", "gerund"]
 """Form of a verb: finite, or after an auxiliary."""
 NOMINAL = ("noun", "phrase")
 PRONOMINAL = (*NOMINAL, "pronoun")
+
+
+OneOrMore = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+"""Validator of a list that may be a single name."""
 
 
 class Draw(Strict):
@@ -50,7 +54,7 @@ class VerbDraw(Draw):
     """An entry of a verb."""
 
     category: Literal["verb"] = Field(alias="is")
-    frame: lexicon.Frame | tuple[lexicon.Frame, ...] = get_args(lexicon.Frame)
+    frame: Annotated[tuple[lexicon.Frame, ...], OneOrMore] = get_args(lexicon.Frame)
     words: tuple[str, ...] = ()
     """Verbs, with their particles; all if empty."""
     other_than: tuple[str, ...] = ()
@@ -59,7 +63,7 @@ class VerbDraw(Draw):
     """Tags that the verb must all have."""
     without: tuple[lexicon.VerbTag, ...] = ()
     """Tags of which the verb must have none."""
-    complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
+    complement: Annotated[tuple[Literal["that", "wh"], ...], OneOrMore] = ()
     """Types of clauses that the verb must all take."""
     never: tuple[lexicon.Frame, ...] = ()
     """Frames that no entry of the same verb may have."""
@@ -81,10 +85,6 @@ class VerbDraw(Draw):
     """Whether it has a particle."""
     unlike: Names = _names("verb")
     """Draws of verbs that it must differ from."""
-
-    @property
-    def frames(self) -> tuple[lexicon.Frame, ...]:
-        return (self.frame,) if isinstance(self.frame, str) else self.frame
 
 
 class NominalDraw(Draw):
@@ -260,6 +260,15 @@ class Paradigm(Strict):
     lexically_identical: bool
     one_of: Annotated[tuple[Scheme, ...], Field(min_length=1)]
     """Schemes to draw pairs by, with equal probability."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, settings: Any) -> Any:
+        if not isinstance(settings, dict) or "one_of" in settings:
+            return settings
+        scheme = {key: value for key, value in settings.items() if key in Scheme.model_fields}
+        remaining = {key: value for key, value in settings.items() if key not in scheme}
+        return remaining | {"one_of": [scheme]}
 
 
 # Constituents

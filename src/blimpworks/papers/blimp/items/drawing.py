@@ -64,8 +64,7 @@ class Pools:
 
     def verbs(self, draw: declared.VerbDraw) -> list[Verb]:
         """List the verbs that a draw allows if its subject and object are still open."""
-        accepts, complement = self.accepts, draw.complement
-        complements = {complement} if isinstance(complement, str) else {*complement}
+        accepts = self.accepts
 
         def stays_within(verb: Verb) -> bool:
             """Tell whether all possible subjects are of the classes ``subject_within``."""
@@ -75,12 +74,12 @@ class Pools:
         return [
             verb
             for verb in self.lexicon.verbs
-            if verb.frame in draw.frames
+            if verb.frame in draw.frame
             and verb.tags.issuperset(draw.tags)
             and not verb.tags & {*draw.without}
             and (not draw.words or verb.lexeme in draw.words)
             and verb.lexeme not in draw.other_than
-            and complements <= {*verb.complement.split()}
+            and {*draw.complement} <= {*verb.complement.split()}
             and not self.verb_frames[verb.lexeme] & {*draw.never}
             and draw.irregular in (None, verb.irregular)
             and not (draw.distinct_past and verb.form("past") == verb.verb)

@@ -106,17 +106,13 @@ class Generator:
             raise Redraw("both sentences are the same")
         # Prefix methods need a part that both sentences share: the prefix, or the word after it.
         fields: dict[str, Any] = {}
-        differs = False
-        if method == "one_prefix":
-            differs = good.prefix != bad.prefix
-            fields["one_prefix_prefix"] = good.prefix
-            fields |= {"one_prefix_word_good": good.word, "one_prefix_word_bad": bad.word}
-        elif method == "two_prefix":
-            differs = good.word != bad.word
-            fields["two_prefix_word"] = good.word
-            fields |= {"two_prefix_prefix_good": good.prefix, "two_prefix_prefix_bad": bad.prefix}
-        if differs:
-            raise Redraw(f"what {method} wants to be the same differs")
+        if method:
+            shared, varying = ("prefix", "word") if method == "one_prefix" else ("word", "prefix")
+            if getattr(good, shared) != getattr(bad, shared):
+                raise Redraw(f"what {method} wants to be the same differs")
+            fields[f"{method}_{shared}"] = getattr(good, shared)
+            for side, sentence in (("good", good), ("bad", bad)):
+                fields[f"{method}_{varying}_{side}"] = getattr(sentence, varying)
         if scheme.crucial_item is not None:
             item = make_sentence(scheme.crucial_item, drawn, scheme, sounds)
             fields["crucial_item"] = item.text.lower()

@@ -189,7 +189,9 @@ class Selection:
         """Whether each model has accuracies on all constructions of each phenomenon."""
         constructions = self.rows["paradigm"].map(construction_of)
         counts = constructions.groupby([self.rows["model"], self.rows["phenomenon"]]).nunique()
-        return not counts.empty and bool((counts == len(self.constructions)).all())
+        # A model may lack a phenomenon that another has.
+        table = counts.unstack(fill_value=0)
+        return not table.empty and bool((table == len(self.constructions)).all(axis=None))
 
     def cell(self, cell_key: Place, formula: Formula, form: str = ".2f", **more: Any) -> Cell:
         """Compute a cell from the rows by a formula; ``more`` are further fields of the cell."""

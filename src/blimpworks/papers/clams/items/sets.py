@@ -127,27 +127,17 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> tuple[str, ...]:
     return tuple(lang for lang in catalogue.languages if lang in available)
 
 
-class Sizes(NamedTuple):
-    """Numbers of evaluation sets and pairs of a language."""
-
-    sets: int
-    pairs: int
-    capitals: int
-    """Pairs with a capital first letter."""
-
-
 RELEASED = {
-    "eng": Sizes(22, 157_346, 51_780),
-    "fra": Sizes(7, 49_360, 49_360),
-    "deu": Sizes(7, 47_820, 47_820),
-    "heb": Sizes(7, 40_820, 0),
-    "rus": Sizes(7, 40_120, 40_120),
+    "eng": (22, 157_346),
+    "fra": (7, 49_360),
+    "deu": (7, 47_820),
+    "heb": (7, 40_820),
+    "rus": (7, 40_120),
 }
-"""Sizes of the release. The English sets are Marvin and Linzen's; seven of them have capitals."""
-OURS = Sizes(7, 51_780, 51_780)
-"""Expected sizes of sets from the campaign's grammars: those of the seven English sets."""
-CAPITALISED_SETS = 7
-"""Number of sets of a language that have capitals too."""
+"""Numbers of released sets and pairs. The English sets are Marvin and Linzen's."""
+OURS = (7, 51_780)
+"""Expected numbers of sets and pairs from the campaign's grammars: those of the seven English sets
+that have capitals too."""
 
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
@@ -156,7 +146,9 @@ def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     # Grammars of other languages are the authors', so that their sets have the released sizes. For
     # English they released none, and the campaign's is ours.
     ours = lang in options.grammars and lang == "eng"
-    expected = OURS if ours else RELEASED.get(lang, OURS)
-    most = options.per_paradigm or expected.pairs
-    capitals = min(expected.capitals, most * CAPITALISED_SETS) if options.capitals else 0
-    return min(expected.pairs, most * expected.sets) + capitals
+    sets, pairs = OURS if ours else RELEASED.get(lang, OURS)
+    most = options.per_paradigm or pairs
+    # Seven sets of a language have capitals; Hebrew has none.
+    sets_with_capitals, pairs_with_capitals = OURS if options.capitals and lang != "heb" else (0, 0)
+    capitals = min(pairs, pairs_with_capitals, most * sets_with_capitals)
+    return min(pairs, most * sets) + capitals

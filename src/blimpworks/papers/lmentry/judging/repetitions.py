@@ -8,12 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from blimpworks.papers.lmentry.judging.answers import (
-    PLACEHOLDER,
-    WORD,
-    Arguments,
-    normalise_corrected,
-)
+from blimpworks.papers.lmentry.judging import answers
 
 SHORTEST_ECHO = 12
 """Characters of the shortest text that counts as a repetition of the prompt."""
@@ -40,17 +35,17 @@ class Sentence(NamedTuple):
 
 
 def read_prompt(
-    prompt: str, arguments: Arguments, *, writing: bool
+    prompt: str, arguments: answers.Arguments, *, writing: bool
 ) -> tuple[list[Sentence], re.Match[str] | None]:
     """Return a prompt's sentences, and with ``writing`` also the match of its first three words.
 
     ``writing``: whether the prompt asks to write a sentence or word. The sentence that a prompt is
     about (argument ``sentence``) is not divided.
     """
-    text, quoted = normalise_corrected(prompt), str(arguments.get("sentence", ""))
+    text, quoted = answers.normalise_corrected(prompt), str(arguments.get("sentence", ""))
     if quoted:
-        quoted = normalise_corrected(quoted)
-        text = text.replace(quoted, PLACEHOLDER)
+        quoted = answers.normalise_corrected(quoted)
+        text = text.replace(quoted, answers.PLACEHOLDER)
     return [*_sentences(text, quoted)], _OPENING.match(text) if writing else None
 
 
@@ -69,7 +64,7 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
         clause = sentence.find("¿")
         if clause > 0:
             yield from _sentences(sentence[clause:], quoted)
-        quoted_sentence = sentence.replace(PLACEHOLDER, quoted)
+        quoted_sentence = sentence.replace(answers.PLACEHOLDER, quoted)
         if len(quoted_sentence) >= SHORTEST_ECHO:
             hint = _PHRASE.search(sentence)
             is_question = sentence.rstrip('" ').endswith("?")
@@ -84,7 +79,7 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
     full stop follows: in some languages they are then a statement.
     """
     hinted = [sentence for sentence in sentences if sentence.hint in answer]
-    spans = [match.span() for match in WORD.finditer(answer)] if hinted else []
+    spans = [match.span() for match in answers.WORD.finditer(answer)] if hinted else []
     text = f" {' '.join(answer[start:end] for start, end in spans)} "
     echoes = []
     for sentence in hinted:
@@ -112,7 +107,7 @@ def _find_repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]
 
     ``text``: the answer's words, with spaces around each. Its end may cut off the last occurrence.
     """
-    sentence_words = WORD.findall(sentence.text)
+    sentence_words = answers.WORD.findall(sentence.text)
     joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)
     first = counted_to = occurrences = 0
     start = text.find(joined)

@@ -380,6 +380,7 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
         yield f"Pairs of languages without text in GlotCC: {counts}."
         yield "They are left out; where all pairs are such, frequency is instead."
     reasons = {analysis.FEW: "too few pairs", analysis.COLLINEAR: "collinear factors"}
+    reasons[analysis.CONSTANT] = "the same margin in all pairs"
     for remark, reason in reasons.items():
         if remark in by_remark:
             names = ", ".join(labels.models[model] for model in by_remark[remark]["model"])

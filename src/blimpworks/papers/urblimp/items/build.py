@@ -274,6 +274,8 @@ def apply_rule(rule: Rule, tree: Tree, language: Language, attested: Attested) -
         good, bad, reason = Draft(tree, slots), None, ""
         nodes = dict(match)
         try:
+            if tree.contracted:
+                raise Rejected("in a sentence with a token of several words")
             if any(patterns.holds(excluded, tree, match) for excluded in rule.without):
                 raise Rejected("excluded by the rule")
             for operation in rule.prepare:

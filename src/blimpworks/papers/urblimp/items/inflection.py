@@ -13,9 +13,9 @@ nothing.
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from blimpworks.linguistics import regular
 from blimpworks.papers.urblimp.items.patterns import TreeWord
@@ -44,22 +44,31 @@ def cell_of(text: str) -> dict[str, str]:
     return features
 
 
+def _check_cell(text: str) -> str:
+    cell_of(text)
+    return text
+
+
+CellName = Annotated[str, AfterValidator(_check_cell)]
+"""Name of a cell in a language's pack: its features."""
+
+
 class Paradigm(Strict):
     """Rules for the forms of a class of words."""
 
     upos: tuple[str, ...] = ()
     """Parts of speech of its words; empty for any."""
-    lemma: str = ".*"
+    lemma: regular.Checked = ".*"
     """Regular expression of its lemmas."""
-    stem: tuple[str, str] = ("$", "")
+    stem: regular.Replacement = ("$", "")
     """Regular expression and replacement that turn a lemma into the stem."""
-    cells: dict[str, tuple[str, ...]]
+    cells: dict[CellName, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
     inside: dict[str, str] = Field(default={})
     """Cells that have the forms of another cell if a word of the same complex follows."""
-    joints: tuple[tuple[str, str], ...] = ()
+    joints: tuple[regular.Replacement, ...] = ()
     """Regular expressions and replacements for the spelling at the ``+`` after the stem."""
-    irregular: dict[str, dict[str, tuple[str, ...]]] = Field(default={})
+    irregular: dict[str, dict[CellName, tuple[str, ...]]] = Field(default={})
     """Complete forms of cells, by lemma."""
     names: dict[str, str] = Field(default={})
     """Lemmas of the treebank that are replaced, and their replacements."""
@@ -67,16 +76,9 @@ class Paradigm(Strict):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        for cells in (self.cells, *self.irregular.values()):
-            for cell in cells:
-                cell_of(cell)
         for cell in chain.from_iterable(self.inside.items()):
             if cell not in self.cells:
                 raise ValueError(f"inside names {cell!r}, which is no cell of the paradigm")
-        for expression in (self.lemma, self.stem[0], *(first for first, _ in self.joints)):
-            regular.check(expression)
-        for expression, new in (self.stem, *self.joints):
-            regular.check(expression, new)
         return self
 
     @cached_property
@@ -119,15 +121,13 @@ class Government(Strict):
     """Lemmas of the following word."""
     paradigm: str | None = None
     """Paradigm of the following word, in place of its lemma."""
-    cells: tuple[str, ...]
+    cells: tuple[CellName, ...]
     """Features of the required cell: the first of these that any reading has."""
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
         if bool(self.before) == bool(self.paradigm):
             raise ValueError("expected before (lemmas) or paradigm, one of the two")
-        for cell in self.cells:
-            cell_of(cell)
         return self
 
 

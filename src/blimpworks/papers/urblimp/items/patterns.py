@@ -70,6 +70,8 @@ class Tree:
     file: str = ""
     sent_id: str = ""
     line: int = 0
+    contracted: bool = False
+    """Whether a token has several words (French *du*: *de* and *le*), which lack its spelling."""
 
     @cached_property
     def children(self) -> Mapping[int, Sequence[int]]:
@@ -129,15 +131,19 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
 
 def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
     """Yield treebanks' sentences in the tables' order, without multiword ranges and empty nodes."""
-    columns = ["sentence", "word", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"]
+    columns = ["sentence", "id", "word", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"]
     rows: dict[int, list[dict[str, object]]] = defaultdict(list)
+    contracted = set()
     for row in read_table(TOKENS, tokens, [*columns, "space_after"]).to_pylist():
         if row["word"] is not None:
             rows[row["sentence"]].append(row)
+        elif "-" in row["id"]:
+            contracted.add(row["sentence"])
     origins = read_table(SENTENCES, sentences)
     for origin in origins.select(["sentence", "treebank", "file", "sent_id", "line"]).to_pylist():
         number = origin.pop("sentence")
-        yield Tree(tuple(_words(rows[number], orthography)), **origin)
+        tree_words = tuple(_words(rows[number], orthography))
+        yield Tree(tree_words, **origin, contracted=number in contracted)
 
 
 def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:

@@ -10,7 +10,7 @@ A rule makes minimal pairs from a treebank's sentences that match a pattern (doc
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+from typing import Annotated, Literal, Self, get_args
 
 import pydantic
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, ValidationInfo
@@ -96,18 +96,6 @@ def _operation_tag(operation: object) -> str | None:
     return next((OPERATIONS[key].__name__ for key in keys if key in OPERATIONS), None)
 
 
-def _check_complete(operation: object) -> object:
-    """Raise ValueError for an operation that lacks keys; return it."""
-    keys = [key for key in operation if key in OPERATIONS] if isinstance(operation, dict) else []
-    if isinstance(operation, dict) and keys:
-        fields = OPERATIONS[keys[0]].model_fields.items()
-        needed = [name for name, field in fields if field.is_required()]
-        missing = [name for name in needed if name not in operation]
-        if missing:
-            raise ValueError(f"{keys[0]} lacks {', '.join(missing)}, expected {', '.join(needed)}")
-    return operation
-
-
 Step = Annotated[
     Annotated[Delete, Tag("Delete")]
     | Annotated[Inflect, Tag("Inflect")]
@@ -119,16 +107,8 @@ Step = Annotated[
         custom_error_type="operation",
         custom_error_message=f"expected an operation with one of the keys {', '.join(OPERATIONS)}",
     ),
-    BeforeValidator(_check_complete),
 ]
 """An operation as a rule file has it."""
-Listed = TypeVar("Listed", bound=tuple[Any, ...])
-
-
-def _not_empty(members: Listed) -> Listed:
-    if not members:
-        raise ValueError("expected a list of one or more")
-    return members
 
 
 def _read_pattern(text: object, info: ValidationInfo) -> object:
@@ -202,7 +182,7 @@ class Rule(Strict, arbitrary_types_allowed=True):
     """Further patterns that must not hold, for the variant corrected only."""
     prepare: tuple[Step, ...] = ()
     """Changes of both sentences, so that the grammatical one is not the treebank's."""
-    change: Annotated[tuple[Step, ...], AfterValidator(_not_empty)]
+    change: Annotated[tuple[Step, ...], Field(min_length=1)]
     """Changes of the ungrammatical sentence only."""
     context: tuple[Literal["previous", "next"], ...] = ()
     """Reject a changed word that the treebank has beside the same neighbours, because it may be
@@ -238,7 +218,7 @@ class ParadigmRules(Strict):
 
     about: str
     """Why the changed sentence is ungrammatical, in a sentence."""
-    rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_check_distinct)]
+    rules: Annotated[tuple[Rule, ...], Field(min_length=1), AfterValidator(_check_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
@@ -284,18 +264,11 @@ class Language(Strict):
     inflection: Inflection = Inflection()
     tables: dict[str, dict[str, str]] = Field(default={})
     """Forms and their replacements, by name of the table."""
-    lists: dict[str, str] = Field(default={})
+    lists: dict[str, regular.Checked] = Field(default={})
     """Regular expressions of words, by the names that patterns use."""
     attestation: Attestation = Attestation()
     faults: tuple[Fault, ...] = ()
     """Faults of sentences that the variant corrected leaves out."""
-
-    @pydantic.field_validator("lists")
-    @classmethod
-    def _regular(cls, lists: dict[str, str]) -> dict[str, str]:
-        for expression in lists.values():
-            regular.check(expression)
-        return lists
 
 
 def read_language(path: Path) -> Language:
