@@ -89,7 +89,7 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> source
         else:
             instead = "pin it on another machine"
             Transfer(pin.url, file, pin.bytes, pin.where, instead).run()
-        for checksum in filter(None, (pin.blob, pin.locked)):
+        for checksum in pin.checksums:
             if problem := checksum.problem(file):
                 origin = mirrored or shown(pin.url)
                 raise UserError(

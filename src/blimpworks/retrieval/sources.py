@@ -201,30 +201,22 @@ class Pin:
         return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
 
     @property
-    def locked(self) -> Checksum | None:
-        """SHA-256 that the lock file recorded of the file with this git blob id, or else address.
+    def checksums(self) -> tuple[Checksum, ...]:
+        """Checksums that must all agree; without any, the file's archive must be asked for one.
 
-        None without any. Raises UserError for a malformed lock file.
+        Without a pinned SHA-256 they are the git blob id, and a SHA-256 of the lock file. That is
+        found by the blob id, or else by the address. Raises UserError for a malformed lock file.
         """
-        if self.sha256 or not self.catalogue:
-            return None
+        if self.sha256:
+            return (Checksum(SHA256, self.sha256, self.bytes),)
+        blobs = (Checksum(GIT_BLOB, self.git_blob, self.bytes),) if self.git_blob else ()
         table = Path(self.catalogue)
-        for row in read_lock(LockedFile, table).values():
-            is_same = row.verified == str(self.blob) if self.blob else row.url == self.url
+        for row in read_lock(LockedFile, table).values() if self.catalogue else ():
+            is_same = row.verified == str(blobs[0]) if blobs else row.url == self.url
             if row.name == self.name and is_same:
                 origin = f"{lock_path(table).name} recorded when it was first retrieved"
-                return Checksum(SHA256, row.sha256, row.bytes, origin)
-        return None
-
-    @property
-    def needs_statement(self) -> bool:
-        """Whether its archive must be asked for a checksum."""
-        return not (self.sha256 or self.git_blob or self.locked)
-
-    @property
-    def blob(self) -> Checksum | None:
-        """Git blob id as a checksum, if any."""
-        return Checksum(GIT_BLOB, self.git_blob, self.bytes) if self.git_blob else None
+                return (*blobs, Checksum(SHA256, row.sha256, row.bytes, origin))
+        return blobs
 
     @property
     def mirror_path(self) -> str:
@@ -333,18 +325,14 @@ class Proof:
 
         Raises UserError for a damaged lock file, and when the archive states no checksum.
         """
-        if pin.sha256:
-            return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
-        table = Path(pin.catalogue)
-        git_blob = (pin.blob,) if pin.blob else ()
-        if locked := pin.locked:
-            return cls(pin, (*git_blob, locked))
-        if not git_blob and (statement := statement_of(pin.url)):
+        checksums = pin.checksums
+        if not checksums and (statement := statement_of(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
 
-            stated = (stated_checksum(statement, pin.where),)
-            return cls(pin, stated, table if pin.catalogue else None)
-        return cls(pin, git_blob, table if pin.catalogue else None)
+            checksums = (stated_checksum(statement, pin.where),)
+        elif any(checksum.algorithm == SHA256 for checksum in checksums):
+            return cls(pin, checksums)
+        return cls(pin, checksums, Path(pin.catalogue) if pin.catalogue else None)
 
     @property
     def bytes(self) -> int | None:

@@ -33,7 +33,7 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.files import below, whole_directory
 from blimpworks.records.job import REPOSITORY, relative_texts
 from blimpworks.records.reading import Record
-from blimpworks.retrieval.sources import Pin
+from blimpworks.retrieval.sources import SHA256, Pin
 from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
@@ -364,10 +364,8 @@ def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
     rows: dict[str, Pinned] = {}
     for row in pinned:
         table = catalogue.tables.get(row.name, campaign.catalogue.treebanks)
-        locked = Pin.of(row, table).locked
-        # Without a pinned SHA-256 it is the one recorded when the file was first downloaded.
-        if sha256 := row.sha256 or (locked and locked.digest):
-            rows[sha256] = row
+        checksums = Pin.of(row, table).checksums
+        rows |= {c.digest: row for c in checksums if c.algorithm == SHA256}
     paths = sorted(retrieved_files(jobs))
     sha256_by_path = {path: jobs.entries[jobs.key(path)]["sha256"] for path in paths}
     return {path: rows[sha256] for path, sha256 in sha256_by_path.items() if sha256 in rows}
