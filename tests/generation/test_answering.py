@@ -173,7 +173,7 @@ def test_answers_do_not_fit_items_that_were_made_since(raw, run, tmp_path):
     run(raw, {"eng": QUESTIONS[:3]})
     items = answers_kit.write_prompts(tmp_path / "eng.parquet", ["a new question"])
     shards = Shards(tmp_path / "run" / "manifest.json", tmp_path / "run" / "shards")
-    with pytest.raises(UserError, match=r"'a new question' of .* has no answer in the store"):
+    with pytest.raises(UserError, match=r"prompt 'a new question' of .*eng.parquet has no row in"):
         collect_answers(items, {}, shards, tmp_path / "out.parquet")
 
 

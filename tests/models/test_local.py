@@ -202,7 +202,7 @@ ADAPTER = "has an adapter of PEFT .*Name a directory with the adapter alone"
         (adapt, ADAPTER),
         (both(unconfigure, moved(WHOLE, "adapter_model.safetensors")), ADAPTER),
         (moved(WHOLE, "consolidated.safetensors"), r"has no \*\.safetensors; .*not consolidated"),
-        (pickle_weights, r"pickled weights, .*: blimpworks convert-weights .*NEW-DIRECTORY\.$"),
+        (pickle_weights, r"pickled weights, .*: blimpworks convert-weights .*NEW-DIRECTORY, and"),
         (wrote(WHOLE, "x" * 100), "its head does not fit into it; expected a safetensors file"),
         (configure(auto_map={"AutoModel": "evil.py"}), r"of its own \(auto_map\), which is never"),
         (configure(quantization_config=[1]), r"a quantisation is \[1\]; expected fields"),

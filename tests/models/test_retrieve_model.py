@@ -211,7 +211,7 @@ REFUSED = {
     ("lab/partly", "main", ""): "lacks model-2.safetensors, which its index names",
     ("lab/adapted", "main", ""): "lab/adapted has an adapter of PEFT (adapter_config.json)",
     ("lab/coded", "main", ""): "lab/coded: tokenizer_config.json names code of its own (auto_map)",
-    ("lab/pickled", "main", ""): "has no *.safetensors weights",
+    ("lab/pickled", "main", ""): "has no *.safetensors; expected a model's weights",
     ("not a name", "main", ""): "is no name of the hub",
     ("lab/good:q4.gguf", "main", ""): "has no file q4.gguf; correct it (OWNER/NAME:FILE.gguf)",
 }

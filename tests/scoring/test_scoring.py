@@ -217,7 +217,7 @@ def test_batch_size_and_gpu_are_part_of_a_transformers_key(trained, monkeypatch)
     ("changes", "message"),
     [
         ({"architecture": "abacus"}, "engine 'transformers' cannot run architecture 'abacus'"),
-        ({"dtype": "int4"}, "dtype is 'int4'; expected float32, bfloat16, float16"),
+        ({"dtype": "int4"}, "dtype is int4, but the engine transformers scores causal models"),
         ({"first_token": "cls"}, "first_token: string should match pattern"),
     ],
 )

@@ -195,7 +195,7 @@ def test_a_start_without_an_embedding_is_an_error(foreign):
     with edited_tokenizer(directory) as tokenizer:
         tokenizer.add_special_tokens(["<start>"])
     edit(directory / "tokenizer_config.json", bos_token="<start>")
-    with pytest.raises(UserError, match=r"'<start>', .* has the id 320, but .* has 320 rows"):
+    with pytest.raises(UserError, match=r"'<start>', .* has the id 320, but .* has 320 ids"):
         examine(directory)
 
 

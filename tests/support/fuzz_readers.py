@@ -537,7 +537,7 @@ READERS = [
             "index of weights",
             "model.safetensors.index.json",
             INDEX,
-            files_of_index,
+            lambda path: files_of_index(path, ("a", "b"), "m"),
             "models.checkpoint",
         ),
         (

@@ -188,7 +188,7 @@ def _score(
     )
     described, options = read_checkpoint(checkpoint), variant.options(settings)
     scores = align_scores(items, read_table(SCORES, table), table)
-    settled = choose_engine(variant.engine, described.architecture, described, options).settings
+    settled = choose_engine(variant.engine, described, options).settings
     # With the policy "likeliest", the engine's key has the start that was chosen.
     policy = settled["first_token"]
     if policy == "likeliest":

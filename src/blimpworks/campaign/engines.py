@@ -291,18 +291,21 @@ class Choice(NamedTuple):
     """Whether the engine runs code that the model brings."""
 
 
-def choose_engine(name: str, architecture: str, model: object, requested: object) -> Choice:
+def choose_engine(name: str, model: Any, requested: object) -> Choice:
     """Return the class and settings for scoring with the engine ``name``.
 
     ``model`` (a row of the catalogue) and ``requested`` (the campaign's settings) have attributes
-    ``dtype`` and ``first_token``. Raises UserError if the engine cannot run the architecture.
+    ``dtype`` and ``first_token``. Raises UserError if the engine cannot run the architecture, or
+    has no such setting as the model.
     """
-    scorer = find_scorer(name, architecture)
+    scorer = find_scorer(name, model.architecture)
     settings, unmet = {}, []
     for setting in ENGINE_SETTINGS:
         of_model, of_request = getattr(model, setting), getattr(requested, setting)
         settings[setting] = scorer.settle(setting, of_model, of_request)
-        if reason := obstacle(name, architecture, {setting: of_request}):
+        if reason := obstacle(name, model.architecture, {setting: settings[setting]}):
+            raise UserError(f"{reason}; correct it, or train or retrieve the model again.")
+        if reason := obstacle(name, model.architecture, {setting: of_request}):
             unmet.append(f"{reason}; it stays {of_model}")
     engine = find_engine(name)
     return Choice(scorer.address, settings, (*unmet,), engine.quantised, engine.own_code)
@@ -356,15 +359,13 @@ def can_generate(name: str, architecture: str) -> bool:
     return architecture == GENERATION_ARCHITECTURE and name in generators()
 
 
-def choose_generation_engine(
-    name: str, architecture: str, model: object, requested: object
-) -> Choice:
+def choose_generation_engine(name: str, model: Any, requested: object) -> Choice:
     """Return the class and settings for answering. Arguments and errors as ``choose_engine``."""
-    if not can_generate(name, architecture):
+    if not can_generate(name, model.architecture):
         raise UserError(
-            f"engine {name!r} with architecture {architecture!r} cannot answer prompts; expected "
-            f"architecture {GENERATION_ARCHITECTURE!r} with one of: "
+            f"engine {name!r} with architecture {model.architecture!r} cannot answer prompts; "
+            f"expected architecture {GENERATION_ARCHITECTURE!r} with one of: "
             f"{', '.join(sorted(generators()))}."
         )
-    choice = choose_engine(name, architecture, model, requested)
+    choice = choose_engine(name, model, requested)
     return choice._replace(address=generators()[name])

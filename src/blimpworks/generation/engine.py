@@ -10,6 +10,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -25,7 +26,7 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.records.digest import number_digest
 from blimpworks.scoring.engine import Failure, build_engine
 from blimpworks.scoring.progress import UNWATCHED, Watch
-from blimpworks.scoring.run import Rows, Shards, broken, fill_store
+from blimpworks.scoring.run import Rows, Shards, fill_store
 from blimpworks.scoring.shards import OK, Manifest, ShardStore
 from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
@@ -86,15 +87,9 @@ def load_generation_engine(
     checkpoint: Path, name: str, options: GenerationJobOptions, trusted: Collection[str] = ()
 ) -> GenerationEngine:
     """Load the engine ``name`` with a checkpoint. Raises UserError for one that cannot answer."""
-    scoring = ScoringOptions(dtype=options.dtype)
-    engine: GenerationEngine = build_engine(
-        checkpoint,
-        lambda described: choose_generation_engine(
-            name, described.architecture, described, scoring
-        ),
-        options,
-        trusted,
-    )
+    requested = ScoringOptions(dtype=options.dtype)
+    choose = partial(choose_generation_engine, name, requested=requested)
+    engine: GenerationEngine = build_engine(checkpoint, choose, options, trusted)
     return engine
 
 
@@ -243,11 +238,7 @@ def collect_answers(items: Path, systems: Systems, shards: Shards, output: Path)
         write_table(table, ANSWERS, output)
         return table
     requests = requests_of(items, systems, system=bool(shards.described.system))
-    positions = shards.positions(ResponseStore, requests)
-    if positions.null_count:
-        prompt = requests[pc.is_null(positions).to_pylist().index(True)].prompt
-        raise broken(f"prompt {prompt!r} of {items} has no answer in the store", shards.manifest)
-    taken = shards.rows.take(positions)
+    taken = shards.take(items, ResponseStore, requests)
     columns = {name: taken[name] for name in ("status", "text", "finish", "tokens", "opened")}
     table = pa.table({"item_id": ids["item_id"]} | columns)
     write_table(table, ANSWERS, output)

@@ -6,7 +6,6 @@ Both ignore the penalties of ``generation_config.json``.
 import json
 import logging
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -21,18 +20,8 @@ from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import GenerationEngine, Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.fitting import device_name, single_thread
+from blimpworks.scoring import hub_loading
 from blimpworks.scoring.engine import Failure, loading
-from blimpworks.scoring.hub_loading import (
-    check_names,
-    find_dtype,
-    fits_in_float32,
-    in_float32,
-    load_model,
-    positions,
-    read_settings,
-    tensors_of,
-    versions,
-)
 from blimpworks.scoring.hub_model import halving
 from blimpworks.scoring.vllm_engine import Loaded, Served
 from blimpworks.scoring.vllm_server import MODEL, Setup, make_setup
@@ -68,13 +57,13 @@ class TransformersGenerator(GenerationEngine):
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
     ) -> None:
-        """Load the tokenizer. Raises UserError for an unknown dtype or an unusable template."""
+        """Load the tokenizer. Raises UserError for an unusable template."""
         self._directory, self._batch = checkpoint.parent, options.batch
-        self._dtype = find_dtype(checkpoint, described.dtype)
+        self._dtype = hub_loading.DTYPES[described.dtype]
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._workers = Workers(self._device)
-        settings = read_settings(self._directory).get_text_config()
-        self._context = positions(settings)
+        settings = hub_loading.read_settings(self._directory).get_text_config()
+        self._context = hub_loading.positions(settings)
         self._vocabulary: int = settings.vocab_size
         self.conversation = Conversation(
             self._directory, options.chat, self._context, self._vocabulary
@@ -85,7 +74,8 @@ class TransformersGenerator(GenerationEngine):
         )
         # The sizes of batches decide padding, and so the last digits of logits.
         software = (
-            f"{versions()} {device_name(self._device)} batch {options.batch} shard {options.shard}"
+            f"{hub_loading.versions()} {device_name(self._device)} batch {options.batch} "
+            f"shard {options.shard}"
         )
         entries = ("blimpworks.generation.engines:TransformersGenerator",)
         self.key = generation_key(
@@ -94,7 +84,7 @@ class TransformersGenerator(GenerationEngine):
 
     @cached_property
     def _model(self) -> PreTrainedModel:
-        model, _ = load_model(self._directory, "causal", self._dtype, self._device)
+        model, _ = hub_loading.load_model(self._directory, "causal", self._dtype, self._device)
         if not hasattr(model, "generate"):
             raise UserError(
                 f"{self._directory}: {type(model).__name__}, which is code of the model's own, has "
@@ -155,9 +145,8 @@ class TransformersGenerator(GenerationEngine):
             ids = torch.tensor([[*row, *tail]], device=self._device)
             return cast(torch.Tensor, self._model(input_ids=ids).logits[0, :width].float())
 
-        tensors = tensors_of([*self._model.modules()])
-        full = in_float32(tensors) if fits_in_float32(tensors) else nullcontext()
-        with loading(self._directory), full, single_thread():
+        tensors = hub_loading.tensors_of([*self._model.modules()])
+        with loading(self._directory), hub_loading.in_float32(tensors), single_thread():
             exact = self._model.dtype == torch.float32
             ahead = (head(*second_row[:width]) - head(*second_row[width:][:width])).abs().max()
             alone = logits(drawn[2, :width], row)
@@ -270,7 +259,7 @@ class VllmGenerator(GenerationEngine):
         """Load the tokenizer. Raises UserError without vLLM, weights or a usable template."""
         directory = checkpoint.parent
         setup = make_generation_setup(directory, described.dtype, options)
-        check_names(directory)
+        hub_loading.check_names(directory)
         self.conversation = Conversation(directory, options.chat, setup.longest, setup.vocabulary)
         self.key = generation_key(
             setup.name(), checkpoint, described, self.conversation, options, ENTRIES

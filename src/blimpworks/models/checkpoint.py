@@ -118,20 +118,20 @@ def gigabytes(files: Iterable[Path]) -> float:
     return sum(path.stat().st_size for path in files) / 1e9
 
 
-def files_of_index(path: Path) -> set[str]:
-    """Return the weight files that an index names. Raises UserError for a broken index."""
+def files_of_index(path: Path, present: Collection[str], where: str) -> set[str]:
+    """Return the weight files that an index names.
+
+    Raises UserError for a broken index, and for a file that is not ``present`` in the model called
+    ``where``.
+    """
     with reading(path, "an index of weights (weight_map)", "Download the model again."):
-        return {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
-
-
-def check_shards(index: Path, names: Collection[str], where: str) -> None:
-    """Raise UserError if an index names a file that is not among ``names``, a model's files."""
-    lacking = files_of_index(index) - {*names}
-    if lacking:
+        names = {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
+    if lacking := names - {*present}:
         raise UserError(
-            f"{where} lacks {min(lacking)}, which its index names ({index.name}); add the file, "
+            f"{where} lacks {min(lacking)}, which its index names ({path.name}); add the file, "
             "or download the model again."
         )
+    return names
 
 
 def refuse_adapter(names: Iterable[str], where: str) -> None:
@@ -159,8 +159,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     }
     weights = {name for name, path in by_name.items() if is_weights(path)}
     if INDEX in by_name:
-        check_shards(by_name[INDEX], weights, where)
-        indexed = files_of_index(by_name[INDEX])
+        indexed = files_of_index(by_name[INDEX], weights, where)
         weights = {WHOLE} if WHOLE in weights else indexed
         # vLLM loads the files that an index names, so an index of other files is left out.
         weights |= {INDEX} if indexed == weights else set()
@@ -176,22 +175,30 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
     return [path for name, path in by_name.items() if ".safetensors" not in name or name in weights]
 
 
+def no_weights(files: Iterable[Path], where: str, folder: Path, hf_id: str = "") -> UserError:
+    """Return the error for a model without safetensors, and the way to convert pickled weights.
+
+    ``files`` are all of the model, which the message calls ``where``. The model lies in ``folder``,
+    or can be downloaded there from the hub's repository ``hf_id``.
+    """
+    fault = "no *.safetensors"
+    if pickled := min((path.name for path in files if path.suffix in PICKLED), default=None):
+        fault = f"pickled weights, which are refused because reading them can run code ({pickled})"
+    download = f"hf download {hf_id} --local-dir {folder}, then " if hf_id else ""
+    return UserError(
+        f"{where} has {fault}; expected a model's weights ({WHOLE} or its shards, not {REPEATED}). "
+        f"Name another model or revision, or convert pickled weights: {download}blimpworks "
+        f"convert-weights {folder} NEW-DIRECTORY, and name that directory."
+    )
+
+
 def weight_files(folder: Path) -> list[Path]:
     """Return a model's safetensors files. Raises UserError for pickled or missing weights."""
     present = [path for path in folder.iterdir() if path.is_file()]
     files = [path for path in model_files(present, str(folder)) if is_weights(path)]
-    if files:
-        return files
-    pickled = next((path for path in sorted(present) if path.suffix in PICKLED), None)
-    if pickled is not None:
-        raise UserError(
-            f"{pickled} has pickled weights, which are refused because reading them can run code; "
-            f"convert them: blimpworks convert-weights {folder} NEW-DIRECTORY."
-        )
-    raise UserError(
-        f"{folder} has no *.safetensors; expected a model's weights ({WHOLE} or its shards, not "
-        f"{REPEATED}). Name another directory."
-    )
+    if not files:
+        raise no_weights(present, str(folder), folder)
+    return files
 
 
 def count_numbers(files: Iterable[Path]) -> Counter[str]:

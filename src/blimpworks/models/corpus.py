@@ -345,8 +345,10 @@ def build_corpus(
         if treebank_text:
             originals = texts.treebank_sentences(tokens)
             # A token with a space inside counts as several words, as when a corpus is read.
-            syntactic = lang in options.segmented
-            divided = texts.treebank_words(tokens, syntactic=syntactic) if tokenised else originals
+            divided = originals
+            if tokenised:
+                syntactic = lang in options.segmented
+                divided = texts.treebank_sentences(tokens, spaced=True, syntactic=syntactic)
             candidates += [(originals[number], text) for number, text in divided.items()]
 
     marked = []

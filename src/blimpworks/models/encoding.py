@@ -92,7 +92,10 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     train_bpe(learner, sentences, vocabulary - len(BERT), [])
     # BPE marks the start of a word (▁the, ing), WordPiece its continuation (the, ##ing).
     learnt = learner.get_vocab()
-    tokens = [_wordpiece(token) for token in sorted(learnt, key=learnt.__getitem__)]
+    tokens = [
+        token.removeprefix(SPACE) if token.startswith(SPACE) else f"##{token}"
+        for token in sorted(learnt, key=learnt.__getitem__)
+    ]
     letters = sorted(token for token in learnt if len(token) == 1 and token != SPACE)
     pieces = dict.fromkeys([*BERT.values(), *filter(None, tokens), *letters])
     pieces |= dict.fromkeys(f"##{letter}" for letter in letters)
@@ -106,10 +109,6 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
     ends = [(token, ids[token]) for token in (first, last)]
     tokenizer.post_processor = processors.TemplateProcessing(f"{first} $A {last}", None, ends)
     return tokenizer
-
-
-def _wordpiece(token: str) -> str:
-    return token.removeprefix(SPACE) if token.startswith(SPACE) else f"##{token}"
 
 
 def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:

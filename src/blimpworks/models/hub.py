@@ -24,17 +24,7 @@ from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
 from blimpworks.campaign.table_files import is_commit, locked_models
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.models import checkpoint
-from blimpworks.models.facts import (
-    ALL_FROM_FILES,
-    BYTES,
-    FORMATS,
-    ModelFacts,
-    UserChoice,
-    described_facts,
-    facts_of,
-    format_of,
-)
+from blimpworks.models import checkpoint, facts
 from blimpworks.retrieval.download import limit_waits, slot
 from blimpworks.retrieval.sources import disk_errors
 
@@ -279,12 +269,8 @@ def complete_files(snapshot: Path, model: HubAddress) -> list[Path]:
     checkpoint.refuse_adapter((path.name for path in snapshot.iterdir()), model.hf_id)
     files = checkpoint.model_files((path for path in snapshot.iterdir() if path.is_file()), where)
     if not any(map(checkpoint.is_weights, files)):
-        raise UserError(
-            f"{model.hf_id} at commit {snapshot.name[:12]} has no *.safetensors weights, and "
-            "pickled ones are refused because loading them can run code; choose a revision "
-            "that has them, or download and convert it: blimpworks convert-weights DIRECTORY "
-            "NEW-DIRECTORY, and name the new directory in place of the hub's name."
-        )
+        folder = Path(Path(model.hf_id).name)
+        raise checkpoint.no_weights(snapshot.iterdir(), where, folder, model.hf_id)
     return files
 
 
@@ -325,9 +311,9 @@ head is the JSON text at the start of a safetensors file, with the shape of each
 def hub_facts(
     hf_id: str,
     revision: str,
-    choice: UserChoice = ALL_FROM_FILES,
+    choice: facts.UserChoice = facts.ALL_FROM_FILES,
     shared: Path | None = None,
-) -> tuple[ModelFacts, str, bool]:
+) -> tuple[facts.ModelFacts, str, bool]:
     """Return the facts of a hub model at a revision, its commit, and whether it is gated.
 
     Only small files and the heads of weights are downloaded. Offline the facts come from a complete
@@ -345,7 +331,7 @@ def hub_facts(
         commit = info.sha or revision
         if model.file:
             (file,) = complete_files(snapshot_of(model, commit), model)
-            return facts_of(file, choice), commit, bool(info.gated)
+            return facts.facts_of(file, choice), commit, bool(info.gated)
         _check_weights(size_of_file, hf_id)
         small = [pattern for pattern in checkpoint.TRANSFORMERS_FILES if pattern != WEIGHTS]
         patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
@@ -360,22 +346,22 @@ def hub_facts(
     size = sum(size_of_file[name] for name in weights)
     counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
     counts = counts or _estimate_counts(size, folder)
-    facts = described_facts(folder, counts, hf_id, size / 1e9, choice)
-    return facts, commit, bool(info.gated)
+    model_facts = facts.described_facts(folder, counts, hf_id, size / 1e9, choice)
+    return model_facts, commit, bool(info.gated)
 
 
 def _cached_facts(
-    model: HubAddress, choice: UserChoice, shared: Path | None
-) -> tuple[ModelFacts, str, bool]:
+    model: HubAddress, choice: facts.UserChoice, shared: Path | None
+) -> tuple[facts.ModelFacts, str, bool]:
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
         folder = folder or snapshot_of(model, model.revision)
     if model.file:
         (file,) = complete_files(folder, model)
-        return facts_of(file, choice), folder.name, False
+        return facts.facts_of(file, choice), folder.name, False
     weights = [path for path in complete_files(folder, model) if checkpoint.is_weights(path)]
     counts, size = checkpoint.count_numbers(weights), checkpoint.gigabytes(weights)
-    return described_facts(folder, counts, model.hf_id, size, choice), folder.name, False
+    return facts.described_facts(folder, counts, model.hf_id, size, choice), folder.name, False
 
 
 def _check_weights(files: Iterable[str], hf_id: str) -> None:
@@ -384,24 +370,13 @@ def _check_weights(files: Iterable[str], hf_id: str) -> None:
     checkpoint.refuse_adapter(top_level, hf_id)
     if any(fnmatch(name, WEIGHTS) and not fnmatch(name, checkpoint.REPEATED) for name in top_level):
         return
-    pickled = next((name for name in top_level if name.endswith(checkpoint.PICKLED)), None)
     if gguf_files := [name for name in files if name.endswith(".gguf")]:
         raise UserError(
             f"model {hf_id!r} has GGUF files in place of *.safetensors; name one of them, such as "
             f"{hf_id}:{gguf_files[0]}."
         )
-    if pickled is None:
-        raise UserError(
-            f"model {hf_id!r} has no *.safetensors; expected a model's weights. Name another "
-            "model, or a revision that has them."
-        )
-    folder = hf_id.rpartition("/")[2]
-    raise UserError(
-        f"model {hf_id!r} has pickled weights alone ({pickled}), which are refused because reading "
-        f"them can run code; name a revision with safetensors, or convert them: hf download "
-        f"{hf_id} --local-dir {folder}, then blimpworks convert-weights {folder} NEW-DIRECTORY, "
-        "and name that directory."
-    )
+    folder = Path(Path(hf_id).name)
+    raise checkpoint.no_weights(map(Path, top_level), f"model {hf_id!r}", folder, hf_id)
 
 
 def _announced_counts(info: ModelInfo, size: int) -> Counter[str]:
@@ -431,6 +406,6 @@ def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
 def _estimate_counts(size: int, folder: Path) -> Counter[str]:
     """Estimate the count of numbers from the size of the weights and the configured format."""
     config = checkpoint.read_json(folder / "config.json", "a model's configuration")
-    dtype = format_of({}, config)
-    safetensors_name = next(name for name, long in FORMATS.items() if long == dtype)
-    return Counter({safetensors_name: size // BYTES[dtype]})
+    dtype = facts.format_of({}, config)
+    safetensors_name = next(name for name, long in facts.FORMATS.items() if long == dtype)
+    return Counter({safetensors_name: size // facts.BYTES[dtype]})

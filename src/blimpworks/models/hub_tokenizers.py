@@ -10,14 +10,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import transformers
 from tokenizers import Tokenizer
-from transformers import (
-    CONFIG_MAPPING,
-    AutoTokenizer,
-    PreTrainedConfig,
-    PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
-)
 
 from blimpworks.errors import UserError
 
@@ -81,7 +75,7 @@ def differing_components(tokenizer: Tokenizer, original: Tokenizer) -> list[str]
 class LoadedTokenizer(NamedTuple):
     """A tokenizer, and the files that its ids come from."""
 
-    tokenizer: PreTrainedTokenizerBase
+    tokenizer: transformers.PreTrainedTokenizerBase
     source: str
     """Sentence about the file that the ids come from."""
     variant: str = ""
@@ -99,10 +93,10 @@ def _load(folder: Path) -> Any:
     config, path = None, folder / "config.json"
     if path.exists():
         name = json.loads(path.read_text(encoding="utf-8")).get("model_type")
-        if name and name not in CONFIG_MAPPING:
+        if name and name not in transformers.CONFIG_MAPPING:
             # What transformers would read itself, with a warning that the type differs.
-            config = PreTrainedConfig.from_json_file(path)
-    return AutoTokenizer.from_pretrained(
+            config = transformers.PreTrainedConfig.from_json_file(path)
+    return transformers.AutoTokenizer.from_pretrained(
         folder, config=config, local_files_only=True, trust_remote_code=False
     )
 
@@ -146,7 +140,7 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
         lost = [f"everything ({' '.join(str(error).split())[:80]})"]
     note = f"ids are those of {FILE}"
     if lost:
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(
+        tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
         note += f", loaded itself, because transformers changes its {', '.join(lost)}"
@@ -170,7 +164,7 @@ def _load_with_ids(folder: Path) -> LoadedTokenizer:
     return LoadedTokenizer(tokenizer, note, f" {FILE}" if lost else "")
 
 
-def _require_vocabulary(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+def _require_vocabulary(tokenizer: transformers.PreTrainedTokenizerBase, folder: Path) -> None:
     """Raise UserError for special tokens alone, which transformers makes without any file."""
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     ordinary = tokenizer.get_vocab().keys() - added
@@ -182,7 +176,7 @@ def _require_vocabulary(tokenizer: PreTrainedTokenizerBase, folder: Path) -> Non
         )
 
 
-def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:
+def _checked_by_sentencepiece(tokenizer: transformers.PreTrainedTokenizerBase, folder: Path) -> str:
     """Compare a fast tokenizer's pieces with its sentencepiece model's; return the finding."""
     path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
     if path is None or not tokenizer.is_fast:

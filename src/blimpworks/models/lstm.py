@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy
@@ -24,7 +23,7 @@ from blimpworks.models import corpus as corpora
 from blimpworks.models import fitting
 from blimpworks.models.text import split_at_spaces, split_words
 from blimpworks.strict import Strict
-from blimpworks.tables import PERPLEXITIES, write_table
+from blimpworks.tables import PERPLEXITIES, write_rows
 
 log = logging.getLogger(__name__)
 
@@ -340,5 +339,5 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
         "loss": loss,
         "perplexity": float(np.exp(loss)),
     }
-    write_table(pa.table({column: [value] for column, value in row.items()}), PERPLEXITIES, output)
+    write_rows([row], PERPLEXITIES, output)
     return row

@@ -49,8 +49,7 @@ def _pickled_files(folder: Path) -> list[Path]:
     }
     chosen, index = {*present}, folder / INDEX
     if index.exists():
-        checkpoint.check_shards(index, present, str(folder))
-        chosen = checkpoint.files_of_index(index)
+        chosen = checkpoint.files_of_index(index, present, str(folder))
     chosen = {WHOLE} if WHOLE in present else chosen
     return [present[name] for name in sorted(chosen)]
 

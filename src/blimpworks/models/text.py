@@ -161,29 +161,23 @@ def _sentence_text(rows: Iterable[TreebankLine]) -> str:
     return clean("".join(pieces))
 
 
-def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[TreebankLine]]]:
-    """Yield the number and the rows of each sentence of a table of tokens."""
-    table = read_table(TOKENS, tokens, [*TreebankLine._fields])
-    columns = (table[name].to_pylist() for name in TreebankLine._fields)
-    return groupby(map(TreebankLine._make, zip(*columns, strict=True)), attrgetter("sentence"))
-
-
-def treebank_sentences(tokens: Path) -> dict[int, str]:
-    """Return the text of each sentence of a table of tokens, keyed by number. Raises UserError."""
-    return {number: _sentence_text(rows) for number, rows in _treebank_rows(tokens)}
-
-
-def treebank_words(tokens: Path, *, syntactic: bool) -> dict[int, str]:
-    """Return the words of each sentence of a table of tokens, joined by spaces, keyed by number.
+def treebank_sentences(
+    tokens: Path, *, spaced: bool = False, syntactic: bool = False
+) -> dict[int, str]:
+    """Return the text of each sentence of a table of tokens, keyed by number.
 
     Multiword tokens replace their words, or with ``syntactic`` the words replace them. Empty nodes
-    are left out. Raises UserError if the table is missing or of another schema.
+    are left out. With ``spaced`` there is a space after each word. Raises UserError if the table is
+    missing or of another schema.
     """
+    table = read_table(TOKENS, tokens, [*TreebankLine._fields])
+    columns = (table[name].to_pylist() for name in TreebankLine._fields)
+    lines = map(TreebankLine._make, zip(*columns, strict=True))
     sentences = {}
-    for number, rows in _treebank_rows(tokens):
-        spaced = (row._replace(space_after=True) for row in rows)
-        kept = (row for row in spaced if not syntactic or row.word is not None)
-        sentences[number] = _sentence_text(kept)
+    for number, rows in groupby(lines, attrgetter("sentence")):
+        kept = (row for row in rows if not syntactic or row.word is not None)
+        spelled = (row._replace(space_after=spaced or row.space_after) for row in kept)
+        sentences[number] = _sentence_text(spelled)
     return sentences
 
 

@@ -305,14 +305,14 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 
 
 EQUAL: dict[str, str] = {
-    "0d569bf3c3d9e57c": "301aa942822323ee",  # kenlm ngram
-    "778afa0b13f81bb1": "0e2ba6cd296f855a",  # lstm lstm
-    "cc0707d207772fa6": "e8532865d0f0cd72",  # transformers causal
-    "9af89a7b75c0ca9d": "937def9329af31bc",  # transformers encoder-decoder
-    "ebf9e98b322fbae8": "99c66cf510640024",  # transformers masked
-    "a1d7daeab13fa850": "cf22ff34dc257724",  # vllm causal
-    "0df0a14f0d44c015": "1657f03a30de3586",  # transformers, answers
-    "ce80627e8f16495e": "26cd7f834c988002",  # vllm, answers
+    "2996109aca4bc63a": "301aa942822323ee",  # kenlm ngram
+    "5b9b9067c57b6dc2": "0e2ba6cd296f855a",  # lstm lstm
+    "9b49ea25d943c20c": "e8532865d0f0cd72",  # transformers causal
+    "e95835d29bc9f51b": "937def9329af31bc",  # transformers encoder-decoder
+    "600633232fdbb78f": "99c66cf510640024",  # transformers masked
+    "ad7d0f4eca9c5fb2": "cf22ff34dc257724",  # vllm causal
+    "169df4d96692d56b": "1657f03a30de3586",  # transformers, answers
+    "e47adad1a183cdec": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.
 

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +63,13 @@ class Selection:
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
         self._origins = table["origin"].tolist()
-        self._masks: dict[tuple[str, Any], NDArray[np.bool_]] = {}
+        self._mask_of = cache(lambda column, value: table[column].isin([value]).to_numpy(bool))
 
     def _mask(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
         mask = np.ones(len(self.table), dtype=bool)
         for column in where.keys() & {*self.table.columns}:
             values = where[column] if isinstance(where[column], list) else [where[column]]
-            for value in values:
-                if (column, value) not in self._masks:
-                    self._masks[column, value] = self.table[column].isin([value]).to_numpy(bool)
-            mask &= np.logical_or.reduce([self._masks[column, value] for value in values])
+            mask &= np.logical_or.reduce([self._mask_of(column, value) for value in values])
         return mask
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -169,13 +166,6 @@ def _status_of_text(row: PublishedRow, released: str) -> str:
     return row.fault or (EXACT if same else DEVIATES)
 
 
-def _input_error(cell: Mapping[str, Any], paper: Paper) -> float:
-    """Return the most by which rounding of printed numbers can have moved a cell's value."""
-    formula = formula_of(cell["formula"])
-    inputs = None if formula.takes_as_printed else paper.tables.get(cell["source"])
-    return 0.0 if inputs is None else slack(formula, inputs.select(json.loads(cell["filter"])))
-
-
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
     """Return the status of a printed number, which ``cell`` recomputes; None if no cell does.
 
@@ -190,7 +180,10 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     value, input_error = cell["value"], 0.0
     agrees = agreement(value, row)
     if agrees != EXACT:
-        input_error = _input_error(cell, paper)
+        formula, inputs = formula_of(cell["formula"]), paper.tables.get(cell["source"])
+        if inputs is not None and not formula.takes_as_printed:
+            # The most by which rounding of printed numbers can have moved the value.
+            input_error = slack(formula, inputs.select(json.loads(cell["filter"])))
         agrees = agreement(value, row, input_error)
     if row.fault:
         is_noted = not math.isnan(value) and _is_corrected(row, value, input_error)
@@ -357,16 +350,12 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     return "; ".join(reasons)
 
 
-def _first_cells(files: Mapping[str, Path]) -> dict[NumberKey, dict[str, Any]]:
-    cells: dict[NumberKey, dict[str, Any]] = {}
-    for cell_key, cell in _cells_of(files):
-        cells.setdefault(cell_key, cell)
-    return cells
-
-
 def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
     """Yield a row of ``MEASURED_COLUMNS`` for each printed number or text, in the files' order."""
-    measured, published = _first_cells(files.cells), _first_cells(files.published)
+    # Of several cells that stand for a printed number, the first counts.
+    measured, published = (
+        dict(reversed([*_cells_of(cells)])) for cells in (files.cells, files.published)
+    )
     legible: set[str] = set()
     if files.accuracies is not None and files.accuracies.exists():
         langs = read_table(ACCURACIES, files.accuracies, ["lang"])["lang"]

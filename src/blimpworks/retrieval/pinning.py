@@ -89,8 +89,7 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> source
         else:
             instead = "pin it on another machine"
             Transfer(pin.url, file, pin.bytes, pin.where, instead).run()
-        recorded = sources.checksum_of(pin.locked, catalogue) if pin.locked else None
-        for checksum in filter(None, (pin.blob, recorded)):
+        for checksum in pin.checksums:
             if problem := checksum.problem(file):
                 origin = mirrored or shown(pin.url)
                 raise UserError(

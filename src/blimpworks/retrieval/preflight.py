@@ -80,7 +80,7 @@ def _download_obstacles(
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
         mirrored = [pin for pin in pins if pin not in absent]
-        unstated = [pin for pin in mirrored if pin.needs_statement] if variable else []
+        unstated = [pin for pin in mirrored if not pin.checksums] if variable else []
     except UserError as error:
         yield str(error).rstrip(".")
         return

@@ -94,17 +94,6 @@ class LockedFile(LockedRow):
     bytes: Annotated[int, Field(ge=0)]
 
 
-def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedFile | None:
-    """Find a file's row in the lock file by the ``verified`` checksum, or else by address.
-
-    Raises UserError for a malformed lock file.
-    """
-    for row in read_lock(LockedFile, table).values():
-        if row.name == name and (row.verified == verified if verified else row.url == url):
-            return row
-    return None
-
-
 def record_file(row: LockedFile, table: Path) -> None:
     """Record a retrieved file in the lock file; warn when that cannot be written.
 
@@ -124,12 +113,6 @@ def record_file(row: LockedFile, table: Path) -> None:
             f"received with {row.sha256}, both with {row.verified}; one of them is not the file. "
             "Find out which before you remove the row."
         )
-
-
-def checksum_of(row: LockedFile, table: Path) -> Checksum:
-    """Return the recorded checksum of a retrieved file."""
-    origin = f"{lock_path(table).name} recorded when it was first retrieved"
-    return Checksum(SHA256, row.sha256, row.bytes, origin)
 
 
 REPLACEMENT_COLUMNS = ("address", "instead")
@@ -218,22 +201,22 @@ class Pin:
         return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
 
     @property
-    def locked(self) -> LockedFile | None:
-        """Lock file's row on the first retrieval, if any. Raises UserError for a malformed one."""
-        if self.sha256 or not self.catalogue:
-            return None
-        git_blob = str(self.blob) if self.blob else ""
-        return locked_file(Path(self.catalogue), self.name, self.url, git_blob)
+    def checksums(self) -> tuple[Checksum, ...]:
+        """Checksums that must all agree; without any, the file's archive must be asked for one.
 
-    @property
-    def needs_statement(self) -> bool:
-        """Whether its archive must be asked for a checksum."""
-        return not (self.sha256 or self.git_blob or self.locked)
-
-    @property
-    def blob(self) -> Checksum | None:
-        """Git blob id as a checksum, if any."""
-        return Checksum(GIT_BLOB, self.git_blob, self.bytes) if self.git_blob else None
+        Without a pinned SHA-256 they are the git blob id, and a SHA-256 of the lock file. That is
+        found by the blob id, or else by the address. Raises UserError for a malformed lock file.
+        """
+        if self.sha256:
+            return (Checksum(SHA256, self.sha256, self.bytes),)
+        blobs = (Checksum(GIT_BLOB, self.git_blob, self.bytes),) if self.git_blob else ()
+        table = Path(self.catalogue)
+        for row in read_lock(LockedFile, table).values() if self.catalogue else ():
+            is_same = row.verified == str(blobs[0]) if blobs else row.url == self.url
+            if row.name == self.name and is_same:
+                origin = f"{lock_path(table).name} recorded when it was first retrieved"
+                return (*blobs, Checksum(SHA256, row.sha256, row.bytes, origin))
+        return blobs
 
     @property
     def mirror_path(self) -> str:
@@ -308,10 +291,7 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
     remedy = "replace it or remove it from the mirror."
     with disk_errors(output), atomic(output) as temporary:
         try:
-            with (
-                open_mirrored(pin, mirrored) as source,
-                temporary.open("wb") as handle,
-            ):
+            with open_mirrored(pin, mirrored) as source, temporary.open("wb") as handle:
                 # Stop after the expected bytes: a larger file is another one.
                 while proof.bytes is None or handle.tell() <= proof.bytes:
                     if not (piece := source.read(PIECE)):
@@ -345,18 +325,14 @@ class Proof:
 
         Raises UserError for a damaged lock file, and when the archive states no checksum.
         """
-        if pin.sha256:
-            return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
-        table = Path(pin.catalogue)
-        git_blob = (pin.blob,) if pin.blob else ()
-        if row := pin.locked:
-            return cls(pin, (*git_blob, checksum_of(row, table)))
-        if not git_blob and (statement := statement_of(pin.url)):
+        checksums = pin.checksums
+        if not checksums and (statement := statement_of(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
 
-            stated = (stated_checksum(statement, pin.where),)
-            return cls(pin, stated, table if pin.catalogue else None)
-        return cls(pin, git_blob, table if pin.catalogue else None)
+            checksums = (stated_checksum(statement, pin.where),)
+        elif any(checksum.algorithm == SHA256 for checksum in checksums):
+            return cls(pin, checksums)
+        return cls(pin, checksums, Path(pin.catalogue) if pin.catalogue else None)
 
     @property
     def bytes(self) -> int | None:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -168,12 +169,8 @@ def load_engine(
     checkpoint: Path, name: str, options: ScoringOptions, trusted: Collection[str] = ()
 ) -> Engine:
     """Load the engine ``name`` for a checkpoint.json, as ``build_engine`` does."""
-    engine: Engine = build_engine(
-        checkpoint,
-        lambda model: choose_engine(name, model.architecture, model, options),
-        options,
-        trusted,
-    )
+    choose = partial(choose_engine, name, requested=options)
+    engine: Engine = build_engine(checkpoint, choose, options, trusted)
     return engine
 
 

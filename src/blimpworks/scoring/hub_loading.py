@@ -224,20 +224,16 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
     return [*{id(tensor): tensor for tensor in all_tensors}.values()]
 
 
-def fits_in_float32(tensors: Sequence[torch.Tensor]) -> bool:
-    """Return whether the memory has room for a model's half precision tensors in float32."""
-    more = sum(tensor.numel() * 2 for tensor in tensors if tensor.dtype in HALVES)
-    device = tensors[0].device
-    if device.type == "cuda":
-        return bool(1.2 * more < torch.cuda.mem_get_info(device)[0])
-    # Jobs on a cluster request little more memory than the weights take.
-    return bool(more < min(2**31, psutil.virtual_memory().available / 2))
-
-
 @contextmanager
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
-    """Convert a model's half precision tensors to float32 while a block runs."""
+    """Convert half precision tensors to float32 while a block runs, if the memory has room."""
     halves = [(tensor, tensor.dtype) for tensor in tensors if tensor.dtype in HALVES]
+    # Jobs on a cluster request little more memory than the weights take.
+    room = min(2**31, psutil.virtual_memory().available / 2)
+    if tensors[0].is_cuda:
+        room = torch.cuda.mem_get_info(tensors[0].device)[0] / 1.2
+    if sum(tensor.numel() * 2 for tensor, _ in halves) >= room:
+        halves = []
     for tensor, _ in halves:
         tensor.data = tensor.data.float()
     try:
@@ -350,13 +346,6 @@ BLOCK = 2048
 """Number of ids of a large vocabulary whose logits a CPU computes at a time, in its cache."""
 LARGE = 65_536
 """Number of ids above which a vocabulary is large."""
-
-
-def find_dtype(checkpoint: Path, name: str) -> torch.dtype:
-    """Return the number format ``name``. Raises UserError for an unknown format."""
-    if name not in DTYPES:
-        raise UserError(f"{checkpoint}: dtype is {name!r}; expected {', '.join(DTYPES)}.")
-    return DTYPES[name]
 
 
 def versions() -> str:

@@ -6,7 +6,7 @@ has what they share: the key, the loading of weights, and the self-test (see ``s
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from itertools import compress
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar, cast
@@ -21,29 +21,9 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.fitting import device_name
 from blimpworks.models.hub_tokenizers import sample_texts
+from blimpworks.scoring import hub_loading, selftest
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, engine_key, loading
-from blimpworks.scoring.hub_loading import (
-    FOREIGN,
-    TOLERANCE,
-    HubTokenizer,
-    find_dtype,
-    fits_in_float32,
-    in_float32,
-    load_model,
-    positions,
-    read_settings,
-    tensors_of,
-    versions,
-)
 from blimpworks.scoring.passes import Rows, pass_size
-from blimpworks.scoring.selftest import (
-    Findings,
-    encoded,
-    gap_of_batches,
-    largest_gap,
-    marked_key,
-    probe_rows,
-)
 from blimpworks.scoring.workers import Workers, once
 
 SMALL = 3e7
@@ -52,17 +32,11 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 
-class FramedTokenizer(HubTokenizer):
+class FramedTokenizer(hub_loading.HubTokenizer):
     """A tokenizer, and the special tokens that it puts around a text, such as ``[CLS] … [SEP]``."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
-        """Load the tokenizer. Raises UserError for a first-token policy other than ``bos``."""
-        if described.first_token != "bos":
-            raise UserError(
-                f"{checkpoint}: first_token is {described.first_token!r}, but a model of "
-                f"architecture {described.architecture!r} knows one frame for a sentence only, "
-                "that of its tokenizer; set it to 'bos'."
-            )
+        """Load the tokenizer. Raises UserError for a tokenizer without tokens of letters."""
         super().__init__(checkpoint, described.model_copy(update={"first_token": "skip"}))
         # Some vocabularies lack a letter, so that there is no token between the special tokens.
         for text in ("a", *sample_texts()):
@@ -108,27 +82,27 @@ class HubEngine(Engine):
         checkpoint: Path,
         described: Checkpoint,
         options: ScoringOptions,
-        tokenizer: HubTokenizer,
+        tokenizer: hub_loading.HubTokenizer,
         variant: str,
     ) -> None:
         """Prepare the engine; the first batch loads the weights.
 
-        ``variant`` states, for the key, the options of a subclass that decide scores. Raises
-        UserError for an unknown number format.
+        ``variant`` states, for the key, the options of a subclass that decide scores.
         """
         self._directory = checkpoint.parent
-        self._dtype = find_dtype(checkpoint, described.dtype)
+        self._dtype = hub_loading.DTYPES[described.dtype]
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._most = pass_size(options.batch_tokens, self._device)
         self._workers = Workers(self._device)
         self.abreast = self._workers.abreast
         self.tokenizer = tokenizer
-        self._settings = read_settings(self._directory)
+        self._settings = hub_loading.read_settings(self._directory)
         self._rows: Rows = "padded"
         self._testing = False
         # The sentences of a pass decide the shapes of tensors, and thus the last digits.
         name = (
-            f"{versions()} {device_name(self._device)} batch_tokens {options.batch_tokens} "
+            f"{hub_loading.versions()} {device_name(self._device)} "
+            f"batch_tokens {options.batch_tokens} "
             f"shard {options.shard} {variant}{tokenizer.variant}"
         )
         self.key = self._bare = engine_key(type(self), name, checkpoint, described)
@@ -136,7 +110,7 @@ class HubEngine(Engine):
     @property
     def context(self) -> int | None:
         """Largest number of ids of a row, special tokens included; None without limit."""
-        return positions(self._settings)
+        return hub_loading.positions(self._settings)
 
     @property
     def limit(self) -> int | None:
@@ -150,11 +124,12 @@ class HubEngine(Engine):
     def _loaded(self) -> Loaded:
         # Loaded at the first use: a run needs no weights if the store has all sentences.
         with loading(self._directory):
-            model, weights = load_model(
+            model, weights = hub_loading.load_model(
                 self._directory, self.architecture, self._dtype, self._device
             )
         table = None
-        with suppress(*FOREIGN):  # some classes do not say which module has their embeddings
+        # Some classes do not say which module has their embeddings.
+        with suppress(*hub_loading.FOREIGN):
             table = getattr(model.get_input_embeddings(), "weight", None)
         size = 10**9 if table is None else int(table.shape[0])
         return Loaded(model, weights, size, [*model.modules()])
@@ -186,7 +161,7 @@ class HubEngine(Engine):
         self._testing = True
         try:
             yield
-        except FOREIGN as error:
+        except hub_loading.FOREIGN as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             dtype_hint = "" if self._dtype == torch.float32 else ", or dtype float32"
             raise UserError(
@@ -197,20 +172,13 @@ class HubEngine(Engine):
         finally:
             self._testing = False
 
-    def self_test(self) -> Findings:
-        model, tensors = self._loaded.model, tensors_of(self._loaded.modules)
+    def self_test(self) -> selftest.Findings:
+        model, tensors = self._loaded.model, hub_loading.tensors_of(self._loaded.modules)
         checks = {"weights": self._loaded.weights, "tokenizer": self.tokenizer.source}
         # The tokens around each text must be in the model's vocabulary.
         with self._foreign_code():
             size = self._vocabulary
-        beyond = [frame_id for frame_id in self._frame() if frame_id >= size]
-        if beyond:
-            token = self.tokenizer.hub.convert_ids_to_tokens(beyond[0])
-            raise UserError(
-                f"{self._directory}: {token!r}, which stands in each sentence's row, has the id "
-                f"{beyond[0]}, but the model's embedding has {size} rows; expected an id below. "
-                "Take the tokenizer that the model was trained with, or another first token."
-            )
+        ids = selftest.ordinary_ids(self.tokenizer.hub, self._frame(), size, self._directory)
         if self.context is not None:
             checks["limit"] = str(self.context)
         if isinstance(self.tokenizer, FramedTokenizer):
@@ -218,28 +186,25 @@ class HubEngine(Engine):
             frame = ("".join(self.tokenizer.hub.convert_ids_to_tokens(ids)) for ids in sides)
             checks["first token"] = " … ".join(frame).strip()
         # Random sequences of ordinary tokens. Longer ones show more, and small models are fast.
-        special = self.tokenizer.hub.all_special_ids
-        all_ids = np.arange(size, dtype=np.int32)
-        ids = np.setdiff1d(all_ids, special)
         longest = self.probe * (3 if sum(tensor.numel() for tensor in tensors) < SMALL else 1)
-        rows = probe_rows(ids if len(ids) else all_ids, min(longest, self.limit or longest))
+        rows = selftest.probe_rows(ids, min(longest, self.limit or longest))
 
         with self._foreign_code():
             # In float32, rounding hides no other fault.
-            with in_float32(tensors) if fits_in_float32(tensors) else nullcontext():
+            with hub_loading.in_float32(tensors):
                 decisions = self._examine(rows, checks)
-            native, same = (self.logprobs(encoded(rows)) for _ in range(2))
-            repeat_gap = largest_gap(native, same)
+            native, same = (self.logprobs(selftest.encoded(rows)) for _ in range(2))
+            repeat_gap = selftest.largest_gap(native, same)
             rounding_gap = 0.0
             if self._dtype != torch.float32:
-                rounding_gap = gap_of_batches(self.logprobs, rows)
+                rounding_gap = selftest.gap_of_batches(self.logprobs, rows)
         if not np.isfinite(repeat_gap):
             raise UserError(
                 f"{self._directory}: log-probabilities of random tokens are no numbers in "
                 f"{str(self._dtype)[6:]}; expected finite ones. Choose another dtype, or correct "
                 "the weights."
             )
-        if not repeat_gap <= TOLERANCE[self._dtype] or not self._loads_alike(tensors):
+        if not repeat_gap <= hub_loading.TOLERANCE[self._dtype] or not self._loads_alike(tensors):
             raise UserError(
                 f"{self._directory}: {type(model).__name__} gives other scores each time (its code "
                 "draws at random when it is loaded or run); expected the same. Name another model."
@@ -249,14 +214,16 @@ class HubEngine(Engine):
                 f"; in {str(self._dtype)[6:]}, rounding moves a token by up to {rounding_gap:.2g} "
                 "nats with what else is in the batch"
             )
-        return Findings(checks=checks, decisions=decisions)
+        return selftest.Findings(checks=checks, decisions=decisions)
 
     def _loads_alike(self, tensors: list[torch.Tensor]) -> bool:
         """Return whether a second load gives the same tensors; True without a test above 1 GB."""
         if sum(tensor.nbytes for tensor in tensors) > 1e9:
             return True
-        model, _ = load_model(self._directory, self.architecture, self._dtype, self._device)
-        reloaded = tensors_of([*model.modules()])
+        model, _ = hub_loading.load_model(
+            self._directory, self.architecture, self._dtype, self._device
+        )
+        reloaded = hub_loading.tensors_of([*model.modules()])
         return len(reloaded) == len(tensors) and all(
             a.shape == b.shape and torch.equal(a.nan_to_num(), b.nan_to_num())
             for a, b in zip(tensors, reloaded, strict=True)
@@ -265,7 +232,7 @@ class HubEngine(Engine):
     def _tolerance(self) -> float:
         """Return the largest difference that counts as rounding in the self-test [nats]."""
         dtype = self._loaded.model.dtype
-        return 1e-3 if dtype == torch.float32 else TOLERANCE[dtype]
+        return 1e-3 if dtype == torch.float32 else hub_loading.TOLERANCE[dtype]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
         """Test which rows can share a pass, write it into ``checks``, and return decisions."""
@@ -273,7 +240,7 @@ class HubEngine(Engine):
         gaps = []
         for mode in modes:
             self._rows = mode
-            gaps.append(gap_of_batches(self.logprobs, rows))
+            gaps.append(selftest.gap_of_batches(self.logprobs, rows))
             if gaps[-1] <= self._tolerance():
                 break
         findings = {
@@ -288,7 +255,7 @@ class HubEngine(Engine):
 
     def follow(self, decisions: Mapping[str, str]) -> None:
         self._rows = cast(Rows, decisions.get("rows", "padded"))
-        self.key = marked_key(self._bare, decisions)
+        self.key = selftest.marked_key(self._bare, decisions)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         return self.tokenizer.encode(texts)

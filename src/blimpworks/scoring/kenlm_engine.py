@@ -29,13 +29,7 @@ class KenlmEngine(Engine):
     encodes_apart = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Load the model. Raises UserError for a bad file, or another policy or number format."""
-        if described.first_token != "bos" or described.dtype != "float32":
-            raise UserError(
-                f"{checkpoint}: first_token is {described.first_token!r} and dtype "
-                f"{described.dtype!r}, but an n-gram model runs in float32 and can only be "
-                "conditioned on its start symbol; set them to 'bos' and 'float32'."
-            )
+        """Load the model. Raises UserError for a bad file."""
         vocabulary = (checkpoint.parent / VOCABULARY).read_text(encoding="utf-8")
         self._words = vocabulary.rstrip("\n").split("\n")
         self._ids = {word: number for number, word in enumerate(self._words)}

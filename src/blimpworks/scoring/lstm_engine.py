@@ -32,9 +32,6 @@ from blimpworks.scoring.store import nothing_scored
 from blimpworks.scoring.trie import PathRun, Trie, build_trie, runs
 from blimpworks.scoring.workers import Workers, once
 
-FIRST = ("eos", "skip")
-"""First-token policies: ``<eos>`` before each text, or nothing (the first word is not scored)."""
-
 
 class LstmEngine(Engine):
     """Score words and a final ``<eos>``, each given the words before it.
@@ -49,13 +46,7 @@ class LstmEngine(Engine):
     encodes_apart = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Prepare; the first batch loads the model. Raises UserError for an impossible setting."""
-        if described.first_token not in FIRST or described.dtype != "float32":
-            raise UserError(
-                f"{checkpoint}: first_token is {described.first_token!r} and dtype "
-                f"{described.dtype!r}, but an LSTM runs in float32 and starts after <eos> or "
-                "nothing; set them to 'float32' and 'eos' or 'skip'."
-            )
+        """Prepare; the first batch loads the model."""
         self._directory = checkpoint.parent
         self._skip = described.first_token == "skip"
         self._batch_tokens = options.batch_tokens

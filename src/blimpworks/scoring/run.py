@@ -184,11 +184,25 @@ class Shards:
         ok_and_failed = [rows.filter(pc.invert(failed)), rows.filter(failed)]
         return pa.concat_tables(ok_and_failed).combine_chunks()
 
-    def positions(self, store_class: type[ShardStore[R]], requests: Sequence[R]) -> pa.Array:
-        """Return the number of each request's row in ``rows``; null for one without a row."""
-        keys = store_class.keys(self.described.engine, set(requests))
-        column = pa.array([keys[request] for request in requests], pa.string())
-        return pc.index_in(column, value_set=self.rows["key"])
+    def take(
+        self, items: Path, store_class: type[ShardStore[R]], *alternatives: Sequence[R]
+    ) -> pa.Table:
+        """Return a row for each text of ``items``: that of the first alternative which has one.
+
+        Each alternative has a request for each text. Raises UserError for a text without a row.
+        """
+        positions = pa.nulls(len(alternatives[0]), pa.int32())
+        for requests in alternatives:
+            if positions.null_count:
+                keys = store_class.keys(self.described.engine, set(requests))
+                column = pa.array([keys[request] for request in requests], pa.string())
+                numbers = pc.index_in(column, value_set=self.rows["key"])
+                positions = pc.coalesce(positions, numbers)
+        if positions.null_count:
+            text = alternatives[0][pc.is_null(positions).to_pylist().index(True)][0]
+            reason = f"{store_class.unit} {text!r} of {items} has no row in {self.store}"
+            raise broken(reason, self.manifest)
+        return self.rows.take(positions).combine_chunks()
 
     def _checked(self, name: str) -> pa.Table:
         shard, expected = self.store / name, self.described.shards[name]
@@ -211,17 +225,6 @@ def _requests(items: pa.Table, side: str) -> list[Request]:
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
 
-def _rows_of(requests: list[Request], shards: Shards) -> pa.Table:
-    # Scores of a complete sentence include any region; without them only the region was scored.
-    positions = shards.positions(Store, [Request(request.text) for request in requests])
-    if positions.null_count:
-        positions = pc.coalesce(positions, shards.positions(Store, requests))
-    if positions.null_count:
-        text = requests[pc.is_null(positions).to_pylist().index(True)].text
-        raise broken(f"sentence {text!r} of the items has no scores in the store", shards.manifest)
-    return shards.rows.take(positions).combine_chunks()
-
-
 def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
     """Write the table of scores of one table of ``items``, and return it.
 
@@ -241,7 +244,10 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
         return table
     columns: dict[str, pa.Array] = {"item_id": distinct["item_id"]}
     for side in SIDES:
-        rows = _rows_of(_requests(distinct, side), shards)
+        requests = _requests(distinct, side)
+        # Scores of a complete sentence include any region; without them only the region was scored.
+        complete = [Request(request.text) for request in requests]
+        rows = shards.take(items, Store, complete, requests)
         fields = {name: rows[name].chunk(0) for name in rows.column_names}
         unscored = pc.not_equal(fields["status"], OK).to_numpy(zero_copy_only=False)
         logprobs = fields["logprobs"]

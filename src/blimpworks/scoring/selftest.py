@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from pydantic import Field, ValidationError
 
+from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.models.facts import candidates, role_openers, start_text
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs
@@ -186,6 +187,24 @@ def marked_key(key: str, decisions: Mapping[str, str]) -> str:
     """Append decisions to an engine's key, such as ``…|rows equal``."""
     marks = " ".join(f"{name} {value}" for name, value in decisions.items())
     return f"{key}|{marks}" if marks else key
+
+
+def ordinary_ids(hub: Any, frame: Sequence[int], size: int, directory: Path) -> Ids:
+    """Return the ids of a vocabulary of ``size`` without special tokens; all if these are all.
+
+    ``frame`` are the ids around each text. Raises UserError if the model in ``directory`` has not
+    all of them.
+    """
+    if frame and max(frame) >= size:
+        token = hub.convert_ids_to_tokens(max(frame))
+        raise UserError(
+            f"{directory}: {token!r}, which stands in each sentence's row, has the id "
+            f"{max(frame)}, but the model has {size} ids; expected an id below. Take the "
+            "tokenizer that the model was trained with, or another first token."
+        )
+    all_ids = np.arange(size, dtype=np.int32)
+    ids = np.setdiff1d(all_ids, hub.all_special_ids)
+    return ids if len(ids) else all_ids
 
 
 def probe_rows(ids: Ids, longest: int) -> list[Ids]:

@@ -11,9 +11,9 @@ import io
 import json
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +28,8 @@ OK = "ok"
 """Status of a row with a result."""
 NAME = "part-{:.32}.parquet"
 """Pattern for the name of a shard, from its SHA-256."""
-R = TypeVar("R", bound=Hashable)
+R = TypeVar("R", bound=tuple[Any, ...])
+"""A request: a tuple with the sentence or prompt first."""
 
 
 class ShardStore(ABC, Generic[R]):

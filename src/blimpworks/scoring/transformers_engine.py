@@ -22,14 +22,8 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.fitting import single_thread
+from blimpworks.scoring import hub_loading
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, Mask
-from blimpworks.scoring.hub_loading import (
-    FOREIGN,
-    TOLERANCE,
-    HubTokenizer,
-    split_model,
-    target_logprobs,
-)
 from blimpworks.scoring.hub_model import HubEngine
 from blimpworks.scoring.passes import Pass, packed_passes, padded_passes, plan_rows
 from blimpworks.scoring.selftest import StartedEngine, gap_behind
@@ -73,7 +67,7 @@ class Decoder:
                 hidden = decoder(input_ids=ids, use_cache=False).last_hidden_state[0]
                 return cast(torch.Tensor, hidden)
 
-            self._head = split_model(model, decoder, states, logits)
+            self._head = hub_loading.split_model(model, decoder, states, logits)
         self._decoder = decoder if self._head else model
 
     def modules(self) -> Iterable[torch.nn.Module]:
@@ -102,7 +96,7 @@ class Decoder:
         cells = self._on_device(np.flatnonzero(batch.read))
         hidden = (output.last_hidden_state if self._head else output.logits).flatten(0, 1)[cells]
         parent = torch.from_numpy(batch.parent)
-        return target_logprobs(hidden, self._head, self._on_device(batch.token), parent)
+        return hub_loading.target_logprobs(hidden, self._head, self._on_device(batch.token), parent)
 
     def _attempt(self, batch: Pass) -> list[PassResult]:
         """Compute a pass, in halves if memory runs out."""
@@ -157,10 +151,10 @@ class Decoder:
             if not self._uses_position_ids():
                 return NO_POSITIONS
             packed = self.run(passes, len(trie.token))[0][trie.paths]
-        except FOREIGN as error:
+        except hub_loading.FOREIGN as error:
             return " ".join(str(error).split())[:200]
         difference = float(np.nanmax(np.abs(packed - plain)))
-        if difference <= TOLERANCE[self._model.dtype]:  # false for NaN
+        if difference <= hub_loading.TOLERANCE[self._model.dtype]:  # false for NaN
             return None
         return f"log-probabilities differ by {difference:.2g}"
 
@@ -173,7 +167,7 @@ class TransformersEngine(StartedEngine, HubEngine):
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        tokenizer = HubTokenizer(checkpoint, described)
+        tokenizer = hub_loading.HubTokenizer(checkpoint, described)
         super().__init__(checkpoint, described, options, tokenizer, f"sharing {options.sharing}")
         self._sharing = options.sharing
         self._settings = self._settings.get_text_config()

@@ -21,18 +21,11 @@ import torch
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import TransientError, UserError
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.scoring import selftest
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
-from blimpworks.scoring.hub_loading import TOLERANCE, HubTokenizer, check_names, find_dtype
-from blimpworks.scoring.selftest import Findings, StartedEngine, encoded, gap_behind, marked_key
+from blimpworks.scoring.hub_loading import DTYPES, TOLERANCE, HubTokenizer, check_names
 from blimpworks.scoring.store import nothing_scored
-from blimpworks.scoring.vllm_server import (
-    MODEL,
-    Setup,
-    Trouble,
-    VllmServer,
-    is_full,
-    make_setup,
-)
+from blimpworks.scoring.vllm_server import MODEL, Setup, Trouble, VllmServer, is_full, make_setup
 
 Prompt = list[int]
 P = TypeVar("P")  # a request to vLLM, such as a prompt
@@ -348,7 +341,7 @@ def score_encoded(
     return results
 
 
-class VllmEngine(StartedEngine):
+class VllmEngine(selftest.StartedEngine):
     """A causal model in vLLM, in its checkpoint's number format.
 
     Only local safetensors are loaded, and no code of the checkpoint is run. Texts are tokenized as
@@ -367,7 +360,7 @@ class VllmEngine(StartedEngine):
         """Load the tokenizer; the first batch starts vLLM. Raises UserError if vLLM is missing."""
         setup = make_setup(checkpoint.parent, described.dtype, options.vllm)
         self._directory = checkpoint.parent
-        self._dtype = find_dtype(checkpoint, described.dtype)
+        self._dtype = DTYPES[described.dtype]
         self.tokenizer = HubTokenizer(checkpoint, described)
         self._model = model or make_model(setup)
         self._vocabulary = setup.vocabulary
@@ -386,19 +379,13 @@ class VllmEngine(StartedEngine):
         """Return natural log-probabilities. Raises UserError if vLLM does not start, or dies."""
         return score_encoded(batch, self.tokenizer.prefix, self._vocabulary, self._model.ask)
 
-    def self_test(self) -> Findings:
+    def self_test(self) -> selftest.Findings:
         """Test the model in vLLM. Raises UserError if it looks ahead, or results are no numbers."""
         checks = {"weights": check_names(self._directory), "tokenizer": self.tokenizer.source}
         checks["limit"] = str(self._longest - 1)
-        beyond = [frame_id for frame_id in self.tokenizer.prefix if frame_id >= self._vocabulary]
-        if beyond:
-            raise UserError(
-                f"{self._directory}: the first token has the id {beyond[0]}, but the model knows "
-                f"{self._vocabulary} ids; expected one below. Choose another first token."
-            )
-        special = self.tokenizer.hub.all_special_ids
-        ids = np.setdiff1d(np.arange(self._vocabulary, dtype=np.int32), special)
-        ahead = gap_behind(self.logprobs, ids, min(64, self.limit))
+        hub, prefix = self.tokenizer.hub, self.tokenizer.prefix
+        ids = selftest.ordinary_ids(hub, prefix, self._vocabulary, self._directory)
+        ahead = selftest.gap_behind(self.logprobs, ids, min(64, self.limit))
         if not ahead <= TOLERANCE[self._dtype]:
             raise UserError(
                 f"{self._directory}: log-probabilities by vLLM are no numbers, or change by "
@@ -407,18 +394,18 @@ class VllmEngine(StartedEngine):
             )
         checks["causality"] = "no token depends on what follows it"
         drawn = np.random.default_rng(0).choice(ids, min(64, self.limit)).astype(np.int32)
-        (row,) = self.logprobs(encoded([drawn]))
+        (row,) = self.logprobs(selftest.encoded([drawn]))
         if not isinstance(row, str) and len(row) > 2 and np.ptp(row[1:]) < ALIKE:
             raise UserError(
                 f"{self._directory}: vLLM gives {len(row) - 1} tokens drawn at random the same "
                 f"log-probability, {row[-1]:.2f}; expected different ones. It did not load the "
                 "weights by their names; score the model with the engine transformers."
             )
-        return Findings(checks=checks)
+        return selftest.Findings(checks=checks)
 
     def follow(self, decisions: Mapping[str, str]) -> None:
         super().follow(decisions)
-        self.key = marked_key(self._bare, decisions)
+        self.key = selftest.marked_key(self._bare, decisions)
 
     def close(self) -> None:
         self._model.close()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +24,7 @@ from blimpworks.audit.check import make_again, verify
 from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
 from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Jobs, Lineage
-from blimpworks.campaign.catalogue import Pinned, load_catalogue
+from blimpworks.campaign.catalogue import Pinned, SourceRow, TreebankRow, load_catalogue
 from blimpworks.campaign.paper import Citation
 from blimpworks.campaign.registry import benchmarks, file_reader, find_paper, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
@@ -32,7 +33,7 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.files import below, whole_directory
 from blimpworks.records.job import REPOSITORY, relative_texts
 from blimpworks.records.reading import Record
-from blimpworks.retrieval.sources import locked_file
+from blimpworks.retrieval.sources import SHA256, Pin
 from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
@@ -358,17 +359,13 @@ def retrieved_files(jobs: Jobs) -> set[Path]:
 def sources_behind(jobs: Jobs, campaign: Campaign) -> dict[Path, Pinned]:
     """Return the catalogue's row of each downloaded file. Raises UserError for a bad catalogue."""
     catalogue = load_catalogue(campaign)
-    pinned: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
+    treebanks = chain.from_iterable(catalogue.treebanks.values())
+    pinned: list[SourceRow | TreebankRow] = [*treebanks, *catalogue.sources.values()]
     rows: dict[str, Pinned] = {}
-    for row in [*pinned, *catalogue.sources.values()]:
-        name = getattr(row, "name", "")
-        table = catalogue.tables.get(name, campaign.catalogue.treebanks)
-        sha256 = row.sha256
-        if not sha256:  # use the SHA-256 that was recorded at the first download
-            locked = locked_file(table, name, row.url)
-            sha256 = locked.sha256 if locked else ""
-        if sha256:
-            rows[sha256] = row
+    for row in pinned:
+        table = catalogue.tables.get(row.name, campaign.catalogue.treebanks)
+        checksums = Pin.of(row, table).checksums
+        rows |= {c.digest: row for c in checksums if c.algorithm == SHA256}
     paths = sorted(retrieved_files(jobs))
     sha256_by_path = {path: jobs.entries[jobs.key(path)]["sha256"] for path in paths}
     return {path: rows[sha256] for path, sha256 in sha256_by_path.items() if sha256 in rows}
