@@ -12,25 +12,19 @@ from blimpworks.annotation.sheets import (
     read_choices,
     read_key,
     read_validation,
-    write_lists,
 )
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, read_table
 from support.commands import run
-from support.validation_kit import fill, items, key_of, rows_of, write_items
+from support.validation_kit import deal, fill, key_of, rows_of
 
 OPTIONS = ValidationOptions(participants=5, per_paradigm=6, checks=4, practice=2)
 
 
 @pytest.fixture(scope="module")
 def lists(tmp_path_factory):
-    root = tmp_path_factory.mktemp("lists")
-    sheets = [root / f"urd.{name}.csv" for name in OPTIONS.names]
-    key = root / "urd.key.parquet"
-    write_items(root / "urd.parquet", items(12))
-    write_lists(root / "urd.parquet", "urd", sheets, key, root / "urd.pcibex.csv", OPTIONS)
-    return sheets, key
+    return deal(tmp_path_factory.mktemp("lists"), OPTIONS)
 
 
 def always(row):
@@ -173,23 +167,18 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path, caplo
 
 def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(tmp_path):
     """Anna passes those of one list and fails those of another; p01 of two keys are two lists."""
-    write_items(tmp_path / "urd.parquet", items(12))
-    sheets, keys = {}, []
-    for seed in (1, 2):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        keys.append(folder / "urd.key.parquet")
-        options = OPTIONS.model_copy(update={"practice": 0, "per_pair": 1, "seed": seed})
-        sheets[seed] = [folder / f"sheet.{name}.csv" for name in options.names]
-        pcibex = folder / "pcibex.csv"
-        write_lists(tmp_path / "urd.parquet", "urd", sheets[seed], keys[-1], pcibex, options)
+    options = {"practice": 0, "per_pair": 1}
+    (first, key), (other, second_key) = (
+        deal(tmp_path / str(seed), OPTIONS.model_copy(update=options | {"seed": seed}))
+        for seed in (1, 2)
+    )
     filled = [
-        fill(sheets[1][0], keys[0], always, tmp_path / "1" / "urd.anna.csv"),
-        fill(sheets[1][1], keys[0], lambda row: row["part"] == PAIR, tmp_path / "urd.anna.csv"),
-        fill(sheets[2][0], keys[1], always, tmp_path / "urd.bert.csv"),
+        fill(first[0], key, always, tmp_path / "1" / "urd.anna.csv"),
+        fill(first[1], key, lambda row: row["part"] == PAIR, tmp_path / "urd.anna.csv"),
+        fill(other[0], second_key, always, tmp_path / "urd.bert.csv"),
     ]
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
-    read_validation(filled, keys, "urblimp", outputs, OPTIONS)
+    read_validation(filled, [key, second_key], "urblimp", outputs, OPTIONS)
     people = read_table(VALIDATION_PARTICIPANTS, outputs[1]).to_pylist()
     columns = ("participant", "checks", "passed", "left_out")
     rows = [tuple(person[name] for name in columns) for person in people]

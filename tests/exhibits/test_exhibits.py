@@ -48,8 +48,6 @@ from blimpworks.report.pages import _escape_rst
 from blimpworks.strict import DrawnLabel, Label
 from support.latex import lacking, overfull_lines
 
-CAMPAIGN = campaign_model()(campaign="x")
-
 
 def cell(row, column, value=1.0, **more):
     fields = {"text": f"{value:g}", "formula": Formula("f", len), "source": "items"}
@@ -206,13 +204,38 @@ def test_exhibits_that_cannot_be_built_say_why(tmp_path):
         find_exhibit("x/y")
 
 
-def test_a_campaign_has_the_exhibits_of_its_benchmarks_and_without_models_those_of_its_data():
-    evaluated = of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=("multiblimp",))
-    assert {spec.paper for spec in evaluated} == {"multiblimp"}
-    assert of_benchmarks((), CAMPAIGN, evaluated=()) == []
-    names = {spec.name for spec in of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=())}
-    assert {"table2", "fig3", "regeneration"} < names
-    assert not {"table3", "table5", "fig1", "fig7"} & names
+ASKED = {"annotations": (Path("p01.csv"),)}
+OF_ANNOTATORS = {"table52", "table53", "agreement", "agreement_tasks"}
+
+
+def names_of(evaluated, benchmark, **settings):
+    campaign = campaign_model()(campaign="x", **settings)
+    specs = of_benchmarks([benchmark], campaign, evaluated=evaluated)
+    assert {spec.paper for spec in specs} == {benchmark}
+    return {spec.name for spec in specs}
+
+
+@pytest.mark.parametrize(
+    ("evaluated", "benchmark", "settings", "more"),
+    [
+        (["urblimp"], "urblimp", {"urblimp": ASKED}, {"table9", "validation"}),
+        ([], "urblimp", {"urblimp": ASKED}, {"table9", "validation"}),
+        (["lmentry"], "lmentry", {"lmentry": ASKED}, OF_ANNOTATORS),
+        (["blimp", "blimp_generated"], "blimp", {}, {"generated"}),
+    ],
+)
+def test_people_are_measured_where_they_were_asked_and_two_sets_compared_where_both_are_judged(
+    evaluated, benchmark, settings, more
+):
+    assert names_of(evaluated, benchmark, **settings) - names_of(evaluated[:1], benchmark) == more
+
+
+def test_a_campaign_without_models_has_the_exhibits_of_its_data():
+    assert names_of([], "urblimp") == {"table1", "table2", "table10", "rules", "samples"}
+    numbered = {*(f"table{n}" for n in (*range(1, 9), 10)), "fig1", "fig2", "text", "tests"}
+    own = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
+    assert names_of(["urblimp"], "urblimp") == numbered | own
+    assert of_benchmarks((), campaign_model()(campaign="x"), evaluated=()) == []
     assert all(key == spec.key for key, spec in exhibits().items())
 
 

@@ -18,17 +18,3 @@ def each_test_of_ranks_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(analysis, "wilcoxon", lambda d, method: known(tuple(d), method))
         yield
-
-
-@pytest.fixture(scope="session")
-def print_of(tmp_path_factory):
-    """Gives tables of a paper's printed numbers, exhibits made of them, and the paper compared."""
-    from support import print_kit
-
-    @cache
-    def made(paper):
-        root = tmp_path_factory.mktemp(paper)
-        tables = print_kit.tables_of(paper, root)
-        return (tables, *print_kit.build(paper, root, tables))
-
-    return made

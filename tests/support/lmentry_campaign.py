@@ -36,7 +36,6 @@ EXTRA |= {"cut": pa.bool_(), "echo": pa.bool_()}
 
 
 def write(rows, schema, path, extra=()):
-    path.parent.mkdir(parents=True, exist_ok=True)
     fields = [*schema.arrow(), *(pa.field(name, EXTRA[name]) for name in extra)]
     write_table(pa.Table.from_pylist(rows, schema=pa.schema(fields)), schema, path)
     return path
@@ -80,8 +79,7 @@ def reply(lang, prompt, right, random):
 
 
 def judgement(prompt, method, correct, rule):
-    return dict.fromkeys(JUDGEMENTS.names) | {
-        **{key: prompt[key] for key in ("item_id", "phenomenon", "paradigm", "nominal")},
+    return prompt | {
         **{"method": method, "correct": float(correct), "tie": False, "near_tie": False},
         **{"certain": rule != "none", "rule": rule, "pattern": None},
         **{"cut": prompt["number"] == 1, "echo": prompt["template"] == 1 < prompt["number"]},

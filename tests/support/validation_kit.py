@@ -78,15 +78,19 @@ def skilled(person):
     return right
 
 
+def deal(folder, options=OPTIONS):
+    """The sheets of the lists of some pairs, and their key."""
+    sheets, key = [folder / f"urd.{name}.csv" for name in options.names], folder / "urd.key.parquet"
+    pairs = write_items(folder / "urd.parquet", items(12))
+    write_lists(pairs, "urd", sheets, key, folder / "urd.pcibex.csv", options)
+    return sheets, key
+
+
 def measured_people(root):
     """Tables of six people's ratings, of themselves, and of their accuracies, by kind."""
-    sheets = [root / f"urd.{name}.csv" for name in OPTIONS.names]
-    key = root / "urd.key.parquet"
-    write_items(root / "rated.parquet", items(12))
-    write_lists(root / "rated.parquet", "urd", sheets, key, root / "pcibex.csv", OPTIONS)
+    sheets, key = deal(root)
     filled = [
-        fill(sheet, key, skilled(name), root / f"filled.{name}.csv")
-        for name, sheet in zip(OPTIONS.names, sheets, strict=True)
+        fill(sheet, key, skilled(name)) for name, sheet in zip(OPTIONS.names, sheets, strict=True)
     ]
     names = ("validation_ratings", "validation_participants", "people")
     paths = tuple(root / f"{name}.parquet" for name in names)

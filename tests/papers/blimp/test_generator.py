@@ -146,21 +146,20 @@ bad: "Same."
 """
 
 
+NOBODY = BODY.replace("object_of: [verb]", "classes: person, gender: [n]")
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (
-            BODY.replace("object_of: [verb]", "classes: person, gender: [n]"),
-            r"after 0 of 3 \(nothing in the lexicon fits 'object'\)",
-        ),
+        (NOBODY, r"after 0 of 3 \(nothing in the lexicon fits 'object'\)"),
         # A pair of twice the same sentence does not count.
         (EXHAUSTED, r"after 2 of 3 \(the acceptable sentences are drawn already\)"),
     ],
 )
 def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path, body, said):
-    paradigm = generator(tmp_path, HEAD + body)
     with pytest.raises(UserError, match=rf"paradigm\.yaml: .* {said}"):
-        [*paradigm.pairs(3)]
+        [*generator(tmp_path, HEAD + body).pairs(3)]
 
 
 def test_each_declaration_wants_a_file_of_its_own():
@@ -177,21 +176,17 @@ def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(tmp_path):
     assert not {r.sentence_good for r in texts(0)} & {r.sentence_good for r in texts(1)}
 
 
-def test_paradigms_draw_independently_of_each_other(tmp_path):
-    names = [*PATHS][:2]
-    alone, both = tmp_path / "alone", tmp_path / "both"
-    generate_paradigms([PATHS[names[1]]], BLIMP / "lexicon", [alone / f"{names[1]}.jsonl"], 10, 0)
-    outputs = [both / f"{name}.jsonl" for name in names]
-    generate_paradigms([PATHS[name] for name in names], BLIMP / "lexicon", outputs, 10, 0)
-    assert (alone / f"{names[1]}.jsonl").read_bytes() == outputs[1].read_bytes()
+def test_paradigms_draw_independently_into_files_like_the_released_ones(tmp_path):
+    def made(*names):
+        outputs = [tmp_path / f"of {len(names)}" / f"{name}.jsonl" for name in names]
+        generate_paradigms([PATHS[n] for n in names], BLIMP / "lexicon", outputs, 12, 0)
+        return outputs[-1]
 
-
-def test_a_file_of_pairs_reads_as_the_released_ones_do(tmp_path):
-    uid = "anaphor_gender_agreement"
-    output = tmp_path / f"{uid}.jsonl"
-    generate_paradigms([PATHS[uid]], BLIMP / "lexicon", [output], 12, 0)
-    assert [record.pairID for record in read_records(output, 12)] == [str(i) for i in range(12)]
-    assert [*json.loads(output.read_text().splitlines()[0])][-1] == "pairID"
+    first, second, *_ = PATHS
+    file = made(first, second)
+    assert made(second).read_bytes() == file.read_bytes()
+    assert [record.pairID for record in read_records(file, 12)] == [str(i) for i in range(12)]
+    assert [*json.loads(file.read_text().splitlines()[0])][-1] == "pairID"
 
 
 def test_finite_verbs_are_as_frequent_as_auxiliaries(tmp_path):

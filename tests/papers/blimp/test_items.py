@@ -8,8 +8,7 @@ import pytest
 
 from blimpworks.campaign.catalogue import SourceRow, load_catalogue
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.registry import check_papers, find_benchmark, of_benchmarks
-from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.registry import check_papers, find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.build import build_items, read_records
 from blimpworks.papers.blimp.paradigms import (
@@ -149,14 +148,6 @@ def loaded(files=None, name="blimp", **changes):
     catalogue = campaign.catalogue.model_copy(update=files or {})
     campaign = campaign.model_copy(update=changes | {"catalogue": catalogue})
     return campaign, load_catalogue(campaign)
-
-
-def test_both_sets_are_compared_only_where_models_judge_both():
-    def names_of(*evaluated):
-        campaign = Campaign(campaign="x", benchmarks=())
-        return {spec.name for spec in of_benchmarks(("blimp",), campaign, evaluated=evaluated)}
-
-    assert names_of("blimp", "blimp_generated") - names_of("blimp") == {"generated"}
 
 
 DEMO = {"sources": Path("config/demo/sources.tsv")}

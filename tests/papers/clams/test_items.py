@@ -202,9 +202,3 @@ def test_complexity_leaves_out_other_features_and_poorer_lects(wals, tmp_path):
 def test_tables_of_wals_that_do_not_fit_together_are_refused(wals, tmp_path, value, number, fault):
     with pytest.raises(UserError, match=fault):
         build_morphology(*wals(value, number=number), tmp_path / "out")
-
-
-def test_another_table_than_wals_is_refused(wals, write, tmp_path):
-    values, elements, _ = wals("112A-ger,1")
-    with pytest.raises(UserError, match=r"other\.csv:1: there is no column ID, ISO639P3code"):
-        build_morphology(values, elements, write("other.csv", "a,b"), tmp_path / "out")

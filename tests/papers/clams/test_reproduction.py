@@ -1,6 +1,7 @@
 """CLAMS's printed numbers, with the released evaluation sets and WALS beside them."""
 
-import pandas as pd
+from collections import Counter
+
 import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
@@ -48,28 +49,21 @@ def released(tmp_path_factory, mirror):
     return *print_kit.build("clams", root, tables), sources_of(tables)
 
 
-def statuses(comparison):
-    counts = comparison.groupby(["exhibit", "status"]).size()
-    return {
-        exhibit: {status: int(n) for (_, status), n in rows.items()}
-        for exhibit, rows in counts.groupby("exhibit")
-    }
-
-
-def of_status(comparison, status, *columns):
-    rows = comparison[comparison["status"] == status]
-    return [tuple(row) for row in rows[["exhibit", "row", "column", *columns]].to_numpy()]
+def of_status(rows, status, *columns):
+    columns = ("exhibit", "row", "column", *columns)
+    return [tuple(row[name] for name in columns) for row in rows if row["status"] == status]
 
 
 def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(released):
-    comparison = pd.DataFrame(recomputed_rows(released[1]))
-    none = "not recomputable"
-    counts = statuses(comparison)
-    assert counts["table6"] == {"exact": 35}
-    assert counts["table7"] == {"exact": 52, "erratum": 2}
-    assert counts["text"] == {"exact": 16, "rounding": 1, "erratum": 3, none: 17}
-    assert of_status(comparison, "erratum", "corrected") == FAULTY
-    assert of_status(comparison, "rounding") == ROUNDED
+    rows = [*recomputed_rows(released[1])]
+    counts = Counter((row["exhibit"], row["status"]) for row in rows)
+    assert {key: n for key, n in counts.items() if key[0] in ("table6", "table7", "text")} == {
+        **{("table6", "exact"): 35, ("table7", "exact"): 52, ("table7", "erratum"): 2},
+        **{("text", "exact"): 16, ("text", "rounding"): 1, ("text", "erratum"): 3},
+        ("text", "not recomputable"): 17,
+    }
+    assert of_status(rows, "erratum", "corrected") == FAULTY
+    assert of_status(rows, "rounding") == ROUNDED
 
 
 def test_the_printed_correlation_with_capitals_is_what_keeping_hebrew_gives(released):

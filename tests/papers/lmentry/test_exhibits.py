@@ -1,7 +1,6 @@
 """Multi-LMentry's exhibits of a campaign's own: from simulated judgements of two languages."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,15 +8,12 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.accuracy import summarise
-from blimpworks.campaign.load import campaign_model
-from blimpworks.campaign.registry import of_benchmarks
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, robustness
 from blimpworks.papers.lmentry.items.packs import read_texts
-from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.papers.lmentry.verdicts import compare_verdicts, measure_agreement
 from blimpworks.reproduction.comparisons import MeasuredFiles, measured_rows
@@ -256,14 +252,3 @@ def test_robustness_is_that_of_a_worked_example_and_the_release_rounds_on_the_wa
     assert lmentry_score(GOLDEN) == pytest.approx(accuracy * mean / 100)
     assert lmentry_score(GOLDEN, rounded=True) == pytest.approx(accuracy * 0.874)
     assert np.isnan(robustness(accuracies(("first_word", ALL, 0.8), ("last_word", ALL, 0.6))))
-
-
-def test_agreement_is_an_exhibit_only_of_a_campaign_with_annotations():
-    def names(*annotations):
-        options = LmentryOptions(annotations=annotations)
-        campaign = campaign_model()(campaign="x", lmentry=options)
-        specs = of_benchmarks(["lmentry"], campaign, evaluated=["lmentry"])
-        return {spec.name for spec in specs}
-
-    left = names(Path("eng.csv")) - names()
-    assert left == {"table52", "table53", "agreement", "agreement_tasks"}

@@ -13,7 +13,6 @@ from blimpworks.campaign.registry import find_exhibit
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.multiblimp import analysis
 from blimpworks.papers.multiblimp.analysis import fit_regressions
 from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2, text72_73
@@ -31,7 +30,7 @@ from blimpworks.tables import (
     write_frame,
     write_rows,
 )
-from support.cells_kit import plain
+from support.cells_kit import plain, values, write_exhibit
 
 METHOD = "full_sentence"
 LANGUAGES = {"cym": "Welsh", "deu": "German", "eng": "English", "wol": "Wolof"}
@@ -60,23 +59,21 @@ def item(lang, number):
     }
 
 
-def score(pair, correct, random):
+def judged_score(right, random):
+    """Scores of a pair, and the verdict on them."""
     good = -30 * random.random() - 10
-    bad = good - (1 if correct else -1) * random.random() * 5
+    margin = (1 if right else -1) * random.random() * 5
     tokens = int(random.integers(2, 4))
-    ends = [3, 8, 12][:tokens]
     return {
-        **{"item_id": pair["item_id"], "status": "ok"},
-        **{"logprob_good": good, "logprob_bad": bad, "tokens_good": tokens, "tokens_bad": 3},
-        **{"good_logprobs": [-1.0] * tokens, "good_ends": ends},
-        **{"bad_logprobs": [-1.0] * 3, "bad_ends": [3, 9, 13]},
+        **{"status": "ok", "method": METHOD, "correct": float(right), "margin": margin},
+        **{"tie": False, "near_tie": False, "logprob_good": good, "logprob_bad": good - margin},
+        **{
+            "tokens_good": tokens,
+            "good_logprobs": [-1.0] * tokens,
+            "good_ends": [3, 8, 12][:tokens],
+        },
+        **{"tokens_bad": 3, "bad_logprobs": [-1.0] * 3, "bad_ends": [3, 9, 13]},
     }
-
-
-def judgement(pair, correct, margin):
-    keys = {name: pair[name] for name in ("item_id", "phenomenon", "paradigm")}
-    verdict = {"correct": float(correct), "tie": False, "near_tie": False, "margin": margin}
-    return keys | verdict | {"method": METHOD}
 
 
 def simulate(root, models=MODELS):
@@ -89,15 +86,11 @@ def simulate(root, models=MODELS):
         write_rows(items, ITEM_SCHEMA, pairs)
         for model in models:
             right = random.random(N) < SKILL[model]
-            scores = [score(i, r, random) for i, r in zip(items, right, strict=True)]
-            rows = [
-                judgement(i, r, s["logprob_good"] - s["logprob_bad"])
-                for i, r, s in zip(items, right, scores, strict=True)
-            ]
+            rows = [i | judged_score(r, random) for i, r in zip(items, right, strict=True)]
             judged.append((model, lang, root / f"judgements/{model}/{lang}.parquet"))
             write_rows(rows, JUDGEMENTS, judged[-1][2])
             scored.append((model, pairs, root / f"scores/{model}/{lang}.parquet"))
-            write_rows(scores, SCORES, scored[-1][2])
+            write_rows(rows, SCORES, scored[-1][2])
     return judged, scored
 
 
@@ -150,10 +143,6 @@ def with_accuracies(tables, tmp_path):
         return {**tables, "accuracies": [tmp_path / "accuracies"]}
 
     return changed
-
-
-def values(exhibit):
-    return {(cell.row, cell.column): cell.value for cell in exhibit.cells}
 
 
 def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(simulated):
@@ -345,11 +334,7 @@ def test_a_campaign_of_one_model_still_has_every_exhibit(lonely, tmp_path, name)
     chosen = {key: ["a"] for key in ("table_models", "sized_models", "margin_models", "rivals")}
     facts = FACTS | chosen | {"pairs": [], "trend_model": "a", "models": models}
     labels = Labels(LANGUAGES, {"a": "Model A"}, METHOD, facts)
-    spec = find_exhibit(f"multiblimp/{name}")
-    suffixes = ("md", "tex", "csv") if spec.kind == "table" else ("png",)
-    outputs = [tmp_path / f"x.{suffix}" for suffix in suffixes]
-    build_exhibit(spec, lonely, labels, tmp_path / "cells.parquet", outputs)
-    assert all(path.stat().st_size for path in outputs)
+    write_exhibit(find_exhibit(f"multiblimp/{name}"), lonely, labels, tmp_path)
 
 
 def facts_of(*names):

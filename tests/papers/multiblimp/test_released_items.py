@@ -309,16 +309,18 @@ def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file()
 
 PREFIX = '"Dogs near the cat and often'
 ROW = {
-    **{"sen": f'{PREFIX} sing"', "wrong_sen": f'{PREFIX} sings"', "prefix": PREFIX},
-    **{"verb": "sing", "verb_idx": "7", "cop": "", "cop_idx": ""},
-    **{"child": "Dogs", "child_idx": "1"},
+    **{
+        "verb": "sing",
+        "verb_idx": "7",
+        "cop": "",
+        "cop_idx": "",
+        "child": "Dogs",
+        "child_idx": "1",
+    },
+    **{"head": "sing", "head_idx": "7", "prefix": PREFIX, "wrong_sen": f'{PREFIX} sings"'},
     **{"child_features": "{'Case': 'Nom', 'Number': 'Plur', 'lemma': 'dog'}", "child_upos": "NOUN"},
-    **{"head": "sing", "head_idx": "7", "head_upos": "VERB", "distance": "6", "swap_head": "sings"},
     **{"metadata": "{'sent_id': 's1', 'treebank': 'UD_X-Test/x-test.conllu'}"},
     **{"attractors": "[{'feats': {'Number': 'Sing'}}]", "has_attractors": "True"},
-    **{"feature_vals": "PL -> SG", "sample_weight": str(1 / 24), "lang": "xyz"},
-    **{"phenomenon": "SV-#", "grammatical_feature": "PL", "ungrammatical_feature": "SG"},
-    **{"wo": "SV", "inflect_item": "verb", "agreement_certainty": "~"},
 }
 NAMED = (ROW["metadata"], ROW["wrong_sen"])
 # Of deu/data.tsv and all others at revision de923efa8d24, in this order.

@@ -4,13 +4,14 @@ import pytest
 
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.papers.urblimp.published import accuracies
+from support import print_kit
 
-pytestmark = pytest.mark.xdist_group("urblimp-print")  # they share what is made once
 
-
-@pytest.fixture
-def exhibits(print_of):
-    return print_of("urblimp")[1]
+@pytest.fixture(scope="module")
+def exhibits(tmp_path_factory):
+    root = tmp_path_factory.mktemp("print")
+    tables = print_kit.tables_of("urblimp", root)
+    return print_kit.build("urblimp", root, tables, ["text", "fig1"])[0]
 
 
 def test_claims_without_a_number_are_counted(exhibits):
