@@ -185,9 +185,7 @@ def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(
     assert rows == [("anna", 8, 4, True), ("bert", 4, 4, False)]
 
 
-def test_rows_without_a_choice_are_counted_and_a_second_persons_enter_no_kappa(
-    lists, tmp_path, caplog
-):
+def test_rows_without_a_choice_and_of_a_second_person_are_counted(lists, tmp_path, caplog):
     sheets, key = lists
     filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
     write_sheet(filled[1], SHEET, rows_of(filled[1])[:-3])

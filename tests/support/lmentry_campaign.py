@@ -140,10 +140,8 @@ class Campaign:
             text, *verdicts = reply(lang, prompt, right, random)
             fields = {"status": "ok", "text": text, "finish": "stop", "tokens": 3, "opened": False}
             answered.append({"item_id": prompt["item_id"], **fields})
-            judged += [
-                judgement(prompt, method, *verdict)
-                for method, verdict in zip(METHODS, verdicts, strict=True)
-            ]
+            both = zip(METHODS, verdicts, strict=True)
+            judged += [judgement(prompt, method, *verdict) for method, verdict in both]
         write(answered, ANSWERS, self.answers(lang, model))
         write(judged, JUDGEMENTS, self.judgements / model / f"{lang}.parquet", EXTRA)
 
@@ -164,14 +162,12 @@ def fill(sheet, key, campaign, lang):
     for model in campaign.models:
         rows = read_table(JUDGEMENTS, campaign.judgements / model / f"{lang}.parquet").to_pylist()
         corrected = (row for row in rows if row["method"] == "corrected")
-        verdicts |= {(model, row["item_id"]): row["correct"] for row in corrected}
+        verdicts |= {(model, row["item_id"]): int(row["correct"]) for row in corrected}
     lines = [line.cells for line in read_sheet(sheet)]
-    drawn = [hidden[line["id"]] for line in lines]
+    drawn = (hidden[line["id"]] for line in lines)
     right = [verdicts[row["model"], row["item_id"]] for row in drawn]
-    labels = {
-        "anna": ["yes" if each else "no" for each in right],
-        "bert": [str(int(each) if n % 7 else 1 - int(each)) for n, each in enumerate(right)],
-    }
+    labels = {"anna": [("no", "yes")[each] for each in right]}
+    labels["bert"] = [str(each if n % 7 else 1 - each) for n, each in enumerate(right)]
     paths = []
     for name, given in labels.items():
         paths.append(sheet.with_name(f"{lang}.{name}.csv"))

@@ -104,11 +104,6 @@ def test_a_prefix_method_is_compared_on_its_own_paradigms(tables):
         assert both[1].where["method"] == "full_sentence"
 
 
-def test_accuracies_by_no_known_method_are_refused(tables):
-    with pytest.raises(UserError, match="no accuracies of BLiMP's paradigms by method other"):
-        make("table3", tables, replace(LABELS, method="other"))
-
-
 @pytest.mark.parametrize(
     ("name", "column", "mistaken"),
     [
@@ -116,7 +111,6 @@ def test_accuracies_by_no_known_method_are_refused(tables):
         ("table3", "column", ("table3,gpt2-large,binding", "table3,gpt2-large,bindng")),
         ("table3", "row", ("table3,gpt2-large,binding", "table3,bindng,binding")),
         ("erratum", "column", ("table3,gpt2-large,binding", "table3,gpt2-large,bindng")),
-        ("erratum", "row", ("table3,gpt2-large,binding", "table3,bindng,binding")),
         ("table4", "column", ("table4,wh_island,gpt2-large", "table4,wh_island,bindng")),
     ],
 )
@@ -179,16 +173,15 @@ def test_a_tie_is_wrong_as_published_and_half_right_as_corrected(tables):
     assert numbers["LSTM: wh_island", "Ties wrong (published)"] == 0
 
 
-def test_items_that_do_not_say_what_is_identical_are_refused(tables, tmp_path):
+def test_other_methods_and_items_that_do_not_say_what_is_identical_are_refused(tables, tmp_path):
+    with pytest.raises(UserError, match="no accuracies of BLiMP's paradigms by method other"):
+        make("table3", tables, replace(LABELS, method="other"))
+    with pytest.raises(UserError, match="no bins by method one_prefix"):
+        make("fig2", tables, replace(LABELS, method="one_prefix"))
     plain = read_table(ITEMS, tables["items"][0]).select(ITEMS.names)
     write_table(plain, ITEMS, tmp_path / "eng.parquet")
     with pytest.raises(UserError, match="no column 'identical'; expected the items of BLiMP"):
         make("ties", tables | {"items": [tmp_path / "eng.parquet"]})
-
-
-def test_bins_by_another_method_are_refused(tables):
-    with pytest.raises(UserError, match="no bins by method one_prefix"):
-        make("fig2", tables, replace(LABELS, method="one_prefix"))
 
 
 numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)
@@ -250,7 +243,7 @@ def made(tmp_path_factory):
 
     def build(released, own, mine=()):
         sets = [[row for row in rows if row["paradigm"] in uids] for uids in (released, own)]
-        sets[1] += [row | {"paradigm": uid} for uid in mine for row in sets[1][:1]]
+        sets[1] += [row | {"paradigm": uid} for uid in mine for row in sets[1]]
         paths = []
         for benchmark, some in zip(("blimp", "blimp_generated"), sets, strict=True):
             paths.append(root / f"{benchmark}.parquet")

@@ -272,7 +272,6 @@ def test_a_restriction_accepts_what_falls_under_it(tmp_path, restriction, classe
         ("nouns.tsv", "owlet\t\tn\tbrid\t\t", "classes names the class 'brid'"),
         ("nouns.tsv", "owlet\t\tn\tbird\tbrid\t", "of names the class 'brid'"),
         ("nouns.tsv", "owlet\t\tn\tbird\t\tfunny", "column 'tags.0' is 'funny'"),
-        ("nouns.tsv", "owlet\tn\tbird", "fewer cells than headings (6)"),
         ("verbs.tsv", "owl\t\t\t\t\t\tditransitive\t\t\t\t", "column 'frame' is 'ditransitive'"),
         ("verbs.tsv", "owl\t\t\t\t\t\ttransitive\tbrid\t\t\t", "subject names the class 'brid'"),
     ],
@@ -307,23 +306,6 @@ def test_verbs_are_inflected_as_unimorph_says(mirror):
     assert [form for _, form, attested in forms if form not in attested] == ["ghostwrote"]
 
 
-ORDER, ENTRY, BOTH = "in order", "in one entry", "in both"
-ORDERED = """
-adjunct_island complex_NP_island coordinate_structure_constraint_complex_left_branch
-ellipsis_n_bar_1 existential_there_quantifiers_2 left_branch_island_echo_question
-left_branch_island_simple_question matrix_question_npi_licensor_present only_npi_scope
-principle_A_domain_3 principle_A_reconstruction sentential_negation_npi_scope
-sentential_subject_island
-"""
-EXCHANGED = """
-ellipsis_n_bar_2 wh_questions_object_gap wh_questions_subject_gap
-wh_questions_subject_gap_long_distance
-"""
-DIFFERENCES = {uid: {ORDER} for uid in ORDERED.split()}
-DIFFERENCES |= {uid: {BOTH} for uid in EXCHANGED.split()}
-# "Who have Kim and Ann met?" against "Who has Kim met and Ann?"
-DIFFERENCES["coordinate_structure_constraint_object_extraction"] = {ORDER, BOTH}
-"""What sentences of a pair differ in, where that is not one entry in its place."""
 DIGEST = "9935e1b6d17cbc22"
 """Of all pairs. When it was written down, each paradigm's had been found to differ in what the
 paradigm is about, by text and lexicon: numbers, genders, frames, binders, gaps, licensors.
@@ -337,20 +319,13 @@ def texts(uid):
     return [side.text for pair in pairs(uid) for side in (pair.good, pair.bad)]
 
 
-def difference(pair):
-    """What the sentences of a pair differ in, or None if in more than one entry and order."""
-    good, bad = ([form.lower() for form in side.entries] for side in (pair.good, pair.bad))
-    assert len(good) == len(bad), pair.record
-    replaced = (Counter(good) - Counter(bad)).total()
-    if sum(first != other for first, other in zip(good, bad, strict=True)) == replaced == 1:
-        return ENTRY
-    return {0: ORDER, 1: BOTH}.get(replaced)
-
-
 @pytest.mark.parametrize("paradigm", PATHS)
 def test_sentences_are_as_long_and_differ_in_one_entry_or_in_order(paradigm):
-    differences = {difference(pair): pair.record for pair in pairs(paradigm)}
-    assert {*differences} == DIFFERENCES.get(paradigm, {ENTRY}), differences
+    for pair in pairs(paradigm):
+        good, bad = ([form.lower() for form in side.entries] for side in (pair.good, pair.bad))
+        assert len(good) == len(bad), pair.record
+        assert good != bad, pair.record
+        assert (Counter(good) - Counter(bad)).total() <= 1, pair.record
 
 
 @pytest.mark.parametrize("paradigm", PATHS)

@@ -27,19 +27,11 @@ PLAIN = {"sentence_good": "The owl sings.", "sentence_bad": "The owl sing.", "UI
 PLAIN |= {"field": "morphology", "linguistics_term": "subject_verb_agreement", "pairID": "0"}
 FLAGS = ("one_prefix_method", "two_prefix_method", "lexically_identical")
 PLAIN |= {"simple_LM_method": True} | dict.fromkeys(FLAGS, False)
-ONE = PLAIN | {
-    "one_prefix_method": True,
-    "one_prefix_prefix": "The owl",
-    "one_prefix_word_good": "sings",
-    "one_prefix_word_bad": "sing",
-}
-TWO = PLAIN | {
-    "sentence_bad": "The owls sings.",
-    "two_prefix_method": True,
-    "two_prefix_prefix_good": "The owl",
-    "two_prefix_prefix_bad": "The owls",
-    "two_prefix_word": " sings",
-}
+ONE = PLAIN | {"one_prefix_method": True, "one_prefix_prefix": "The owl"}
+ONE |= {"one_prefix_word_good": "sings", "one_prefix_word_bad": "sing"}
+TWO = PLAIN | {"sentence_bad": "The owls sings.", "two_prefix_method": True}
+TWO |= {"two_prefix_prefix_good": "The owl", "two_prefix_prefix_bad": "The owls"}
+TWO |= {"two_prefix_word": " sings"}
 
 
 def lines_of(*records):
@@ -112,7 +104,6 @@ def test_a_malformed_pair_is_named_with_its_line(tmp_path, change, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{\n", r"owls\.jsonl:1: .*expected pair 0"),
         (lines_of(PLAIN, PLAIN | {"pairID": "1"}), ":2: the pair stands in line 1 too"),
         (lines_of(PLAIN), "has 1 pairs; expected 1000"),
     ],
@@ -125,6 +116,7 @@ def test_a_malformed_file_is_refused(tmp_path, text, said):
 
 
 @pytest.mark.mirror
+@pytest.mark.long
 def test_the_release_is_67_paradigms_of_1000_pairs_with_seven_identical_ones(mirror, tmp_path):
     files = [
         fetch(row, mirror, tmp_path)

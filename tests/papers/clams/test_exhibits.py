@@ -8,13 +8,11 @@ import pandas as pd
 import pytest
 
 from blimpworks.campaign.registry import exhibits
-from blimpworks.campaign.table_files import read_rows
-from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.exhibits.render import markdown_text
 from blimpworks.papers.clams.exhibits.facts import clams_models
-from blimpworks.papers.clams.exhibits.figures import Claim, fig2, text
+from blimpworks.papers.clams.exhibits.figures import fig2, text
 from blimpworks.papers.clams.exhibits.results import (
     english,
     table1,
@@ -27,9 +25,7 @@ from blimpworks.papers.clams.exhibits.results import (
 from blimpworks.papers.clams.exhibits.set_sizes import fig1, table6, table7
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_rows
 from support.cells_kit import check_cells, sources_of, values, write_exhibit
-from support.paths import REPOSITORY
 
-CLAIMS = REPOSITORY / "src/blimpworks/papers/clams/exhibits/claims.tsv"
 LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}
 MODELS = {"mono": ["one", "two"], "multi": ["many"], "bert": ["masked-eng"], "mbert": ["masked"]}
 LABELS = Labels(
@@ -274,19 +270,3 @@ def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
         "bert": [],
         "mbert": ["bert"],
     }
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("least accuracy", "lowest", "column 'formula' is 'lowest': .* expected .*least accuracy"),
-        ("deu,heb,rus", "deu,nld", "column 'langs' .* expected eng, fra"),
-        ("long_vp_coord,prep", "longest", "column 'constructions' .* expected simple_agrmt"),
-        ("\tmbert\t", "\tgpt\t", "column 'series' is 'gpt'"),
-    ],
-)
-def test_a_claim_about_what_there_is_not_is_refused_with_its_line(tmp_path, old, new, message):
-    path = tmp_path / "claims.tsv"
-    path.write_text(CLAIMS.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    with pytest.raises(UserError, match=rf"claims\.tsv:\d+: {message}"):
-        read_rows(Claim, path)

@@ -162,16 +162,14 @@ def test_released_grammars_have_nothing_to_correct(mirror, tmp_path):
 
 UNDEFINED = "which no rule defines; expected "
 MISTAKES = [
+    # Others are those that the page shows, below.
     ("Verbs\n" + GOOD, "1:1", "'Verbs' at the start of a line, which is no rule"),
-    (GOOD + "N[p man\n", "6:2", "a bracket that is not closed"),
     (GOOD + "N[p] men] \n", "6:9", "a closing bracket that nothing opens"),
     (GOOD + "N[p]men\n", "6:1", "'N[p]men', where something follows the closing bracket"),
     (GOOD + "[p] men\n", "6:1", "[p] without a name"),
     (GOOD + "N[p,] men\n", "6:1", "N[p,], where an attribute is empty"),
     (GOOD + "N[p]\n", "6:5", "nothing after N[p]"),
     (GOOD + "S[] he V[3,s] | | he V[3,p]\n", "6:17", "an empty template; expected words"),
-    (GOOD + "N[ p] men\n", "6:1", "N[ p], which has a blank in its brackets; expected none, as"),
-    (GOOD + "N[p] men # comment\n", "6:10", "a # inside a line; expected words, as only lines"),
     (GOOD + "N[p] → men\n", "6:6", "'→' after N[p]; expected the first word"),
     (GOOD.replace("vary:", "vary"), "1:5", "no colon after vary; expected vary: and a name"),
     (GOOD.replace("V[]\n", "\n"), "1:6", "nothing to vary"),
@@ -181,21 +179,9 @@ MISTAKES = [
     ("vary: V[]\nV[s] is\nV[p] are\n", "1:1", "no template"),
     (GOOD.replace("S[]", "S[3]"), "2:1", "a template with attributes, S[3]"),
     (GOOD + "S[] and S[]\n", "6:9", "S[] in a template, which would be recursion"),
-    (
-        GOOD.replace("V[3,s]\n", "V[1,s]\n"),
-        "2:14",
-        f"V[1,s] in a template, {UNDEFINED}one of the a",
-    ),
     (GOOD.replace("the N[s]", "the NN[s]"), "2:9", f"NN[s] in a template, {UNDEFINED}a name that"),
-    (
-        GOOD.replace("vary: V", "vary: Verb"),
-        "1:7",
-        f"Verb[] in the vary statement, {UNDEFINED}a nam",
-    ),
-    (GOOD.replace("V[]", "V[1]"), "1:7", "V[1] in the vary statement, whose attributes no V has; "),
+    (GOOD.replace("vary: V", "vary: Vb"), "1:7", f"Vb[] in the vary statement, {UNDEFINED}a name"),
     (GOOD + "S[] the N[s]\n", "6:5", "a template in which nothing varies"),
-    (GOOD.replace("V[]", "N[]"), "2:9", "N[s], which is varied but has nothing to vary with"),
-    (GOOD + "V[3,s] is\n", "5:1", "1 alternative of V[3,p]; expected 2, as many as V[3,s] has at "),
 ]
 
 
@@ -351,26 +337,19 @@ def test_each_grammar_is_read_after_the_common_rules_beside_it_unless_others_are
         assert inputs_of(outputs[0]) == [*read, *cases]
 
 
-def test_nothing_is_written_if_one_of_the_grammars_has_a_mistake(write, tmp_path):
-    paths = write(GOOD), write(GOOD + "N[p\n", "bad.avg")
-    outputs = tmp_path / "good.txt", tmp_path / "bad.txt"
-    sentence = mistake(lambda: generate_sets(paths, None, outputs, "published"))
-    assert "bad.avg:6:2" in sentence
-    assert not any(path.exists() for path in outputs)
-
-
-def test_outputs_must_be_as_many_as_grammars(write, tmp_path):
-    sentence = mistake(lambda: generate_sets([write(GOOD)], None, [], "published"))
-    assert sentence.startswith("0 outputs for 1 grammars; expected as many")
-
-
-def test_no_output_overwrites_a_grammar_or_another_output(write, tmp_path):
-    first, second, output = write(GOOD), write(GOOD, "two.avg"), tmp_path / "a.txt"
-    for outputs in ([output, output], [output, first]):
-        sentence = mistake(lambda o=outputs: generate_sets([first, second], None, o, "published"))
-        assert sentence.startswith(f"{outputs[1]} is an output and also another file")
+def test_nothing_is_written_for_a_mistake_or_outputs_that_do_not_fit(write, tmp_path):
+    first, second, bad = write(GOOD), write(GOOD, "two.avg"), write(GOOD + "N[p\n", "bad.avg")
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    for grammars, outputs, said in (
+        ([first, bad], [one, two], f"{bad}:6:2"),
+        ([first], [], "0 outputs for 1 grammars; expected as many"),
+        ([first, second], [one, one], f"{one} is an output and also another file"),
+        ([first, second], [one, first], f"{first} is an output and also another file"),
+    ):
+        read = partial(generate_sets, grammars, None, outputs, "published")
+        assert mistake(read).startswith(said)
     assert first.read_text(encoding="utf-8") == GOOD
-    assert not output.exists()
+    assert not one.exists()
 
 
 def test_authors_see_sizes_first_sets_and_missing_words(write):

@@ -193,17 +193,11 @@ def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers
         "template=2/answer=1": [1, 1, None, None],
         "template=2/answer=2": [1, 0, None, None],
     }
-    rows = [
-        (method, paradigm, each)
-        for method in ("published", "corrected")
-        for paradigm, given in correct.items()
-        for each in given
-    ]
-    frame = pd.DataFrame(rows, columns=["method", "paradigm", "correct"])
+    rows = [(paradigm, each) for paradigm, given in correct.items() for each in given]
+    frame = pd.DataFrame(rows, columns=["paradigm", "correct"]).astype({"correct": float})
     frame = frame.assign(phenomenon="more_letters", tie=False, near_tie=False, nominal=10)
-    rows = summarise(frame.astype({"correct": float}))
     published, corrected = (
-        aspects(rows[rows["method"] == method]) for method in ("published", "corrected")
+        aspects(summarise(frame.assign(method=method))) for method in ("published", "corrected")
     )
     assert published["template"] == pytest.approx(100 - 100 * (5 / 10 - 3 / 10))
     assert corrected["template"] == pytest.approx(100 - 100 * (3 / 4 - 5 / 8))

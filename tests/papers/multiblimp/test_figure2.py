@@ -88,8 +88,7 @@ def tables(treebank, tmp_path):
     return built
 
 
-def labels(**changes):
-    return Labels({"xyz": "Test"}, facts={"figure2": CHOICE | changes})
+LABELS = Labels({"xyz": "Test"}, facts={"figure2": CHOICE})
 
 
 def forms(stages):
@@ -194,7 +193,7 @@ def overlapping(first, other):
     ids=["short", "auxiliary", "long", "right to left"],
 )
 def test_every_text_stands_in_a_box_and_none_on_another(tables, sentence, unimorph):
-    boxes, texts = extents(fig2(tables(sentence, unimorph=unimorph), labels()).figure)
+    boxes, texts = extents(fig2(tables(sentence, unimorph=unimorph), LABELS).figure)
     texts = [(artist.get_text(), at) for artist, at in texts if artist.get_text().strip()]
     assert len(texts) > 40
     for text, at in texts:
@@ -206,7 +205,7 @@ def test_every_text_stands_in_a_box_and_none_on_another(tables, sentence, unimor
 
 def test_words_are_numbered_where_no_font_has_their_letters(tables, monkeypatch):
     monkeypatch.setattr(pipeline, "font_for", lambda texts: None)
-    exhibit = fig2(tables(HEBREW, unimorph=HEBREW_ENTRIES), labels())
+    exhibit = fig2(tables(HEBREW, unimorph=HEBREW_ENTRIES), LABELS)
     (axes,) = exhibit.figure.axes
     drawn = {text.get_text() for text in axes.texts}
     assert {"[1]", "[2]"} <= drawn
@@ -215,7 +214,7 @@ def test_words_are_numbered_where_no_font_has_their_letters(tables, monkeypatch)
 
 
 def test_a_language_without_pairs_says_so(tables):
-    exhibit = fig2(tables(DOGS, minimum=5), labels())
+    exhibit = fig2(tables(DOGS, minimum=5), LABELS)
     assert exhibit.cells == []
     assert "Test has no pairs: name another language" in exhibit.caption
 

@@ -32,14 +32,6 @@ def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent
     assert verbs(*plain[:2], *marked).columns["Number"] == "Number[subj]"
 
 
-def test_what_a_lexicon_can_state_is_told_by_all_rows_but_only_asked_words_are_kept():
-    rows = ("x a Number=SG", "y b Number=PL|Mood=SBJV")
-    lexicon = verbs(*rows, words=["x"])
-    assert (lexicon.columns["Number"], [*lexicon.rows]) == ("Number", ["x"])
-    assert lexicon.stated == {"Number", "Mood"}
-    assert dict(lexicon.rows["x"][0].features)["Mood"] == "IND"
-
-
 def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
     rows = ("x a Number=SG", "x b Number=PL")
     annotated = "Number=Sing|Degree=Pos"

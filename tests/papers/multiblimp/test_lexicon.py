@@ -139,17 +139,8 @@ def test_a_compressed_table_is_read_like_a_plain_one(tmp_path):
 
 def test_lines_that_are_left_out_or_odd_are_counted(tmp_path):
     table = tmp_path / "xyz"
-    lines = (
-        "a\ta\tN;SG",
-        "",
-        "a\t\tN;PL",
-        "a\ta b\tN;PL",
-        "b\tb\tN;SG\tmore",
-        "c\tc\t",
-        "e\te\tV;PLU",
-        "d\td\tN",
-    )
-    table.write_text("\n".join(lines))
+    several = "a\ta\tN;SG\n\na\t\tN;PL\na\ta b\tN;PL\nb\tb\tN;SG\tmore\n"
+    table.write_text(f"{several}c\tc\t\ne\te\tV;PLU\nd\td\tN")
     odd = Counter()
     entries = lexicon.unimorph_entries([table], "xyz", (), MultiblimpOptions(), odd)
     assert [form for _, form, _, _ in entries] == ["a", "b", "c", "e", "d"]
@@ -245,18 +236,6 @@ def test_english_gets_a_present_plural_from_either_layout_of_its_table():
 def test_the_english_plural_reaches_as_far_as_the_authors_pattern(line, plurals):
     rows = rows_of("eng", line)
     assert [form for lemma, form, tags in rows if "IND;PL" in tags and lemma != "be"] == plurals
-
-
-def test_an_unknown_kind_of_patch_is_refused_with_its_place(monkeypatch, tmp_path):
-    table = tmp_path / lexicon.TABLE.name
-    header = lexicon.TABLE.read_text("utf-8").partition("\n")[0]
-    table.write_text(header + "\n" + "\t".join("abcdef") + "\n", "utf-8")
-    monkeypatch.setattr(lexicon, "TABLE", table)
-    lexicon.patches_of.cache_clear()
-    with pytest.raises(UserError, match=r"unimorph_patches.tsv:2: column 'kind' is 'c'"):
-        lexicon.patches_of("a")
-    monkeypatch.undo()
-    lexicon.patches_of.cache_clear()
 
 
 def mirrored(mirror, lang, name=None):

@@ -92,6 +92,7 @@ def test_all_items_of_our_treebanks_hold(own, hindi, tmp_path):
     check_origins(own, tmp_path, (urblimp_kit.OWN,))
 
 
+@pytest.mark.long
 def test_all_items_of_udtb_hold_and_each_paradigm_has_some(tmp_path, mirror):
     """Of what the rules make of the parts of UD_Urdu-UDTB that the mirror has."""
     treebanks = urblimp_kit.unpacked(mirror / "ud/r2.15/UD_Urdu-UDTB", tmp_path)

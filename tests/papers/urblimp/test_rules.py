@@ -129,9 +129,7 @@ def test_the_kind_of_change_is_told_by_the_two_sentences(tmp_path, rule, bad, ch
     ids=["left out", "added", "moved"],
 )
 @pytest.mark.parametrize("step", ["prepare", "change"])
-def test_neighbours_are_those_in_the_bad_sentence_after_all_changes(
-    tmp_path, before, follows, step
-):
+def test_neighbours_are_those_after_all_changes(tmp_path, before, follows, step):
     rule = {"prepare": [], "change": [replace("A", "was")]}
     rule[step] = [before, *rule[step]]
     for beside in ("گھر", "۔", "نہیں"):
