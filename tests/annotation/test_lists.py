@@ -33,7 +33,6 @@ from support.declared_kit import declare
 from support.validation_kit import END, WORDS, items, key_of, rows_of, write_items
 
 KINDS = [*PARADIGMS]
-VERBS = ("go", "goes")
 SMALL = {"participants": 5, "per_paradigm": 7, "checks": 3, "practice": 4}
 
 
@@ -287,7 +286,9 @@ def test_items_that_nobody_can_judge_are_refused_or_left_out(tmp_path, caplog):
 
 
 def test_single_sentences_of_a_declared_benchmark_are_judged_and_read_back(tmp_path):
-    rows = "".join(f"Ann and Bob {v} home by {n}.,{v == 'go'}\n" for n in range(9) for v in VERBS)
+    rows = "".join(
+        f"Ann and Bob {v} home by {n}.,{v == 'go'}\n" for n in range(9) for v in ("go", "goes")
+    )
     entry = {"layout": "sentences", "files": "s.csv", "sentence": "s", "label": "ok"}
     labels = {"acceptable": "True", "unacceptable": "False"}
     declare(tmp_path / "toy", {"s.csv": f"s,ok\n{rows}"}, data=[entry | labels])

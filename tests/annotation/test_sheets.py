@@ -27,14 +27,10 @@ def lists(tmp_path_factory):
     return deal(tmp_path_factory.mktemp("lists"), OPTIONS)
 
 
-def always(row):
-    return True
-
-
 def changed(lists, tmp_path, change):
     """Anna's copy of the first list, all answered, with a third row as ``change`` has it."""
     sheets, key = lists
-    path = fill(sheets[0], key, always, tmp_path / "urd.anna.csv")
+    path = fill(sheets[0], key, path=tmp_path / "urd.anna.csv")
     rows = rows_of(path)
     rows[2] |= change
     write_sheet(path, SHEET, rows)
@@ -153,7 +149,7 @@ def test_accuracy_is_the_mean_over_pairs_of_the_share_of_right_choices(measured)
 
 def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path, caplog):
     sheets, key = lists
-    path = fill(sheets[0], key, always, tmp_path / "urd.anna.csv")
+    path = fill(sheets[0], key, path=tmp_path / "urd.anna.csv")
     known = key_of(key)
     write_sheet(path, SHEET, [r for r in rows_of(path) if known[r["id"]]["part"] != CHECK])
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
@@ -173,9 +169,9 @@ def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(
         for seed in (1, 2)
     )
     filled = [
-        fill(first[0], key, always, tmp_path / "1" / "urd.anna.csv"),
+        fill(first[0], key, path=tmp_path / "1" / "urd.anna.csv"),
         fill(first[1], key, lambda row: row["part"] == PAIR, tmp_path / "urd.anna.csv"),
-        fill(other[0], second_key, always, tmp_path / "urd.bert.csv"),
+        fill(other[0], second_key, path=tmp_path / "urd.bert.csv"),
     ]
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
     read_validation(filled, [key, second_key], "urblimp", outputs, OPTIONS)
@@ -187,9 +183,9 @@ def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(
 
 def test_rows_without_a_choice_and_of_a_second_person_are_counted(lists, tmp_path, caplog):
     sheets, key = lists
-    filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
+    filled = [fill(path, key, path=tmp_path / path.name) for path in sheets]
     write_sheet(filled[1], SHEET, rows_of(filled[1])[:-3])
-    filled.append(fill(sheets[0], key, always, tmp_path / "urd.anna.csv"))
+    filled.append(fill(sheets[0], key, path=tmp_path / "urd.anna.csv"))
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
     result = read_validation(filled, [key], "urblimp", outputs, OPTIONS)
     assert (result["participants"], result["unfilled"]) == (6, 3)

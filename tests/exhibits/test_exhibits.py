@@ -326,11 +326,10 @@ def test_a_label_is_one_line_without_control_characters_that_legends_do_not_leav
         TypeAdapter(DrawnLabel).validate_python("_hidden_")
 
 
-SPECS = [spec for paper in papers().values() for spec in paper.exhibits]
-ROOMS = sorted({spec.function.split(":")[0].rpartition(".")[0] for spec in SPECS})
+FUNCTIONS = [spec.function for paper in papers().values() for spec in paper.exhibits]
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", sorted({name.rpartition(".")[0] for name in FUNCTIONS}))
 def test_calls_give_the_values_that_their_texts_need_and_no_description_is_left_over(room):
     module = import_module(room)
     entries = module.describe.entries

@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
+from blimpworks.campaign.registry import find_exhibit
+from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import SHEET_KEY
 from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
@@ -106,11 +108,8 @@ class Campaign:
 
     @property
     def judged(self):
-        return [
-            (model, lang, self.judgements / model / f"{lang}.parquet")
-            for model in self.models
-            for lang in self.languages
-        ]
+        both = product(self.models, self.languages)
+        return [(model, lang, self.judgements / model / f"{lang}.parquet") for model, lang in both]
 
     @property
     def evaluations(self):
@@ -174,3 +173,11 @@ def fill(sheet, key, campaign, lang):
         filled = [line | {"correct": label} for line, label in zip(lines, given, strict=True)]
         write_sheet(paths[-1], [*lines[0]], filled)
     return paths
+
+
+def build(name, tables, labels, root):
+    """An exhibit, and the file of its cells."""
+    spec, cells = find_exhibit(f"lmentry/{name}"), root / f"{name}.cells.parquet"
+    return build_exhibit(
+        spec, {need: tables[need] for need in spec.needs}, labels, cells, []
+    ), cells

@@ -51,13 +51,13 @@ def rows_of(sheet):
     return [line.cells for line in read_sheet(sheet)]
 
 
-def fill(sheet, key, right, path=None, says=("1", "2")):
+def fill(sheet, key, right=bool, path=None):
     """A filled copy of a sheet; ``right`` says of a row of the key whether the answer is."""
     known, filled = key_of(key), []
     for cells in rows_of(sheet):
         row = known[cells["id"]]
         first = row["first_is_good"] == bool(right(row))
-        filled.append(cells | {"choice": says[0] if first else says[1]})
+        filled.append(cells | {"choice": "1" if first else "2"})
     path = path or sheet.with_name(f"filled.{sheet.name}")
     write_sheet(path, SHEET, filled)
     return path

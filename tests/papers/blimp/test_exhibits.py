@@ -26,8 +26,8 @@ from support.blimp_kit import campaign, check_cells, evaluate, write_release
 from support.cells_kit import by_place, write_exhibit
 
 MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}
-TRAINED = {"blimp_training": {"lstm-gulordava": "LSTM (1 × 20 units)"}}
-LABELS = Labels({"eng": "English"}, MODELS, "full_sentence", facts=TRAINED)
+FACTS = {"blimp_training": {"lstm-gulordava": "LSTM (1 × 20 units)"}}
+LABELS = Labels({"eng": "English"}, MODELS, "full_sentence", FACTS)
 # Table 1 is of print; generated pairs and learning curves are tested by themselves.
 PRINT = print_kit.labels_of("blimp")
 TABLES = {path.stem: path for path in print_kit.printed("blimp") if path.stem != "text"}
@@ -35,17 +35,12 @@ OTHERS = ("table1", "generated", "fig5", "slopes")
 MEASURED = {spec.name: spec for spec in SPECS if spec.needs and spec.name not in OTHERS}
 BESIDE_THE_RELEASE = [name for name, spec in MEASURED.items() if "released" in spec.optional]
 TIED = ("wh_island", "causative")
-# Exhibits of the same tables are made once.
-pytestmark = pytest.mark.xdist_group("blimp-exhibits")
-_made = {}
+pytestmark = pytest.mark.xdist_group("blimp-exhibits")  # they share what is made once
 
 
 def make(name, tables, labels=LABELS):
-    key = repr((name, sorted(tables.items()), labels))
-    if key not in _made:
-        module, _, function = MEASURED[name].function.partition(":")
-        _made[key] = getattr(importlib.import_module(module), function)(tables, labels)
-    return _made[key]
+    module, _, function = MEASURED[name].function.partition(":")
+    return getattr(importlib.import_module(module), function)(tables, labels)
 
 
 @pytest.fixture(scope="module")
@@ -212,21 +207,21 @@ def test_a_bin_has_the_accuracy_of_its_pairs_and_pairs_without_a_value_are_in_no
     rows = pd.DataFrame({name: [1.0, 2.0, 3.0, 4.0, math.nan] for name in analysis.FACTORS})
     rows["correct"] = [1.0, 0.0, 1.0, 1.0, 0.0]
     bins = [row for row in analysis.binned(rows, 2) if row["factor"] == analysis.LENGTH]
-    assert [(b["n"], b["accuracy"], b["mean"]) for b in bins] == [(2, 0.5, 1.5), (2, 1.0, 3.5)]
-    assert [(row["least"], row["most"]) for row in bins] == [(1, 2), (3, 4)]
+    columns = ("n", "accuracy", "mean", "least", "most")
+    shown = [tuple(row[name] for name in columns) for row in bins]
+    assert shown == [(2, 0.5, 1.5, 1, 2), (2, 1.0, 3.5, 3, 4)]
     assert all(row["low"] < row["accuracy"] <= row["high"] for row in bins)
 
 
 def test_a_method_that_nothing_is_judged_by_and_no_model_at_all_are_refused(tmp_path):
+    items, bins = tmp_path / "items/blimp/eng.parquet", tmp_path / "bins.parquet"
     evaluate(tmp_path, ["lstm"])
-    paths = [tmp_path / "items" / "blimp" / "eng.parquet"]
-    paths += [tmp_path / kind / "blimp/lstm/eng.parquet" for kind in ("scores", "judgements")]
+    paths = [tmp_path / kind / "blimp/lstm/eng.parquet" for kind in ("scores", "judgements")]
+    lstm = Evaluation("lstm", "eng", items, *paths)
     with pytest.raises(UserError, match="no judgements by method other; expected the method"):
-        analysis.bin_accuracies(
-            [Evaluation("lstm", "eng", *paths)], "other", 10, tmp_path / "bins.parquet"
-        )
+        analysis.bin_accuracies([lstm], "other", 10, bins)
     with pytest.raises(UserError, match="no judgements are given; name at least one model"):
-        analysis.bin_accuracies([], "full_sentence", 10, tmp_path / "bins.parquet")
+        analysis.bin_accuracies([], "full_sentence", 10, bins)
 
 
 ONE_MODEL = Labels({"eng": "English"}, {"a": "A"}, "full_sentence")
@@ -244,9 +239,9 @@ def made(tmp_path_factory):
     def build(released, own, mine=()):
         sets = [[row for row in rows if row["paradigm"] in uids] for uids in (released, own)]
         sets[1] += [row | {"paradigm": uid} for uid in mine for row in sets[1]]
-        paths = []
+        paths, folder = [], tmp_path_factory.mktemp("sets")
         for benchmark, some in zip(("blimp", "blimp_generated"), sets, strict=True):
-            paths.append(root / f"{benchmark}.parquet")
+            paths.append(folder / f"{benchmark}.parquet")
             write_rows([row | {"benchmark": benchmark} for row in some], ACCURACIES, paths[-1])
         exhibit = generated({"data_sets": paths}, ONE_MODEL)
         check_cells(exhibit, {"data_sets": paths})

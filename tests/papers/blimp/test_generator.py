@@ -32,25 +32,14 @@ good: "{subject} {does} {object}."
 bad: "{object} {does} {subject}."
 """
 # What the verb takes may be nothing.
-OPTIONAL = """
-draw:
-  verb: {is: verb}
-  object: {is: phrase, complement_of: verb}
-  quality: {is: adjective, of: [object]}
-good: "{object}."
-bad: "{quality}."
-"""
-TWO = """
-one_of:
-  - {draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}
-  - {draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}
-"""
-CHOICE = """
-draw:
-  word: {is: choice, among: [[a, b, c], [d, e, f, g]]}
-good: "{word.2}"
-bad: ""
-"""
+OPTIONAL = (
+    "draw: {verb: {is: verb}, object: {is: phrase, complement_of: verb}, "
+    "quality: {is: adjective, of: [object]}}\n"
+    'good: "{object}."\nbad: "{quality}."\n'
+)
+ONE = '{draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}'
+TWO = f"one_of: [{ONE}, {ONE}]"
+CHOICE = 'draw: {word: {is: choice, among: [[a, b, c], [d, e, f, g]]}}\ngood: "{word.2}"\nbad: ""'
 
 
 def declared(folder, text, uid="paradigm"):
@@ -138,14 +127,7 @@ bad: "{d.swapped} {noun}."
     assert generator(tmp_path, HEAD + body.replace("[this, the]", "[this, these]"))
 
 
-EXHAUSTED = """
-draw:
-  word: {is: choice, among: [same, one, two]}
-good: "{word}."
-bad: "Same."
-"""
-
-
+EXHAUSTED = 'draw: {word: {is: choice, among: [same, one, two]}}\ngood: "{word}."\nbad: "Same."'
 NOBODY = BODY.replace("object_of: [verb]", "classes: person, gender: [n]")
 
 

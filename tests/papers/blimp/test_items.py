@@ -144,9 +144,6 @@ def loaded(files=None, name="blimp", **changes):
 
 DEMO = {"sources": Path("config/demo/sources.tsv")}
 NO_SOURCES = r"^config/demo/sources\.tsv has no row of kind 'blimp_data' and lang 'eng', expected"
-GERMAN = ("deu", "heb")
-
-
 ALONE = "^benchmark '{}' has items in eng alone; languages has deu, heb: add eng, or"
 SETS = ("blimp", "blimp_generated")
 
@@ -154,7 +151,7 @@ SETS = ("blimp", "blimp_generated")
 @pytest.mark.parametrize(
     ("files", "changes", "message"),
     [
-        *((None, {"benchmarks": (s,), "languages": GERMAN}, ALONE.format(s)) for s in SETS),
+        *((None, {"benchmarks": (s,), "languages": ("deu", "heb")}, ALONE.format(s)) for s in SETS),
         (DEMO, {"models": ("ngram-5",)}, NO_SOURCES),
         ({"blimp": Path("tests")}, {}, r"paradigms has no declaration, expected one \.yaml file"),
     ],

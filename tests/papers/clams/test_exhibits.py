@@ -34,7 +34,6 @@ LABELS = Labels(
     "full_sentence",
     {"clams_models": MODELS, "clams_counting": "corrected", "clams_ties": {}},
 )
-MASKED = "masked_critical_word"
 SEVEN = (
     *("simple_agrmt", "vp_coord", "long_vp_coord", "subj_rel"),
     *("obj_rel_within_anim", "obj_rel_across_anim", "prep_anim"),
@@ -44,7 +43,7 @@ BENCHMARK = {"benchmark": "clams", "skipped": 0, "ties": 0, "near_ties": 0}
 
 
 def row(model, lang, paradigm, correct, n=N, phenomenon="agreement"):
-    method = MASKED if model.startswith("masked") else "full_sentence"
+    method = "masked_critical_word" if model.startswith("masked") else "full_sentence"
     columns = BENCHMARK | {"model": model, "lang": lang, "paradigm": paradigm, "method": method}
     columns |= {"phenomenon": phenomenon, "correct": correct, "n": n, "accuracy": correct / n}
     return columns | {"low": 0.0, "high": 1.0}

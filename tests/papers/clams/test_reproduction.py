@@ -23,22 +23,17 @@ ROUNDED = [
 ]
 
 
-def beside(mirror, directory):
-    """Tables made of the mirror's WALS and released sets, for the exhibits that can use them."""
-    sources = rows_of(SourceRow, "sources.tsv")
-    wals = {row.name: fetch(row, mirror, directory) for row in sources if row.kind == "wals"}
-    files = ("wals/raw/value.csv", "wals/raw/domainelement.csv", "wals/cldf/languages.csv")
-    build_morphology(*(wals[name] for name in files), directory / "morphology")
-    sets = [(r.lang, fetch(r, mirror, directory)) for r in sources if r.kind == "clams_set"]
-    assert count_sets(sets, directory / "sets") == 335_466, "not all released sets are whole"
-    return {"morphology": [directory / "morphology"], "evaluation_sets": [directory / "sets"]}
-
-
 @pytest.fixture(scope="module")
 def released(tmp_path_factory, mirror):
     """Exhibits, what is compared with the print, and the tables behind both."""
-    root = tmp_path_factory.mktemp("released")
-    tables = print_kit.tables_of("clams", root) | beside(mirror, root)
+    root, sources = tmp_path_factory.mktemp("released"), rows_of(SourceRow, "sources.tsv")
+    wals = {row.name: fetch(row, mirror, root) for row in sources if row.kind == "wals"}
+    files = ("wals/raw/value.csv", "wals/raw/domainelement.csv", "wals/cldf/languages.csv")
+    build_morphology(*(wals[name] for name in files), root / "morphology")
+    sets = [(row.lang, fetch(row, mirror, root)) for row in sources if row.kind == "clams_set"]
+    assert count_sets(sets, root / "sets") == 335_466, "not all released sets are whole"
+    tables = print_kit.tables_of("clams", root) | {"morphology": [root / "morphology"]}
+    tables["evaluation_sets"] = [root / "sets"]
     return *print_kit.build("clams", root, tables), sources_of(tables)
 
 

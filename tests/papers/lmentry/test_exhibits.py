@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.accuracy import summarise
+from blimpworks.campaign.registry import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
@@ -19,9 +20,8 @@ from blimpworks.papers.lmentry.verdicts import compare_verdicts, measure_agreeme
 from blimpworks.reproduction.comparisons import MeasuredFiles, measured_rows
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 from support.cells_kit import by_place, check_cells, sources_of
-from support.lmentry_campaign import Campaign, draw, fill, write
-from support.lmentry_kit import NAMES, SIZES, SPECS, build
-from support.print_kit import PACKS, printed
+from support.lmentry_campaign import Campaign, build, draw, fill, write
+from support.print_kit import PACKS, labels_of, printed
 
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
 
@@ -29,8 +29,13 @@ SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75
 LANGUAGES = {"eng": "English", "ita": "Italian"}
 PER_TEMPLATE = 4
 N = 3 * PER_TEMPLATE
-FACTS = {"lmentry_sizes": {n: SIZES.get(n, 0.5) for n in SKILL}, "lmentry_variant": "published"}
-LABELS = Labels(LANGUAGES, {n: NAMES.get(n, "Model M") for n in SKILL}, "corrected", FACTS)
+PRINT = labels_of("lmentry")
+FACTS = {
+    "lmentry_sizes": PRINT.facts["lmentry_sizes"] | {"mine": 0.5},
+    "lmentry_variant": "published",
+}
+NAMES = {name: PRINT.models.get(name, "Model M") for name in SKILL}
+LABELS = Labels(LANGUAGES, NAMES, "corrected", FACTS)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +77,8 @@ def sources(simulated, campaign):
 
 
 # The exhibit of counts has tests of its own, with real prompts.
-MEASURED = sorted({name for name, spec in SPECS.items() if spec.needs} - {"counts"})
+SPECS = [spec for spec in exhibits().values() if spec.paper == "lmentry" and spec.needs]
+MEASURED = sorted({spec.name for spec in SPECS} - {"counts"})
 
 
 @pytest.mark.slow

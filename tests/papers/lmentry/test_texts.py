@@ -18,8 +18,7 @@ from blimpworks.papers.lmentry.paper import PAPER
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.tables import PROMPTS
 from support.cells_kit import by_place
-from support.lmentry_campaign import prompt_row, write
-from support.lmentry_kit import build
+from support.lmentry_campaign import build, prompt_row, write
 from support.lmentry_prompts_kit import DECLARATIONS, files_of, needs_mirror, write_resources
 from support.print_kit import PACKS, printed
 

@@ -119,15 +119,11 @@ def analyse(root, judged, scored, frequencies, facts=FACTS["models"]):
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory):
+def tables(tmp_path_factory):
     root = tmp_path_factory.mktemp("campaign")
     judged, scored = simulate(root)
-    return analyse(root, judged, scored, [frequency_table(root)]), judged
-
-
-@pytest.fixture
-def tables(simulated):
-    return simulated[0]
+    made = analyse(root, judged, scored, [frequency_table(root)])
+    return made | {"judgements": [path for *_, path in judged]}
 
 
 @pytest.fixture
@@ -142,10 +138,9 @@ def with_accuracies(tables, tmp_path):
     return changed
 
 
-def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(simulated):
-    tables, judged = simulated
+def test_table3_averages_over_pairs_and_keeps_the_mean_over_languages(tables):
     cells = values(table3(tables, LABELS))
-    rows = pd.concat([plain(path) for *_, path in judged])
+    rows = pd.concat(map(plain, tables["judgements"]))
     mine = rows[rows["model"] == "b"]
     of = {
         "Subject-Verb N": mine["phenomenon"] == "sv#",

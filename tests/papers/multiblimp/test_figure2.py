@@ -30,11 +30,8 @@ from support.treebank_kit import FIN, SEEN, SING_DOGS, UNIMORPH
 
 CHOICE = {"language": "xyz", "pair": None, "decisions": {}}
 CHOICE |= {"exact": False, "null": 0.9, "limit": 100}
-FILES = {
-    **{name: name for name in ("tokens", "sentences", "candidates", "lexicon")},
-    **{name: name for name in ("agreement", "agreement_counts")},
-    "all_items": "pairs",
-}
+MADE = ("tokens", "sentences", "candidates", "lexicon", "agreement", "agreement_counts")
+FILES = dict(zip(MADE, MADE, strict=True)) | {"all_items": "pairs"}
 DOGS = f"""
 1 The the DET Definite=Def 2 det
 2 dogs dog NOUN Number=Plur 3 nsubj
@@ -182,11 +179,6 @@ def extents(figure):
     ]
 
 
-def overlapping(first, other):
-    both = Bbox.intersection(first, other)
-    return both is not None and min(both.size) > 0.4
-
-
 @pytest.mark.parametrize(
     ("sentence", "unimorph"),
     [(DOGS, UNIMORPH), (DOGS_ARE, UNIMORPH), (FAR, UNIMORPH), (HEBREW, HEBREW_ENTRIES)],
@@ -199,8 +191,9 @@ def test_every_text_stands_in_a_box_and_none_on_another(tables, sentence, unimor
     for text, at in texts:
         corners = at.get_points()
         assert any(all(box.padded(0.5).contains(*c) for c in corners) for _, box in boxes), text
-    clashes = [(a, b) for (a, at), (b, where) in combinations(texts, 2) if overlapping(at, where)]
-    assert clashes == []
+    for (a, at), (b, where) in combinations(texts, 2):
+        both = Bbox.intersection(at, where)
+        assert both is None or min(both.size) <= 0.4, (a, b)
 
 
 def test_words_are_numbered_where_no_font_has_their_letters(tables, monkeypatch):

@@ -232,12 +232,10 @@ def test_a_file_of_the_hub_has_as_many_pairs_as_the_paper_says(exported):
         read(exported, pairs=n + 1)
 
 
-CAMPAIGN = {"campaign": "x", "languages": ["deu", "eng"], "models": []}
-
-
 def check(**settings):
     """Check a campaign as the workflow does."""
-    chosen = check_campaign(CAMPAIGN | settings, "x.yaml")
+    base = {"campaign": "x", "languages": ["deu", "eng"], "models": []}
+    chosen = check_campaign(base | settings, "x.yaml")
     check_papers(chosen, load_catalogue(chosen))
 
 

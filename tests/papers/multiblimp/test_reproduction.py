@@ -19,8 +19,7 @@ from blimpworks.tables import read_table
 from support import print_kit
 from support.mirror_kit import CONFIG, generate
 
-PRINTED = read_printed_numbers(print_kit.printed("multiblimp"))
-NUMBERS = {(row.exhibit, row.row, row.column): row for row in PRINTED}
+NUMBERS = {row.place: row for row in read_printed_numbers(print_kit.printed("multiblimp"))}
 LANGUAGES = read_rows(LanguageRow, CONFIG / "languages.tsv")
 PAIRS_OF = {row.lang: row.paper_n for row in LANGUAGES if row.is_of("multiblimp")}
 
@@ -51,7 +50,7 @@ def test_groups_have_these_pairs_by_the_release_and_the_text_on_the_web(mirror, 
 
 
 def test_the_printed_total_is_not_the_sum_of_the_pairs_by_language_that_table_5_prints():
-    total, note = sum(PAIRS_OF.values()), NUMBERS["text", "data", "pairs"].note
+    total, note = sum(PAIRS_OF.values()), NUMBERS["text/data/pairs"].note
     assert f"{total:,}, which is 128,321 − {128_321 - total:,}" in note
     printed = [r for r in NUMBERS.values() if (r.exhibit, r.column) == ("table5", "n")]
     assert (len(PAIRS_OF), len(printed)) == (101, 71)

@@ -6,13 +6,14 @@ from collections import Counter
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
 from blimpworks.papers.urblimp.items.patterns import read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.tables import KEPT
 from support import urblimp_kit
 
-GOLDEN = urblimp_kit.golden()
+GOLDEN = read_cells(urblimp_kit.OWN_DATA / "pairs.tsv")
 
 
 @pytest.fixture(scope="module")
