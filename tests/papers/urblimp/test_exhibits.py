@@ -1,16 +1,18 @@
 """UrBLiMP's exhibits of a campaign's own judgements and people."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
+from scipy.stats import wilcoxon
 
 from blimpworks.annotation.sheets import VALIDATION_RATINGS
 from blimpworks.campaign.registry import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.papers.urblimp.analysis import signed_rank_p
+from blimpworks.papers.urblimp import analysis
 from blimpworks.papers.urblimp.exhibits.claims import table5, text
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10, validation
 from blimpworks.papers.urblimp.exhibits.evaluation import (
@@ -32,6 +34,15 @@ from support.validation_kit import OPTIONS, measured_people
 
 OWN = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
 """Exhibits that the paper has not; ``test_statistics`` has their tests."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def each_test_of_ranks_once():
+    """scipy's exact test of the same tied differences is done once: it goes through all signs."""
+    known = cache(wilcoxon)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(analysis, "wilcoxon", lambda d, method: known(tuple(d), method=method))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +72,7 @@ def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     phenomena = [[uid for uid in PARADIGMS if PHENOMENON_OF[uid] == name] for name in PHENOMENA]
     scores = [[accuracy[model][uids].mean() for uids in phenomena] for model in GEMMA[:2]]
     p = cell(exhibit, "gemma-3-1b-pt and gemma-3-4b-pt", "p")
-    assert p.value == pytest.approx(signed_rank_p(*scores))
+    assert p.value == pytest.approx(analysis.signed_rank_p(*scores))
     assert len(exhibit.cells) == 2 * 6
     verdicts = {row: remark["Significant"] for row, remark in exhibit.remarks.items()}
     corrected = {c.row: c.value for c in exhibit.cells if c.column == "p, Holm"}

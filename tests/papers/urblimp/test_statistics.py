@@ -57,6 +57,9 @@ def test_the_denominator_that_shares_imply_fits_them_and_is_no_larger_than_their
     assert result is not None
     assert result <= n
     assert [round(round(share * result) / result, 4) for share in shares] == shares
+
+
+def test_shares_of_nothing_imply_nothing():
     assert implied_denominator([0.33333, 0.1234], [0, 0]) is None
 
 
