@@ -33,7 +33,6 @@ from support.declared_kit import declare
 from support.validation_kit import END, WORDS, items, key_of, rows_of, write_items
 
 KINDS = [*PARADIGMS]
-VERBS = ("go", "goes")
 SMALL = {"participants": 5, "per_paradigm": 7, "checks": 3, "practice": 4}
 
 
@@ -153,26 +152,27 @@ def test_lists_depend_on_the_seed_and_on_neither_checks_nor_the_order_of_pairs()
 
 
 @pytest.mark.parametrize(
-    ("sizes", "mended"),
+    ("paradigms", "sentences", "per_pair", "per_paradigm", "mended"),
     [
         # Every sentence has a pair in each paradigm, as aspects of one sentence often have.
-        ({"paradigms": 6, "sentences": 30, "per_pair": 3, "per_paradigm": 8}, 5),
+        (6, 30, 3, 8, 5),
         # The last pairs of a small paradigm leave no choice when they are dealt.
-        ({"paradigms": 3, "sentences": 6, "per_pair": 1, "per_paradigm": 6}, 4),
+        (3, 6, 1, 6, 4),
     ],
 )
-def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(sizes, mended):
+def test_nobody_sees_two_pairs_of_a_sentence_where_there_are_others(
+    paradigms, sentences, per_pair, per_paradigm, mended
+):
     rows = [
         row | {"sent_id": f"s{n}", "good": f"{n}", "item_id": f"{kind}{n}"}
-        for kind in KINDS[: sizes["paradigms"]]
-        for n, row in enumerate(items(sizes["sentences"], paradigms=[kind]))
+        for kind in KINDS[:paradigms]
+        for n, row in enumerate(items(sentences, paradigms=[kind]))
     ]
+    numbers = {"participants": 6, "per_pair": per_pair, "per_paradigm": per_paradigm}
     without = 0
     for seed in range(5):
         random = np.random.default_rng(seed)
-        numbers = {name: sizes[name] for name in ("per_pair", "per_paradigm")}
-        options = ValidationOptions(participants=6, **numbers)
-        dealt = Assignment(pairs_of(rows), options, random)
+        dealt = Assignment(pairs_of(rows), ValidationOptions(**numbers), random)
         seen = Counter(
             (number, pair.source)
             for pair, allotment in zip(dealt.pairs, dealt.slots, strict=True)
@@ -226,17 +226,15 @@ def test_a_scrambled_sentence_has_the_same_words_and_none_follows_as_before(word
         assert order[-1] != words[-1]
 
 
+NO_CHECKS = r"list p01 can have 0 attention checks .*expected 2; lower"
+TOO_FEW = "3 pairs are left to practise on, expected 4"
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        (
-            {"per_pair": 3, "per_paradigm": 7, "checks": 2, "practice": 0},
-            r"list p01 can have 0 attention checks .*expected 2; lower",
-        ),
-        (
-            {"per_paradigm": 6, "checks": 0, "practice": 4},
-            "3 pairs are left to practise on, expected 4",
-        ),
+        ({"per_pair": 3, "per_paradigm": 7, "checks": 2, "practice": 0}, NO_CHECKS),
+        ({"per_paradigm": 6, "checks": 0, "practice": 4}, TOO_FEW),
         ({"participants": 2}, "per_pair is 3, expected at most participants"),
     ],
 )
@@ -288,7 +286,9 @@ def test_items_that_nobody_can_judge_are_refused_or_left_out(tmp_path, caplog):
 
 
 def test_single_sentences_of_a_declared_benchmark_are_judged_and_read_back(tmp_path):
-    rows = "".join(f"Ann and Bob {v} home by {n}.,{v == 'go'}\n" for n in range(9) for v in VERBS)
+    rows = "".join(
+        f"Ann and Bob {v} home by {n}.,{v == 'go'}\n" for n in range(9) for v in ("go", "goes")
+    )
     entry = {"layout": "sentences", "files": "s.csv", "sentence": "s", "label": "ok"}
     labels = {"acceptable": "True", "unacceptable": "False"}
     declare(tmp_path / "toy", {"s.csv": f"s,ok\n{rows}"}, data=[entry | labels])

@@ -12,35 +12,25 @@ from blimpworks.annotation.sheets import (
     read_choices,
     read_key,
     read_validation,
-    write_lists,
 )
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, read_table
 from support.commands import run
-from support.validation_kit import fill, items, key_of, rows_of, write_items
+from support.validation_kit import deal, fill, key_of, rows_of
 
 OPTIONS = ValidationOptions(participants=5, per_paradigm=6, checks=4, practice=2)
 
 
 @pytest.fixture(scope="module")
 def lists(tmp_path_factory):
-    root = tmp_path_factory.mktemp("lists")
-    sheets = [root / f"urd.{name}.csv" for name in OPTIONS.names]
-    key = root / "urd.key.parquet"
-    write_items(root / "urd.parquet", items(12))
-    write_lists(root / "urd.parquet", "urd", sheets, key, root / "urd.pcibex.csv", OPTIONS)
-    return sheets, key
-
-
-def always(row):
-    return True
+    return deal(tmp_path_factory.mktemp("lists"), OPTIONS)
 
 
 def changed(lists, tmp_path, change):
     """Anna's copy of the first list, all answered, with a third row as ``change`` has it."""
     sheets, key = lists
-    path = fill(sheets[0], key, always, tmp_path / "urd.anna.csv")
+    path = fill(sheets[0], key, path=tmp_path / "urd.anna.csv")
     rows = rows_of(path)
     rows[2] |= change
     write_sheet(path, SHEET, rows)
@@ -159,7 +149,7 @@ def test_accuracy_is_the_mean_over_pairs_of_the_share_of_right_choices(measured)
 
 def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path, caplog):
     sheets, key = lists
-    path = fill(sheets[0], key, always, tmp_path / "urd.anna.csv")
+    path = fill(sheets[0], key, path=tmp_path / "urd.anna.csv")
     known = key_of(key)
     write_sheet(path, SHEET, [r for r in rows_of(path) if known[r["id"]]["part"] != CHECK])
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
@@ -173,36 +163,29 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path, caplo
 
 def test_checks_are_those_of_all_lists_that_a_person_has_filled_and_of_no_other(tmp_path):
     """Anna passes those of one list and fails those of another; p01 of two keys are two lists."""
-    write_items(tmp_path / "urd.parquet", items(12))
-    sheets, keys = {}, []
-    for seed in (1, 2):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        keys.append(folder / "urd.key.parquet")
-        options = OPTIONS.model_copy(update={"practice": 0, "per_pair": 1, "seed": seed})
-        sheets[seed] = [folder / f"sheet.{name}.csv" for name in options.names]
-        pcibex = folder / "pcibex.csv"
-        write_lists(tmp_path / "urd.parquet", "urd", sheets[seed], keys[-1], pcibex, options)
+    options = {"practice": 0, "per_pair": 1}
+    (first, key), (other, second_key) = (
+        deal(tmp_path / str(seed), OPTIONS.model_copy(update=options | {"seed": seed}))
+        for seed in (1, 2)
+    )
     filled = [
-        fill(sheets[1][0], keys[0], always, tmp_path / "1" / "urd.anna.csv"),
-        fill(sheets[1][1], keys[0], lambda row: row["part"] == PAIR, tmp_path / "urd.anna.csv"),
-        fill(sheets[2][0], keys[1], always, tmp_path / "urd.bert.csv"),
+        fill(first[0], key, path=tmp_path / "1" / "urd.anna.csv"),
+        fill(first[1], key, lambda row: row["part"] == PAIR, tmp_path / "urd.anna.csv"),
+        fill(other[0], second_key, path=tmp_path / "urd.bert.csv"),
     ]
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
-    read_validation(filled, keys, "urblimp", outputs, OPTIONS)
+    read_validation(filled, [key, second_key], "urblimp", outputs, OPTIONS)
     people = read_table(VALIDATION_PARTICIPANTS, outputs[1]).to_pylist()
     columns = ("participant", "checks", "passed", "left_out")
     rows = [tuple(person[name] for name in columns) for person in people]
     assert rows == [("anna", 8, 4, True), ("bert", 4, 4, False)]
 
 
-def test_rows_without_a_choice_are_counted_and_a_second_persons_enter_no_kappa(
-    lists, tmp_path, caplog
-):
+def test_rows_without_a_choice_and_of_a_second_person_are_counted(lists, tmp_path, caplog):
     sheets, key = lists
-    filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
+    filled = [fill(path, key, path=tmp_path / path.name) for path in sheets]
     write_sheet(filled[1], SHEET, rows_of(filled[1])[:-3])
-    filled.append(fill(sheets[0], key, always, tmp_path / "urd.anna.csv"))
+    filled.append(fill(sheets[0], key, path=tmp_path / "urd.anna.csv"))
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
     result = read_validation(filled, [key], "urblimp", outputs, OPTIONS)
     assert (result["participants"], result["unfilled"]) == (6, 3)

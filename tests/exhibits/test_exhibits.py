@@ -48,8 +48,6 @@ from blimpworks.report.pages import _escape_rst
 from blimpworks.strict import DrawnLabel, Label
 from support.latex import lacking, overfull_lines
 
-CAMPAIGN = campaign_model()(campaign="x")
-
 
 def cell(row, column, value=1.0, **more):
     fields = {"text": f"{value:g}", "formula": Formula("f", len), "source": "items"}
@@ -206,13 +204,36 @@ def test_exhibits_that_cannot_be_built_say_why(tmp_path):
         find_exhibit("x/y")
 
 
-def test_a_campaign_has_the_exhibits_of_its_benchmarks_and_without_models_those_of_its_data():
-    evaluated = of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=("multiblimp",))
-    assert {spec.paper for spec in evaluated} == {"multiblimp"}
-    assert of_benchmarks((), CAMPAIGN, evaluated=()) == []
-    names = {spec.name for spec in of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=())}
-    assert {"table2", "fig3", "regeneration"} < names
-    assert not {"table3", "table5", "fig1", "fig7"} & names
+ASKED = {"annotations": (Path("p01.csv"),)}
+OF_ANNOTATORS = {"table52", "table53", "agreement", "agreement_tasks"}
+
+
+def names_of(evaluated, benchmark, **settings):
+    campaign = campaign_model()(campaign="x", **settings)
+    specs = of_benchmarks([benchmark], campaign, evaluated=evaluated)
+    assert {spec.paper for spec in specs} == {benchmark}
+    return {spec.name for spec in specs}
+
+
+@pytest.mark.parametrize(
+    ("evaluated", "benchmark", "settings", "more"),
+    [
+        (["urblimp"], "urblimp", {"urblimp": ASKED}, {"table9", "validation"}),
+        ([], "urblimp", {"urblimp": ASKED}, {"table9", "validation"}),
+        (["lmentry"], "lmentry", {"lmentry": ASKED}, OF_ANNOTATORS),
+        (["blimp", "blimp_generated"], "blimp", {}, {"generated"}),
+    ],
+)
+def test_some_exhibits_need_people_or_two_sets(evaluated, benchmark, settings, more):
+    assert names_of(evaluated, benchmark, **settings) - names_of(evaluated[:1], benchmark) == more
+
+
+def test_a_campaign_without_models_has_the_exhibits_of_its_data():
+    assert names_of([], "urblimp") == {"table1", "table2", "table10", "rules", "samples"}
+    numbered = {*(f"table{n}" for n in (*range(1, 9), 10)), "fig1", "fig2", "text", "tests"}
+    own = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
+    assert names_of(["urblimp"], "urblimp") == numbered | own
+    assert of_benchmarks((), campaign_model()(campaign="x"), evaluated=()) == []
     assert all(key == spec.key for key, spec in exhibits().items())
 
 
@@ -270,21 +291,20 @@ def test_latex_has_no_sign_of_a_label_that_means_anything():
         assert not set(bare) & set("&%$#_{}\\~^|<>")
 
 
-@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
-def test_figures_show_labels_as_they_are(tmp_path, suffix):
+def test_figures_show_labels_as_they_are(tmp_path):
     figure = Figure(figsize=(6, 6))
     axes = figure.add_subplot()
     axes.barh(LABELS, range(1, len(LABELS) + 1))
     axes.set(title=r"$\x$", xlabel=r"$\y$ and {id}", xscale="log")
     axes.text(2, 2, r"$\frac$")
-    rendering.render(Exhibit("A figure", "", [], figure=figure), [tmp_path / f"f.{suffix}"])
-    assert (tmp_path / f"f.{suffix}").stat().st_size
-    if suffix == "svg":
-        texts = [each.text for each in ElementTree.parse(tmp_path / "f.svg").iter() if each.text]
-        shown = " ".join(" ".join(texts).split())
-        assert all(part in shown for label in LABELS for part in label.split("\n"))
-        assert r"$\frac$" in shown
-        assert "mathdefault" not in shown
+    files = [tmp_path / f"f.{suffix}" for suffix in ("svg", "pdf", "png")]
+    rendering.render(Exhibit("A figure", "", [], figure=figure), files)
+    assert all(file.stat().st_size for file in files)
+    texts = [each.text for each in ElementTree.parse(files[0]).iter() if each.text]
+    shown = " ".join(" ".join(texts).split())
+    assert all(part in shown for label in LABELS for part in label.split("\n"))
+    assert r"$\frac$" in shown
+    assert "mathdefault" not in shown
 
 
 @pytest.mark.parametrize("title", [*SHOWN, "- a", "1. a", "a) b", ".. a", ":a: b", "==", "Ö. b"])
@@ -306,11 +326,10 @@ def test_a_label_is_one_line_without_control_characters_that_legends_do_not_leav
         TypeAdapter(DrawnLabel).validate_python("_hidden_")
 
 
-SPECS = [spec for paper in papers().values() for spec in paper.exhibits]
-ROOMS = sorted({spec.function.split(":")[0].rpartition(".")[0] for spec in SPECS})
+FUNCTIONS = [spec.function for paper in papers().values() for spec in paper.exhibits]
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", sorted({name.rpartition(".")[0] for name in FUNCTIONS}))
 def test_calls_give_the_values_that_their_texts_need_and_no_description_is_left_over(room):
     module = import_module(room)
     entries, environment = module.describe.entries, module.describe.environment
@@ -343,12 +362,6 @@ def test_calls_give_the_values_that_their_texts_need_and_no_description_is_left_
 URDU, HINDI = "لڑکی نے کتاب پڑھی ہے اور اب سو رہی ہے", "लड़की ने किताब पढ़ी है और अब सो रही है"
 
 
-def numbers(rows, columns):
-    places = product(range(rows), range(columns))
-    cells = [cell(f"Language {row}", f"Model {column}", 99.9) for row, column in places]
-    return Exhibit("Numbers", "A caption.", cells, row_title="Language")
-
-
 def texts(rows):
     long = "{long_name_without_any_space_at_all}"
     both = {"Urdu": f"{URDU} {long}", "Hindi": f"{HINDI} {long}"}
@@ -359,13 +372,10 @@ def texts(rows):
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(lacking()), reason=lacking())
-def test_tables_of_many_columns_of_many_rows_and_of_texts_in_urdu_and_hindi_fit_the_page(tmp_path):
-    exhibits = {"broad": numbers(3, 25), "long": numbers(120, 12), "narrow": numbers(4, 2)}
-    exhibits["texts"] = texts(60)
-    paths = [tmp_path / f"{name}.tex" for name in exhibits]
-    for path, exhibit in zip(paths, exhibits.values(), strict=True):
-        path.write_text(rendering.latex_text(exhibit), encoding="utf-8")
-    assert overfull_lines(paths, tmp_path) == {}
+def test_tables_of_texts_in_urdu_and_hindi_fit_the_page(tmp_path):
+    path = tmp_path / "texts.tex"
+    path.write_text(rendering.latex_text(texts(60)), encoding="utf-8")
+    assert overfull_lines([path], tmp_path) == {}
 
 
 # Figures: fonts for each script, and what seaborn draws of cells

@@ -18,28 +18,27 @@ from support import cells_kit
 from support.mirror_kit import fetch, rows_of
 
 SUMMARIES = (
-    "blimp/raw_results/blimp_full_results_summary.csv",
-    "blimp/raw_results/summary/human_validation_summary.csv",
-    "blimp/raw_results/summary/models_summary.jsonl",
+    *("blimp_full_results_summary.csv", "summary/human_validation_summary.csv"),
+    "summary/models_summary.jsonl",
 )
-RESPONSES = ("blimp/raw_results/all_outputs/human_responses.csv",)
 METHODS = ("full_sentence", "one_prefix", "two_prefix")
 
 
-def fetched(names, mirror, root):
+def fetched(mirror, root, *names):
     sources = {row.name: row for row in rows_of(SourceRow, "sources.tsv")}
-    return [fetch(sources[name], mirror, root) for name in names]
+    return [fetch(sources[f"blimp/raw_results/{name}"], mirror, root) for name in names]
 
 
 def release(mirror, root):
     output = root / "accuracies" / "released" / "blimp.parquet"
-    released_results.read_blimp_release(*fetched(SUMMARIES, mirror, root), output)
+    released_results.read_blimp_release(*fetched(mirror, root, *SUMMARIES), output)
     return output
 
 
 def ratings(mirror, root):
     output = root / "ratings" / "blimp.parquet"
-    released_results.read_ratings(*fetched(RESPONSES, mirror, root), output)
+    (responses,) = fetched(mirror, root, "all_outputs/human_responses.csv")
+    released_results.read_ratings(responses, output)
     return output
 
 
@@ -55,22 +54,16 @@ def check_cells(exhibit, tables):
 
 def write_release(root, share=0.75):
     """Files like the released ones, in which every accuracy is the same share."""
-    results = [f"UID,type,{','.join(released_results.MODEL_BY_COLUMN)},n"]
     kinds = {"sentence": PHENOMENON_OF, "one-prefix": ONE_PREFIX, "two-prefix": TWO_PREFIX}
-    results += [
-        f"{uid},{kind},{share},{share},{share},{share},1000"
-        for kind in kinds
-        for uid in kinds[kind]
-    ]
+    results = [f"UID,type,{','.join(released_results.MODEL_BY_COLUMN)},n"]
+    for kind, uids in kinds.items():
+        results += [f"{uid},{kind},{share},{share},{share},{share},1000" for uid in uids]
     humans = ["Condition,accepted,total_mean,count"]
     humans += [f"{uid},4,{0.9 - number / 1000},100" for number, uid in enumerate(PHENOMENON_OF)]
-    rerun = [
-        json.dumps(
-            {"UID": uid}
-            | dict.fromkeys(released_results.RERUN_MODELS, share + 0.001 * (uid in ONE_PREFIX))
-        )
-        for uid in (*PHENOMENON_OF, "overall")
-    ]
+    rerun = []
+    for uid in (*PHENOMENON_OF, "overall"):
+        shares = dict.fromkeys(released_results.RERUN_MODELS, share + 0.001 * (uid in ONE_PREFIX))
+        rerun.append(json.dumps({"UID": uid} | shares))
     paths = [root / "results.csv", root / "humans.csv", root / "rerun.jsonl"]
     for path, lines in zip(paths, (results, humans, rerun), strict=True):
         path.write_text("\n".join(lines) + "\n")

@@ -2,13 +2,16 @@
 
 import json
 from functools import cache
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
 
+from blimpworks.campaign.paper import FORMATS
 from blimpworks.exhibits.formulas import formula_of
+from blimpworks.exhibits.render import build_exhibit
 from blimpworks.exhibits.shared import read_printed
-from blimpworks.reproduction.comparisons import DEVIATES, Selection, recomputations, status_of
+from blimpworks.reproduction.comparisons import Selection
 
 SOURCES = {
     "margins": "regressions",
@@ -33,6 +36,14 @@ def by_place(exhibit):
     return {(cell.row, cell.column): cell for cell in exhibit.cells}
 
 
+def values(exhibit, row=None):
+    """Values by row and column, or those of a row by column."""
+    places = by_place(exhibit).items()
+    if row is None:
+        return {place: cell.value for place, cell in places}
+    return {column: cell.value for (name, column), cell in places if name == row}
+
+
 def sources_of(tables):
     """Rows by the name that cells have for their table."""
     rows = {"published": [read_printed(tables)]} if "printed" in tables else {}
@@ -52,12 +63,11 @@ def check_cells(cells, rows):
         assert again == pytest.approx(cell.value, abs=1e-9), cell
 
 
-def check_that_it_deviates(paper, place, text):
-    """A printed number that its recomputation confirms, printed as another text, deviates."""
-    (number,) = [row for row in paper.numbers if (row.exhibit, row.row, row.column) == place]
-    value = float(text.replace(",", "").rstrip("%"))
-    assert value != number.value
-    changed = number.model_copy(update={"text": text, "value": value})
-    recomputed = recomputations(paper)[place]
-    assert status_of(number, recomputed, paper) != DEVIATES
-    assert status_of(changed, recomputed, paper) == DEVIATES
+def write_exhibit(spec, tables, labels, root):
+    """An exhibit, written in each of its formats."""
+    outputs = {suffix: root / f"{spec.name}.{suffix}" for suffix in FORMATS[spec.kind]}
+    exhibit = build_exhibit(spec, tables, labels, root / "cells.parquet", [*outputs.values()])
+    assert all(path.stat().st_size for path in outputs.values())
+    page = outputs["html"].read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>\n")
+    ElementTree.fromstring(page)
+    return exhibit

@@ -1,8 +1,6 @@
 """Attribute-varying grammars of the tests, and the released ones."""
 
 import lzma
-from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -16,9 +14,8 @@ GOOD = "vary: V[]\nS[] the N[s] V[3,s]\nN[s] man\nV[3,s] sings\nV[3,p] sing\n"
 
 
 def write(directory, text, name="case.avg"):
-    """A file with a grammar's text, as it is but for common indentation."""
     path = directory / name
-    path.write_text(dedent(text), encoding="utf-8", newline="")
+    path.write_text(text, encoding="utf-8", newline="")
     return path
 
 
@@ -46,7 +43,3 @@ def released(mirror, directory, lang):
         unpacked[path.stem] = directory / path.stem
         unpacked[path.stem].write_bytes(lzma.decompress(path.read_bytes()))
     return unpacked.pop("common.avg"), [unpacked[name] for name in sorted(unpacked)]
-
-
-def released_set(mirror: Path, lang: str, name: str) -> bytes:
-    return lzma.decompress((mirror / "clams" / f"{lang}_evalset" / f"{name}.txt.xz").read_bytes())

@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
+from blimpworks.campaign.registry import find_exhibit
+from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import SHEET_KEY
 from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
@@ -36,7 +38,6 @@ EXTRA |= {"cut": pa.bool_(), "echo": pa.bool_()}
 
 
 def write(rows, schema, path, extra=()):
-    path.parent.mkdir(parents=True, exist_ok=True)
     fields = [*schema.arrow(), *(pa.field(name, EXTRA[name]) for name in extra)]
     write_table(pa.Table.from_pylist(rows, schema=pa.schema(fields)), schema, path)
     return path
@@ -80,8 +81,7 @@ def reply(lang, prompt, right, random):
 
 
 def judgement(prompt, method, correct, rule):
-    return dict.fromkeys(JUDGEMENTS.names) | {
-        **{key: prompt[key] for key in ("item_id", "phenomenon", "paradigm", "nominal")},
+    return prompt | {
         **{"method": method, "correct": float(correct), "tie": False, "near_tie": False},
         **{"certain": rule != "none", "rule": rule, "pattern": None},
         **{"cut": prompt["number"] == 1, "echo": prompt["template"] == 1 < prompt["number"]},
@@ -108,11 +108,8 @@ class Campaign:
 
     @property
     def judged(self):
-        return [
-            (model, lang, self.judgements / model / f"{lang}.parquet")
-            for model in self.models
-            for lang in self.languages
-        ]
+        both = product(self.models, self.languages)
+        return [(model, lang, self.judgements / model / f"{lang}.parquet") for model, lang in both]
 
     @property
     def evaluations(self):
@@ -142,10 +139,8 @@ class Campaign:
             text, *verdicts = reply(lang, prompt, right, random)
             fields = {"status": "ok", "text": text, "finish": "stop", "tokens": 3, "opened": False}
             answered.append({"item_id": prompt["item_id"], **fields})
-            judged += [
-                judgement(prompt, method, *verdict)
-                for method, verdict in zip(METHODS, verdicts, strict=True)
-            ]
+            both = zip(METHODS, verdicts, strict=True)
+            judged += [judgement(prompt, method, *verdict) for method, verdict in both]
         write(answered, ANSWERS, self.answers(lang, model))
         write(judged, JUDGEMENTS, self.judgements / model / f"{lang}.parquet", EXTRA)
 
@@ -166,17 +161,23 @@ def fill(sheet, key, campaign, lang):
     for model in campaign.models:
         rows = read_table(JUDGEMENTS, campaign.judgements / model / f"{lang}.parquet").to_pylist()
         corrected = (row for row in rows if row["method"] == "corrected")
-        verdicts |= {(model, row["item_id"]): row["correct"] for row in corrected}
+        verdicts |= {(model, row["item_id"]): int(row["correct"]) for row in corrected}
     lines = [line.cells for line in read_sheet(sheet)]
-    drawn = [hidden[line["id"]] for line in lines]
+    drawn = (hidden[line["id"]] for line in lines)
     right = [verdicts[row["model"], row["item_id"]] for row in drawn]
-    labels = {
-        "anna": ["yes" if each else "no" for each in right],
-        "bert": [str(int(each) if n % 7 else 1 - int(each)) for n, each in enumerate(right)],
-    }
+    labels = {"anna": [("no", "yes")[each] for each in right]}
+    labels["bert"] = [str(each if n % 7 else 1 - each) for n, each in enumerate(right)]
     paths = []
     for name, given in labels.items():
         paths.append(sheet.with_name(f"{lang}.{name}.csv"))
         filled = [line | {"correct": label} for line, label in zip(lines, given, strict=True)]
         write_sheet(paths[-1], [*lines[0]], filled)
     return paths
+
+
+def build(name, tables, labels, root):
+    """An exhibit, and the file of its cells."""
+    spec, cells = find_exhibit(f"lmentry/{name}"), root / f"{name}.cells.parquet"
+    return build_exhibit(
+        spec, {need: tables[need] for need in spec.needs}, labels, cells, []
+    ), cells

@@ -1,14 +1,13 @@
 """What the tests of Multi-LMentry's prompts share: real resources, and a small language's."""
 
 import json
-from functools import cache
 
 import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.papers.lmentry.items.packs import declaration_of, read_declarations, read_pack
-from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of
+from blimpworks.papers.lmentry.items.prompts import names_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import Source, draw
 from blimpworks.papers.lmentry.paper import RESOURCE
@@ -34,23 +33,16 @@ def files_of(lang, directory):
     return [fetch(row, MIRROR, directory) for row in PINNED if row.lang == lang]
 
 
-@cache
-def resources(lang, directory):
-    return read_resources(files_of(lang, directory))
-
-
-@cache
 def drawn_of(lang, variant, directory):
-    """All arguments of each task of a language, with the number that its settings name."""
+    """All arguments of each task of a language."""
     known, pack = read_declarations(DECLARATIONS), read_pack(PACKS[lang])
     if variant == "corrected" and pack.yes_no_corrected:
         pack = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
-    lists, drawn = resources(lang, directory), {}
+    lists, drawn = read_resources(files_of(lang, directory)), {}
     for name in names_of(pack):
         task = declaration_of(known, name, lang, variant)
         if task.made:
-            arguments = draw(Source(cleaned(lists) if task.clean else lists, pack, task), 1407)
-            drawn[name] = arguments, nominal_of(task, pack, len(arguments), len(arguments))
+            drawn[name] = draw(Source(cleaned(lists) if task.clean else lists, pack, task), 1407)
     return drawn
 
 

@@ -36,17 +36,6 @@ def fetch(row, mirror, directory):
     return output
 
 
-def unimorph_tables(row, mirror, directory):
-    """The tables that the catalogue names for a language, in its order."""
-    if not row.unimorph:
-        return []
-    sources = rows_of(SourceRow, "sources.tsv")
-    chosen = [s for kind in UNIMORPH_KINDS for s in sources if (s.kind, s.lang) == (kind, row.lang)]
-    named = {source.name: source for source in sources}
-    used = [named[SUBSTITUTES.get(source.name, source.name)] for source in chosen]
-    return [fetch(source, mirror, directory) for source in used if source.sha256]
-
-
 def generate(lang, mirror, directory, options=PUBLISHED):
     """All stages for one language: how many pairs there are, and how many items are drawn."""
     row = next(r for r in rows_of(LanguageRow, "languages.tsv") if r.lang == lang)
@@ -58,7 +47,13 @@ def generate(lang, mirror, directory, options=PUBLISHED):
     language = Language(directory, lang, options, row.special)
     tables = [directory / name for name in ("tokens", "sentences", "malformed")]
     build_tokens(treebanks, *tables, TreebankOptions(malformed="set_aside"))
-    unimorph = unimorph_tables(row, mirror, directory)
+    sources = rows_of(SourceRow, "sources.tsv") if row.unimorph else []
+    named = {source.name: source for source in sources}
+    chosen = [
+        s.name for kind in UNIMORPH_KINDS for s in sources if (s.kind, s.lang) == (kind, lang)
+    ]
+    used = [named[SUBSTITUTES.get(name, name)] for name in chosen]
+    unimorph = [fetch(source, mirror, directory) for source in used if source.sha256]
     build_lexicon(tables[0], unimorph, lang, row.special, directory / "lexicon", options)
     language.candidates()
     language.agreement()

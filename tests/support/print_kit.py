@@ -5,7 +5,6 @@ from functools import cache
 
 from blimpworks.campaign.catalogue import whole_catalogue
 from blimpworks.campaign.layout import Layout
-from blimpworks.campaign.paper import FORMATS
 from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.exhibits.exhibit import Labels
@@ -47,7 +46,7 @@ def tables_of(paper, root, resources=()):
     return tables
 
 
-def build(paper, root, tables, names=(), formats=False):
+def build(paper, root, tables, names=()):
     """Exhibits by name, all or some, and the paper as it is compared with itself."""
     exhibits, cells = {}, {}
     for spec in layout().published_of(paper):
@@ -55,10 +54,7 @@ def build(paper, root, tables, names=(), formats=False):
             continue
         cells[spec.name] = root / f"{spec.name}.cells.parquet"
         needs = (*spec.published, *spec.optional)
-        outputs = [root / f"{spec.name}.{suffix}" for suffix in FORMATS[spec.kind] if formats]
         given = {need: tables[need] for need in needs if need in tables}
-        exhibits[spec.name] = build_exhibit(
-            spec, given, labels_of(paper), cells[spec.name], outputs
-        )
+        exhibits[spec.name] = build_exhibit(spec, given, labels_of(paper), cells[spec.name], [])
     reasons = CONFIG / "published" / paper / "reasons.tsv"
     return exhibits, Paper(paper, tables["printed"], reasons, cells, *tables["accuracies"])

@@ -33,6 +33,9 @@ DOGS_SING = f"""
 """
 
 
+LOWER = DOGS_SING.replace("Dogs", "dogs")
+
+
 def conllu(*sentences):
     blocks = []
     for number, sentence in enumerate(sentences, start=1):

@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import yaml
 
 from blimpworks.campaign.settings.base import TreebankOptions
-from blimpworks.files import read_cells
 from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.papers.urblimp.items.build import Attested, apply_rule, build_items
 from blimpworks.papers.urblimp.items.patterns import Tree, TreeWord
@@ -82,10 +81,6 @@ def outcomes(folder, sentence, language=None, beside=(), **rule):
     declared = read_declaration(folder / "honorific.yaml", pack)
     attested = Attested([sentence, *beside], pack.orthography)
     return list(apply_rule(declared.rules[0], sentence, pack, attested))
-
-
-def golden():
-    return read_cells(OWN_DATA / "pairs.tsv")
 
 
 def urdu() -> Language:

@@ -76,44 +76,32 @@ def counts_of(lang, items):
         yield {**keys, "rule": "second", "outcome": "rejected", "reason": REASONS[0], "n": 5}
 
 
-def write(path, schema, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_rows([*rows], schema, path)
-
-
 def campaign(root, languages, printed):
     """Tables of a campaign in some languages with their pairs, by kind as exhibits want them."""
-    tables = {name: [] for name in ("items", "rules", "judgements", "scores")}
-    evaluations = []
+    tables, evaluations = {"items": [], "rules": [], "printed": printed}, []
     for lang, pairs in languages.items():
-        items = [*items_of(lang, pairs)]
-        path = root / "items" / f"{lang}.parquet"
-        write(path, ITEM_SCHEMA, items)
-        tables["items"].append(path)
-        tables["rules"].append(root / "rules" / f"{lang}.counts.parquet")
-        write(tables["rules"][-1], RULE_COUNTS, counts_of(lang, items))
+        rows = [*items_of(lang, pairs)]
+        items, rules = (root / kind / f"{lang}.parquet" for kind in ("items", "rules"))
+        write_rows(rows, ITEM_SCHEMA, items)
+        write_rows([*counts_of(lang, rows)], RULE_COUNTS, rules)
+        tables["items"].append(items)
+        tables["rules"].append(rules)
+        sides = [
+            (row["item_id"], *(side_scores(row[s], s) for s in ("good", "bad"))) for row in rows
+        ]
+        scored = [{"item_id": name, "status": "ok"} | good | bad for name, good, bad in sides]
         for model, method in METHODS.items():
             scores, judged = (root / kind / model / f"{lang}.parquet" for kind in ("s", "j"))
-            rows = (
-                {"item_id": item["item_id"], "status": "ok"}
-                | side_scores(item["good"], "good")
-                | side_scores(item["bad"], "bad")
-                for item in items
-            )
-            write(scores, SCORES, rows)
-            judged.parent.mkdir(parents=True, exist_ok=True)
-            judge(path, scores, judged, Rules((method, "full_sentence"), ("wrong",), 0.0))
-            evaluations.append(Evaluation(model, lang, path, scores, judged))
-    tables["judgements"] = [one.judgements for one in evaluations]
-    compared = root / "lengths.parquet", root / "surprisals.parquet"
+            write_rows(scored, SCORES, scores)
+            judge(items, scores, judged, Rules((method, "full_sentence"), ("wrong",), 0.0))
+            evaluations.append(Evaluation(model, lang, items, scores, judged))
+    names = ("lengths", "surprisals", "accuracies")
+    *compared, accuracies = (root / f"{name}.parquet" for name in names)
     compare_lengths(evaluations, "wrong", *compared)
-    accuracies = root / "accuracies.parquet"
     judged = [(one.model, one.lang, one.judgements) for one in evaluations]
     compute_accuracies(judged, "urblimp", accuracies)
-    return tables | {
-        **{"lengths": [compared[0]], "surprisals": [compared[1]], "accuracies": [accuracies]},
-        "printed": printed,
-    }
+    made = dict(zip(names, ([path] for path in (*compared, accuracies)), strict=True))
+    return tables | made | {"judgements": [path for *_, path in judged]}
 
 
 # Simulated models, each right with a probability of its own
@@ -127,45 +115,35 @@ SKILL = dict(zip(GEMMA, (0.6, 0.7, 0.8, 0.9), strict=True)) | {
     "ours": 0.55,
 }
 MODEL_FACTS = {
-    name: {
-        "parameters": 1.5 if name == "ours" else None,
-        "family": name.split("-")[0],
-        "tuning": "chat" if name.endswith("-it") else "base",
-    }
+    name: BASE
+    | {"family": name.split("-")[0], "tuning": "chat" if name.endswith("-it") else "base"}
     for name in SKILL
 }
+MODEL_FACTS["ours"]["parameters"] = 1.5
 MODEL_LABELS = Labels(
     {"urd": "Urdu"}, {name: name.title() for name in SKILL}, METHOD, {"urblimp_models": MODEL_FACTS}
 )
 
 
-def item(paradigm, number):
-    names = {"item_id": f"{paradigm}-{number:02}", "lang": "urd", "paradigm": paradigm}
-    return names | {"phenomenon": PHENOMENON_OF[paradigm], "good": "وہ بولا", "bad": "وہ بولی"}
-
-
-def judgement(pair, correct):
-    keys = {name: pair[name] for name in ("item_id", "phenomenon", "paradigm")}
-    return keys | {"correct": float(correct), "tie": False, "near_tie": False, "method": METHOD}
-
-
 def simulate(root, skill, paradigms=PARADIGMS):
     """Items, and the judgements of models that are right with a known probability."""
-    items = [item(paradigm, number) for paradigm in paradigms for number in range(N)]
-    paths = {"items": [root / "urd.parquet"], "judgements": []}
-    write_rows(items, ITEMS, paths["items"][0])
+    items = [
+        {"item_id": f"{paradigm}-{number:02}", "lang": "urd", "paradigm": paradigm}
+        | {"phenomenon": PHENOMENON_OF[paradigm], "good": "وہ بولا", "bad": "وہ بولی"}
+        for paradigm in paradigms
+        for number in range(N)
+    ]
+    write_rows(items, ITEMS, root / "urd.parquet")
     judged = []
     for seed, (model, probability) in enumerate(skill.items()):
-        random = np.random.default_rng(seed)
-        path = root / model / "urd.parquet"
-        path.parent.mkdir()
-        rows = [judgement(pair, random.random() < probability) for pair in items]
-        write_rows(rows, JUDGEMENTS, path)
-        judged.append((model, "urd", path))
-        paths["judgements"].append(path)
-    paths["accuracies"] = [root / "accuracies.parquet"]
-    compute_accuracies(judged, "urblimp", paths["accuracies"][0])
-    return paths
+        right = np.random.default_rng(seed).random(len(items)) < probability
+        verdict = {"tie": False, "near_tie": False, "method": METHOD}
+        rows = [pair | verdict | {"correct": r} for pair, r in zip(items, right * 1.0, strict=True)]
+        judged.append((model, "urd", root / model / "urd.parquet"))
+        write_rows(rows, JUDGEMENTS, judged[-1][2])
+    compute_accuracies(judged, "urblimp", root / "accuracies.parquet")
+    paths = {"items": [root / "urd.parquet"], "judgements": [path for *_, path in judged]}
+    return paths | {"accuracies": [root / "accuracies.parquet"]}
 
 
 def cell(exhibit, row, column):

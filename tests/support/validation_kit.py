@@ -51,13 +51,13 @@ def rows_of(sheet):
     return [line.cells for line in read_sheet(sheet)]
 
 
-def fill(sheet, key, right, path=None, says=("1", "2")):
+def fill(sheet, key, right=bool, path=None):
     """A filled copy of a sheet; ``right`` says of a row of the key whether the answer is."""
     known, filled = key_of(key), []
     for cells in rows_of(sheet):
         row = known[cells["id"]]
         first = row["first_is_good"] == bool(right(row))
-        filled.append(cells | {"choice": says[0] if first else says[1]})
+        filled.append(cells | {"choice": "1" if first else "2"})
     path = path or sheet.with_name(f"filled.{sheet.name}")
     write_sheet(path, SHEET, filled)
     return path
@@ -78,15 +78,19 @@ def skilled(person):
     return right
 
 
+def deal(folder, options=OPTIONS):
+    """The sheets of the lists of some pairs, and their key."""
+    sheets, key = [folder / f"urd.{name}.csv" for name in options.names], folder / "urd.key.parquet"
+    pairs = write_items(folder / "urd.parquet", items(12))
+    write_lists(pairs, "urd", sheets, key, folder / "urd.pcibex.csv", options)
+    return sheets, key
+
+
 def measured_people(root):
     """Tables of six people's ratings, of themselves, and of their accuracies, by kind."""
-    sheets = [root / f"urd.{name}.csv" for name in OPTIONS.names]
-    key = root / "urd.key.parquet"
-    write_items(root / "rated.parquet", items(12))
-    write_lists(root / "rated.parquet", "urd", sheets, key, root / "pcibex.csv", OPTIONS)
+    sheets, key = deal(root)
     filled = [
-        fill(sheet, key, skilled(name), root / f"filled.{name}.csv")
-        for name, sheet in zip(OPTIONS.names, sheets, strict=True)
+        fill(sheet, key, skilled(name)) for name, sheet in zip(OPTIONS.names, sheets, strict=True)
     ]
     names = ("validation_ratings", "validation_participants", "people")
     paths = tuple(root / f"{name}.parquet" for name in names)

@@ -32,25 +32,14 @@ good: "{subject} {does} {object}."
 bad: "{object} {does} {subject}."
 """
 # What the verb takes may be nothing.
-OPTIONAL = """
-draw:
-  verb: {is: verb}
-  object: {is: phrase, complement_of: verb}
-  quality: {is: adjective, of: [object]}
-good: "{object}."
-bad: "{quality}."
-"""
-TWO = """
-one_of:
-  - {draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}
-  - {draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}
-"""
-CHOICE = """
-draw:
-  word: {is: choice, among: [[a, b, c], [d, e, f, g]]}
-good: "{word.2}"
-bad: ""
-"""
+OPTIONAL = (
+    "draw: {verb: {is: verb}, object: {is: phrase, complement_of: verb}, "
+    "quality: {is: adjective, of: [object]}}\n"
+    'good: "{object}."\nbad: "{quality}."\n'
+)
+ONE = '{draw: {thing: {is: noun}}, good: "{thing}.", bad: ""}'
+TWO = f"one_of: [{ONE}, {ONE}]"
+CHOICE = 'draw: {word: {is: choice, among: [[a, b, c], [d, e, f, g]]}}\ngood: "{word.2}"\nbad: ""'
 
 
 def declared(folder, text, uid="paradigm"):
@@ -138,29 +127,21 @@ bad: "{d.swapped} {noun}."
     assert generator(tmp_path, HEAD + body.replace("[this, the]", "[this, these]"))
 
 
-EXHAUSTED = """
-draw:
-  word: {is: choice, among: [same, one, two]}
-good: "{word}."
-bad: "Same."
-"""
+EXHAUSTED = 'draw: {word: {is: choice, among: [same, one, two]}}\ngood: "{word}."\nbad: "Same."'
+NOBODY = BODY.replace("object_of: [verb]", "classes: person, gender: [n]")
 
 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (
-            BODY.replace("object_of: [verb]", "classes: person, gender: [n]"),
-            r"after 0 of 3 \(nothing in the lexicon fits 'object'\)",
-        ),
+        (NOBODY, r"after 0 of 3 \(nothing in the lexicon fits 'object'\)"),
         # A pair of twice the same sentence does not count.
         (EXHAUSTED, r"after 2 of 3 \(the acceptable sentence was drawn before\)"),
     ],
 )
 def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path, body, said):
-    paradigm = generator(tmp_path, HEAD + body)
     with pytest.raises(UserError, match=rf"paradigm\.yaml: .* {said}"):
-        [*paradigm.pairs(3)]
+        [*generator(tmp_path, HEAD + body).pairs(3)]
 
 
 def test_each_declaration_wants_a_file_of_its_own():
@@ -177,21 +158,17 @@ def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(tmp_path):
     assert not {r.sentence_good for r in texts(0)} & {r.sentence_good for r in texts(1)}
 
 
-def test_paradigms_draw_independently_of_each_other(tmp_path):
-    names = [*PATHS][:2]
-    alone, both = tmp_path / "alone", tmp_path / "both"
-    generate_paradigms([PATHS[names[1]]], BLIMP / "lexicon", [alone / f"{names[1]}.jsonl"], 10, 0)
-    outputs = [both / f"{name}.jsonl" for name in names]
-    generate_paradigms([PATHS[name] for name in names], BLIMP / "lexicon", outputs, 10, 0)
-    assert (alone / f"{names[1]}.jsonl").read_bytes() == outputs[1].read_bytes()
+def test_paradigms_draw_independently_into_files_like_the_released_ones(tmp_path):
+    def made(*names):
+        outputs = [tmp_path / f"of {len(names)}" / f"{name}.jsonl" for name in names]
+        generate_paradigms([PATHS[n] for n in names], BLIMP / "lexicon", outputs, 12, 0)
+        return outputs[-1]
 
-
-def test_a_file_of_pairs_reads_as_the_released_ones_do(tmp_path):
-    uid = "anaphor_gender_agreement"
-    output = tmp_path / f"{uid}.jsonl"
-    generate_paradigms([PATHS[uid]], BLIMP / "lexicon", [output], 12, 0)
-    assert [record.pairID for record in read_records(output, 12)] == [str(i) for i in range(12)]
-    assert [*json.loads(output.read_text().splitlines()[0])][-1] == "pairID"
+    first, second, *_ = PATHS
+    file = made(first, second)
+    assert made(second).read_bytes() == file.read_bytes()
+    assert [record.pairID for record in read_records(file, 12)] == [str(i) for i in range(12)]
+    assert [*json.loads(file.read_text().splitlines()[0])][-1] == "pairID"
 
 
 def test_finite_verbs_are_as_frequent_as_auxiliaries(tmp_path):
@@ -277,7 +254,6 @@ def test_a_restriction_accepts_what_falls_under_it(tmp_path, restriction, classe
         ("nouns.tsv", "owlet\t\tn\tbrid\t\t", "classes names the class 'brid'"),
         ("nouns.tsv", "owlet\t\tn\tbird\tbrid\t", "of names the class 'brid'"),
         ("nouns.tsv", "owlet\t\tn\tbird\t\tfunny", "column 'tags.0' is 'funny'"),
-        ("nouns.tsv", "owlet\tn\tbird", "fewer cells than headings (6)"),
         ("verbs.tsv", "owl\t\t\t\t\t\tditransitive\t\t\t\t", "column 'frame' is 'ditransitive'"),
         ("verbs.tsv", "owl\t\t\t\t\t\ttransitive\tbrid\t\t\t", "subject names the class 'brid'"),
     ],
@@ -312,23 +288,6 @@ def test_verbs_are_inflected_as_unimorph_says(mirror):
     assert [form for _, form, attested in forms if form not in attested] == ["ghostwrote"]
 
 
-ORDER, ENTRY, BOTH = "in order", "in one entry", "in both"
-ORDERED = """
-adjunct_island complex_NP_island coordinate_structure_constraint_complex_left_branch
-ellipsis_n_bar_1 existential_there_quantifiers_2 left_branch_island_echo_question
-left_branch_island_simple_question matrix_question_npi_licensor_present only_npi_scope
-principle_A_domain_3 principle_A_reconstruction sentential_negation_npi_scope
-sentential_subject_island
-"""
-EXCHANGED = """
-ellipsis_n_bar_2 wh_questions_object_gap wh_questions_subject_gap
-wh_questions_subject_gap_long_distance
-"""
-DIFFERENCES = {uid: {ORDER} for uid in ORDERED.split()}
-DIFFERENCES |= {uid: {BOTH} for uid in EXCHANGED.split()}
-# "Who have Kim and Ann met?" against "Who has Kim met and Ann?"
-DIFFERENCES["coordinate_structure_constraint_object_extraction"] = {ORDER, BOTH}
-"""What sentences of a pair differ in, where that is not one entry in its place."""
 DIGEST = "9935e1b6d17cbc22"
 """Of all pairs. When it was written down, each paradigm's had been found to differ in what the
 paradigm is about, by text and lexicon: numbers, genders, frames, binders, gaps, licensors.
@@ -342,20 +301,13 @@ def texts(uid):
     return [side.text for pair in pairs(uid) for side in (pair.good, pair.bad)]
 
 
-def difference(pair):
-    """What the sentences of a pair differ in, or None if in more than one entry and order."""
-    good, bad = ([form.lower() for form in side.entries] for side in (pair.good, pair.bad))
-    assert len(good) == len(bad), pair.record
-    replaced = (Counter(good) - Counter(bad)).total()
-    if sum(first != other for first, other in zip(good, bad, strict=True)) == replaced == 1:
-        return ENTRY
-    return {0: ORDER, 1: BOTH}.get(replaced)
-
-
 @pytest.mark.parametrize("paradigm", PATHS)
 def test_sentences_are_as_long_and_differ_in_one_entry_or_in_order(paradigm):
-    differences = {difference(pair): pair.record for pair in pairs(paradigm)}
-    assert {*differences} == DIFFERENCES.get(paradigm, {ENTRY}), differences
+    for pair in pairs(paradigm):
+        good, bad = ([form.lower() for form in side.entries] for side in (pair.good, pair.bad))
+        assert len(good) == len(bad), pair.record
+        assert good != bad, pair.record
+        assert (Counter(good) - Counter(bad)).total() <= 1, pair.record
 
 
 @pytest.mark.parametrize("paradigm", PATHS)

@@ -8,8 +8,7 @@ import pytest
 
 from blimpworks.campaign.catalogue import SourceRow, load_catalogue
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.registry import check_papers, find_benchmark, of_benchmarks
-from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.registry import check_papers, find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.build import build_items, read_records
 from blimpworks.papers.blimp.paradigms import (
@@ -28,19 +27,11 @@ PLAIN = {"sentence_good": "The owl sings.", "sentence_bad": "The owl sing.", "UI
 PLAIN |= {"field": "morphology", "linguistics_term": "subject_verb_agreement", "pairID": "0"}
 FLAGS = ("one_prefix_method", "two_prefix_method", "lexically_identical")
 PLAIN |= {"simple_LM_method": True} | dict.fromkeys(FLAGS, False)
-ONE = PLAIN | {
-    "one_prefix_method": True,
-    "one_prefix_prefix": "The owl",
-    "one_prefix_word_good": "sings",
-    "one_prefix_word_bad": "sing",
-}
-TWO = PLAIN | {
-    "sentence_bad": "The owls sings.",
-    "two_prefix_method": True,
-    "two_prefix_prefix_good": "The owl",
-    "two_prefix_prefix_bad": "The owls",
-    "two_prefix_word": " sings",
-}
+ONE = PLAIN | {"one_prefix_method": True, "one_prefix_prefix": "The owl"}
+ONE |= {"one_prefix_word_good": "sings", "one_prefix_word_bad": "sing"}
+TWO = PLAIN | {"sentence_bad": "The owls sings.", "two_prefix_method": True}
+TWO |= {"two_prefix_prefix_good": "The owl", "two_prefix_prefix_bad": "The owls"}
+TWO |= {"two_prefix_word": " sings"}
 
 
 def lines_of(*records):
@@ -113,7 +104,6 @@ def test_a_malformed_pair_is_named_with_its_line(tmp_path, change, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{\n", r"owls\.jsonl:1: .*expected pair 0"),
         (lines_of(PLAIN, PLAIN | {"pairID": "1"}), ":2: the pair is in line 1 too"),
         (lines_of(PLAIN), "has 1 pairs; expected 1000"),
     ],
@@ -151,19 +141,8 @@ def loaded(files=None, name="blimp", **changes):
     return campaign, load_catalogue(campaign)
 
 
-def test_both_sets_are_compared_only_where_models_judge_both():
-    def names_of(*evaluated):
-        campaign = Campaign(campaign="x", benchmarks=())
-        return {spec.name for spec in of_benchmarks(("blimp",), campaign, evaluated=evaluated)}
-
-    assert names_of("blimp", "blimp_generated") - names_of("blimp") == {"generated"}
-
-
 DEMO = {"sources": Path("config/demo/sources.tsv")}
 NO_SOURCES = r"^config/demo/sources\.tsv has no row of kind 'blimp_data' and lang 'eng', expected"
-GERMAN = ("deu", "heb")
-
-
 ALONE = "^benchmark '{}' has items in eng alone; languages has deu, heb: add eng, or"
 SETS = ("blimp", "blimp_generated")
 
@@ -171,7 +150,7 @@ SETS = ("blimp", "blimp_generated")
 @pytest.mark.parametrize(
     ("files", "changes", "message"),
     [
-        *((None, {"benchmarks": (s,), "languages": GERMAN}, ALONE.format(s)) for s in SETS),
+        *((None, {"benchmarks": (s,), "languages": ("deu", "heb")}, ALONE.format(s)) for s in SETS),
         (DEMO, {"models": ("ngram-5",)}, NO_SOURCES),
         ({"blimp": Path("tests")}, {}, r"paradigms has no declaration, expected one \.yaml file"),
     ],

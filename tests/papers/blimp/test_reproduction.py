@@ -9,14 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.exhibits.render import build_exhibit
-from blimpworks.papers.blimp.exhibits import SPECS
+from blimpworks.exhibits.render import markdown_text
 from blimpworks.papers.blimp.exhibits.judgements import humans
+from blimpworks.papers.blimp.exhibits.tables import erratum
 from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
-from blimpworks.papers.blimp.published import MISPLACED, accuracies
+from blimpworks.papers.blimp.published import accuracies
 from blimpworks.papers.blimp.released_results import (
     ATTENTION,
-    INDIVIDUAL,
     NO_ENGLISH,
     NO_SPEAKER,
     REFUSED,
@@ -32,39 +31,20 @@ from support.cells_kit import by_place
 
 pytestmark = pytest.mark.xdist_group("blimp-print")  # they share what is made once
 
-MODELS = ("blimp-5gram", "lstm-gulordava", "transformer-xl-wt103", "gpt2-large")
-IRREGULAR = [f"irregular_plural_subject_verb_agreement_{n}" for n in "12"]
-WITH_REJECTED = ("overall", "filler_gap_dependency", "island_effects")
 SAME_BY_CHANCE = {
     ("animate_subject_trans", "human"),
     ("drop_argument", "lstm-gulordava"),
     ("passive_2", "human"),
     ("passive_2", "lstm-gulordava"),
 }
-FAULTS = {
-    **{("table3", model, column): "erratum" for model in MODELS for column in WITH_REJECTED},
-    ("table3", "transformer-xl-wt103", "argument_structure"): "erratum",
-    **{
-        ("table4", uid, column): "erratum"
-        for uid in MISPLACED
-        for column in (*MODELS, "human")
-        if (uid, column) not in SAME_BY_CHANCE
-    },
-    **{("table4", uid, "human"): "erratum" for uid in IRREGULAR},
-    ("text", "gpt2-large", "below human, islands"): "erratum",
-    ("text", "curve", "tokens for human accuracy"): "garbled",
-    ("text", "gpt2 sizes", "overall"): "erratum",
-    ("text", "gpt2 sizes", "largest deviation"): "erratum",
-}
-"""Every number that is neither recomputed, to rounding, nor beyond recomputing."""
-FINE = ("exact", "rounding", "not recomputable")
 
 
 @pytest.fixture(scope="module")
 def released(mirror, tmp_path_factory):
     root = tmp_path_factory.mktemp("release")
     tables = print_kit.tables_of("blimp", root) | {"released": [blimp_kit.release(mirror, root)]}
-    return print_kit.build("blimp", root, tables)
+    names = ("table2", "table3", "table4", "text", "fig6")
+    return print_kit.build("blimp", root, tables, names)
 
 
 @pytest.mark.mirror
@@ -86,36 +66,18 @@ def test_with_the_release_every_number_has_the_status_that_it_should(released):
         ("text", "erratum"): 3,
         ("text", "garbled"): 1,
     }
-    assert {place: s for place, s in status.items() if s not in FINE} == FAULTS
+    faults = {
+        (r.exhibit, r.row, r.column): r.fault for r in read_printed_numbers(PRINTED) if r.fault
+    }
+    assert {place: status[place] for place in faults} == faults
 
 
 @pytest.mark.mirror
-@pytest.mark.parametrize(
-    ("exhibit", "row", "column", "value"),
-    [
-        ("text", "TXL: r with LSTM", "Recomputed", 0.8993),
-        ("text", "Humans: aggregate", "Recomputed", 100 * 323 / 335),
-        ("text", "Humans: individual", "Recomputed", 88.5546),
-        ("fig6", "TXL", "All phenomena: 2-prefix", 73.47),
-        ("fig6", "TXL", "All phenomena: sentence (2-prefix paradigms)", 70.475),
-    ],
-)
-def test_the_release_gives_correlation_agreement_and_prefix_results(
-    released, exhibit, row, column, value
-):
-    cells = by_place(released[0][exhibit])
-    assert cells[row, column].value == pytest.approx(value, abs=5e-5)
-
-
-@pytest.mark.mirror
-def test_the_misplaced_rows_of_table_4_are_those_of_the_released_results(mirror, tmp_path):
-    released = pq.read_table(blimp_kit.release(mirror, tmp_path)).to_pandas()
-    chosen = released["method"].isin(["released_full_sentence", INDIVIDUAL])
-    right = released[chosen].set_index(["model", "paradigm"])["accuracy"]
-    printed = read_printed_numbers(PRINTED)
-    for one in accuracies(printed):
-        off = abs(one.accuracy - right[one.model, one.paradigm])
-        assert off <= one.rounding + 1e-9, one
+def test_the_release_has_prefix_results_and_single_sentences_of_the_same_paradigms(released):
+    cells = by_place(released[0]["fig6"])
+    prefix, sentence = "2-prefix", "sentence (2-prefix paradigms)"
+    both = [cells["TXL", f"All phenomena: {name}"].value for name in (prefix, sentence)]
+    assert both == pytest.approx([73.47, 70.475], abs=5e-5)
 
 
 def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
@@ -198,7 +160,6 @@ def test_a_rating_is_right_when_the_displayed_sentence_that_is_good_was_chosen(t
         ({"english": "0", "native": "NA"}, NO_SPEAKER, (False, False)),
         ({"native": "NA"}, None, (True, True)),
     ],
-    ids=["all right", "rejected", "English denied", "English not told", "neither", "not native"],
 )
 def test_who_is_left_out_by_which_rule(answers, reason, counting, tmp_path):
     choices = (f"{CAUSATIVE}ans1", "1. Good"), (f"{ISLAND}ans1", "NA")
@@ -299,22 +260,17 @@ def test_the_released_responses_are_counted(whole):
 
 
 @pytest.mark.mirror
-def test_the_erratum_tells_the_printed_from_the_corrected_and_the_later_run(whole, tmp_path):
-    tables = {"printed": PRINTED, "released": [whole[1]]}
-    spec = next(spec for spec in SPECS if spec.name == "erratum")
-    files = [tmp_path / name for name in ("erratum.cells.parquet", "erratum.md")]
-    build_exhibit(spec, tables, LABELS, files[0], files[1:])
-    frame = pq.read_table(files[0]).to_pandas()
-    texts = frame.set_index(["row", "column"])["text"]
-    rows = ("printed", "corrected", "run of 2021", "change")
-    assert [texts[f"GPT-2, {row}", "Overall"] for row in rows] == ["80.1", "81.5", "83.0", "+1.5"]
-    structures = [texts[f"TXL, {row}", "Argument structure"] for row in rows[:3]]
-    assert structures == ["69.5", "72.2", "72.2"]
+def test_the_erratum_tells_the_printed_from_the_corrected_and_the_later_run(whole):
+    exhibit = erratum({"printed": PRINTED, "released": [whole[1]]}, LABELS)
+    texts = {place: cell.text for place, cell in by_place(exhibit).items()}
+    rows = [f"GPT-2, {row}" for row in ("printed", "corrected", "run of 2021", "change")]
+    assert [texts[row, "Overall"] for row in rows] == ["80.1", "81.5", "83.0", "+1.5"]
+    rows = [f"TXL, {row}" for row in ("printed", "corrected", "run of 2021")]
+    assert [texts[row, "Argument structure"] for row in rows] == ["69.5", "72.2", "72.2"]
     assert texts["LSTM, change", "Overall"] == "0.0"
-    moved = frame[frame["column"] == "Change"]
-    assert moved["row"].iloc[0] == "GPT-2: coordinate_structure_constraint_complex_left_branch"
-    assert moved["text"].iloc[0] == "+38.6"
-    assert len(moved) == 65 + 2
-    text = files[1].read_text()
+    moved = [(cell.row, cell.text) for cell in exhibit.cells if cell.column == "Change"]
+    farthest = "GPT-2: coordinate_structure_constraint_complex_left_branch"
+    assert (moved[0], len(moved)) == ((farthest, "+38.6"), 65 + 2)
+    text = markdown_text(exhibit)
     assert "**58.1**" in text
     assert "5-gram 0, LSTM 0, TXL 2, GPT-2 65" in text

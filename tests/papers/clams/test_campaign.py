@@ -13,9 +13,9 @@ from blimpworks.campaign.settings.site import ModelNeeds, Site, for_seeds
 from blimpworks.cluster.needs import setup_of
 from blimpworks.cluster.plan import make_plan
 from blimpworks.errors import UserError
-from blimpworks.papers.clams import settings as clams_settings
 from blimpworks.papers.clams.exhibits.facts import clams_models, clams_training
 from blimpworks.papers.clams.items.sets import grammars_of
+from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of
 
 FIVE = ("deu", "eng", "fra", "heb", "rus")
 
@@ -72,26 +72,23 @@ def test_each_seed_is_scored_by_parts_of_its_own():
     assert len(parts) == 5 * 5 + 5 + 1 + 1
 
 
+PUBLISHED_COUNTING = {"variant": "corrected", "decisions": {"counting": "published"}}
+
+
 @pytest.mark.parametrize(
-    ("options", "architecture", "methods", "one_more"),
+    ("settings", "architecture", "method", "one_more"),
     [
-        (clams_settings.ClamsOptions(), "lstm", ("without_end",), True),
-        (clams_settings.ClamsOptions(variant="corrected"), "lstm", ("full_sentence",), False),
-        (clams_settings.ClamsOptions(methods=("one_prefix",)), "causal", ("one_prefix",), False),
-        (clams_settings.ClamsOptions(), "masked", ("masked_critical_word",), False),
-        (
-            clams_settings.ClamsOptions(
-                variant="corrected", decisions=clams_settings.ClamsDecisions(counting="published")
-            ),
-            "lstm",
-            ("full_sentence",),
-            True,
-        ),
+        ({}, "lstm", "without_end", True),
+        ({"variant": "corrected"}, "lstm", "full_sentence", False),
+        ({"methods": ("one_prefix",)}, "causal", "one_prefix", False),
+        ({}, "masked", "masked_critical_word", False),
+        (PUBLISHED_COUNTING, "lstm", "full_sentence", True),
     ],
 )
-def test_methods_and_counting_follow_the_decisions(options, architecture, methods, one_more):
-    assert clams_settings.methods_of(options, architecture) == methods
-    assert clams_settings.counts_one_more(options, architecture) == one_more
+def test_methods_and_counting_follow_the_decisions(settings, architecture, method, one_more):
+    options = ClamsOptions(**settings)
+    assert methods_of(options, architecture) == (method,)
+    assert counts_one_more(options, architecture) == one_more
 
 
 def test_a_seed_is_not_named_in_a_campaign_but_follows_from_the_recipe():

@@ -1,6 +1,7 @@
 """Attribute-varying grammars: what they generate, how mistakes are told, commands, our grammars."""
 
 import json
+import lzma
 import re
 import time
 from functools import partial
@@ -41,9 +42,9 @@ CASES = [
     (f"vary: V[3,p]\nS[] V[3,p]\n{BE}", "T be; F be", "nothing to vary with"),
     # several items of a name: all of each, or what falls under one or the other
     (
-        f"vary: V[1]; V[s]\nS[] V[1,s] x\n{BE}",
-        "T am x; F am x; F are x; T am x; F am x; F is x",
-        "T am x; F is x; F are x",
+        f"vary: V[1]; V[s]\nS[] V[1,s]\n{BE}",
+        "T am; F am; F are; T am; F am; F is",
+        "T am; F is; F are",
     ),
     (f"vary: V[1]; V[s]\nS[] V[1,p]\n{BE}", "T are; F am; F are", "T are; F am"),
     (f"vary: V[]; V[1]\nS[] V[1,s]\n{BE}", "T am; F is; F are; F be", "="),
@@ -52,9 +53,8 @@ CASES = [
     (f"vary: V[1]\nS[] V[3,s] x V[1,s]\n{BE}", "T x am; F x am; F x are", "T is x am; F is x are"),
     (f"vary: V[1]\nS[] I V[1,s] he V[3,s]\n{BE}", "", "T I am he is; F I are he is"),
     (
-        f"vary: V[1]\nS[] I V[1,s] | I V[1,s] V[3,p]\n{BE}",
-        "T I am; F I am; F I are",
-        "T I am; F I are; T I am be; F I are be",
+        f"vary: V[1]\nS[] V[1,s] | V[1,s] V[3,p]\n{BE}",
+        *("T am; F am; F are", "T am; F are; T am be; F are be"),
     ),
     (f"vary: V[1]\nS[] V[3,s] he\n{BE}", "in which nothing varies", "in which nothing varies"),
     # several varied slots, by two vary statements
@@ -95,16 +95,8 @@ def test_what_a_grammar_generates_or_why_it_is_refused(write, text, published, c
 
 
 def test_the_first_slot_varies_fastest_and_alternatives_stay_aligned(write):
-    path = write(
-        """\
-        vary: V[]
-        S[] N[s] V[s] Adv[]
-        N[s] he | she
-        Adv[] now | again and again
-        V[s] is | sings
-        V[p] are | sing
-        """
-    )
+    slots = "S[] N[s] V[s] Adv[]\nN[s] he | she\nAdv[] now | again and again\n"
+    path = write(f"vary: V[]\n{slots}V[s] is | sings\nV[p] are | sing\n")
     first = "T he is now; F he are now; T he sings now; F he sing now; "
     second = "T she is now; F she are now; T she sings now; F she sing now"
     assert "; ".join(flagged(kit.lines(path))[:8]) == first + second
@@ -151,7 +143,8 @@ def test_released_grammars_generate_the_released_sets_byte_for_byte(lang, mirror
     assert len(cases) == 7
     generate_sets(cases, common, outputs, "published")
     for path in outputs:
-        assert path.read_bytes() == kit.released_set(mirror, lang, path.stem), path.name
+        packed = mirror / f"clams/{lang}_evalset/{path.stem}.txt.xz"
+        assert path.read_bytes() == lzma.decompress(packed.read_bytes()), path.name
 
 
 @pytest.mark.mirror
@@ -161,17 +154,16 @@ def test_released_grammars_have_nothing_to_correct(mirror, tmp_path):
         assert kit.lines(path, "corrected", common) == kit.lines(path, "published", common)
 
 
+UNDEFINED = "which no rule defines; expected "
 MISTAKES = [
+    # Others are those that the page shows, below.
     ("Verbs\n" + GOOD, "1:1", "'Verbs' at the start of a line, which is no rule"),
-    (GOOD + "N[p man\n", "6:2", "a bracket that is not closed"),
     (GOOD + "N[p] men] \n", "6:9", "a closing bracket that nothing opens"),
     (GOOD + "N[p]men\n", "6:1", "'N[p]men', where something follows the closing bracket"),
     (GOOD + "[p] men\n", "6:1", "[p] without a name"),
     (GOOD + "N[p,] men\n", "6:1", "N[p,], where an attribute is empty"),
     (GOOD + "N[p]\n", "6:5", "nothing after N[p]"),
     (GOOD + "S[] he V[3,s] | | he V[3,p]\n", "6:17", "an empty template; expected words"),
-    (GOOD + "N[ p] men\n", "6:1", "N[ p], which has a blank in its brackets; expected none, as"),
-    (GOOD + "N[p] men # comment\n", "6:10", "a # inside a line; expected words, as only lines"),
     (GOOD + "N[p] → men\n", "6:6", "'→' after N[p]; expected the first word"),
     (GOOD.replace("vary:", "vary"), "1:5", "no colon after vary; expected vary: and a name"),
     (GOOD.replace("V[]\n", "\n"), "1:6", "nothing to vary"),
@@ -181,31 +173,9 @@ MISTAKES = [
     ("vary: V[]\nV[s] is\nV[p] are\n", "1:1", "no template"),
     (GOOD.replace("S[]", "S[3]"), "2:1", "a template with attributes, S[3]"),
     (GOOD + "S[] and S[]\n", "6:9", "S[] in a template, which would be recursion"),
-    (
-        GOOD.replace("V[3,s]\n", "V[1,s]\n"),
-        "2:14",
-        "V[1,s] in a template, which no rule defines; expected one of the attribute sets that V is "
-        "defined with: V[3,s] and V[3,p]; correct it, or define it by a line",
-    ),
-    (
-        GOOD.replace("the N[s]", "the NN[s]"),
-        "2:9",
-        "NN[s] in a template, which no rule defines; expected a name that a rule defines, such as "
-        "N; correct it",
-    ),
-    (
-        GOOD.replace("vary: V", "vary: Verb"),
-        "1:7",
-        "Verb[] in the vary statement, which no rule defines; expected a name that a rule defines",
-    ),
-    (
-        GOOD.replace("V[]", "V[1]"),
-        "1:7",
-        "V[1] in the vary statement, whose attributes no V has; expected attributes of V[3,s] and",
-    ),
+    (GOOD.replace("the N[s]", "the NN[s]"), "2:9", f"NN[s] in a template, {UNDEFINED}a name that"),
+    (GOOD.replace("vary: V", "vary: Vb"), "1:7", f"Vb[] in the vary statement, {UNDEFINED}a name"),
     (GOOD + "S[] the N[s]\n", "6:5", "a template in which nothing varies"),
-    (GOOD.replace("V[]", "N[]"), "2:9", "N[s], which is varied but has nothing to vary with"),
-    (GOOD + "V[3,s] is\n", "5:1", "1 alternative of V[3,p]; expected 2, as many as V[3,s] has at "),
 ]
 
 
@@ -221,8 +191,7 @@ def test_common_rules_have_no_sets_of_their_own(write):
     common = write("N[s] man\n", "common.avg")
     sentence = mistake(lambda: kit.lines(common))
     assert sentence.startswith(
-        f"{common}:1:1: found no template, as common.avg is read with each of the others of its "
-        "directory; expected a grammar with templates"
+        f"{common}:1:1: found no template, as common.avg is read with each of"
     )
 
 
@@ -240,16 +209,8 @@ def test_a_file_that_is_not_utf_8_is_told_by_line_and_column(tmp_path):
     assert sentence.startswith(f"{path}:2:7: found the byte 0xe8, which is not UTF-8")
 
 
-def test_a_grammar_that_does_not_exist_is_told(tmp_path):
-    assert "is not a file" in mistake(lambda: kit.lines(tmp_path / "case.avg"))
-
-
 GRAMMARS = [p for p in sorted(REPOSITORY.glob("config/grammars/*/*.avg")) if p.stem != "common"]
 LANGUAGES = ("eng", "ita")
-
-
-def of_file(path):
-    return f"{path.parent.name}-{path.stem}"
 
 
 PAGE = (REPOSITORY / "docs" / "grammars.md").read_text(encoding="utf-8")
@@ -278,7 +239,7 @@ def test_the_page_prints_the_size_of_each_set():
     assert printed_sizes().keys() == {(path.parent.name, path.stem) for path in GRAMMARS}
 
 
-@pytest.mark.parametrize("path", GRAMMARS, ids=of_file)
+@pytest.mark.parametrize("path", GRAMMARS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_grammar_makes_distinct_pairs_that_differ_in_the_varied_verb(path):
     grammar = read_grammar(path, common_beside(path), "corrected")
     assert [*remarks(grammar)] == []
@@ -366,26 +327,19 @@ def test_each_grammar_is_read_after_the_common_rules_beside_it_unless_others_are
         assert inputs_of(outputs[0]) == [*read, *cases]
 
 
-def test_nothing_is_written_if_one_of_the_grammars_has_a_mistake(write, tmp_path):
-    paths = write(GOOD), write(GOOD + "N[p\n", "bad.avg")
-    outputs = tmp_path / "good.txt", tmp_path / "bad.txt"
-    sentence = mistake(lambda: generate_sets(paths, None, outputs, "published"))
-    assert "bad.avg:6:2" in sentence
-    assert not any(path.exists() for path in outputs)
-
-
-def test_outputs_must_be_as_many_as_grammars(write, tmp_path):
-    sentence = mistake(lambda: generate_sets([write(GOOD)], None, [], "published"))
-    assert sentence.startswith("0 outputs for 1 grammars; expected as many")
-
-
-def test_no_output_overwrites_a_grammar_or_another_output(write, tmp_path):
-    first, second, output = write(GOOD), write(GOOD, "two.avg"), tmp_path / "a.txt"
-    for outputs in ([output, output], [output, first]):
-        sentence = mistake(lambda o=outputs: generate_sets([first, second], None, o, "published"))
-        assert sentence.startswith(f"{outputs[1]} is an output and also another file")
+def test_nothing_is_written_for_a_mistake_or_outputs_that_do_not_fit(write, tmp_path):
+    first, second, bad = write(GOOD), write(GOOD, "two.avg"), write(GOOD + "N[p\n", "bad.avg")
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    for grammars, outputs, said in (
+        ([first, bad], [one, two], f"{bad}:6:2"),
+        ([first], [], "0 outputs for 1 grammars; expected as many"),
+        ([first, second], [one, one], f"{one} is an output and also another file"),
+        ([first, second], [one, first], f"{first} is an output and also another file"),
+    ):
+        read = partial(generate_sets, grammars, None, outputs, "published")
+        assert mistake(read).startswith(said)
     assert first.read_text(encoding="utf-8") == GOOD
-    assert not output.exists()
+    assert not one.exists()
 
 
 def test_authors_see_sizes_first_sets_and_missing_words(write):
@@ -409,41 +363,21 @@ def test_authors_see_sizes_first_sets_and_missing_words(write):
 
 
 REMARKS = [
-    # grammar, file, its remarks
+    # file, grammar, beginnings of its remarks
     (
-        "vary: V[]\nS[] N[] V[s]\nN[] he | it | he\nV[s] put | is\nV[p] put | are\n",
-        "vp_coord.avg",
-        [
-            ":3:15: 'he' comes twice in N[]: so do all sentences with it",
-            ":5:6: 'put' is the same for V[s] and V[p]: sentences with it come as True and as "
-            "False",
-        ],
+        *("vp_coord", "vary: V[]\nS[] N[] V[s]\nN[] he | it | he\nV[s] put | is\nV[p] put | are\n"),
+        ["3:15: 'he' comes twice in N[]: ", "5:6: 'put' is the same for V[s] and V[p]: "],
     ),
     (
-        "vary: V[]\nS[] the N[s] V[s]\nV[s] is\nV[p] are\nN[p] cats | dogs\nNN[s] dog\n",
-        "vp_coord.avg",
-        [
-            ":5:6: no template uses N[p], and no wrong sentence has it",
-            ":6:1: no template uses NN[s], and no wrong sentence has it",
-        ],
+        *("vp_coord", f"vary: V[]\nS[] the N[s] V[s]\n{V}N[p] cats | dogs\nNN[s] dog\n"),
+        ["5:6: no template uses N[p], and no", "6:1: no template uses NN[s], and no"],
     ),
     (
-        "vary: V[]\nS[] he A[] V[s]\nA[] | now\nV[s] is\nV[p] are | be\n",
-        "vp_coord.avg",
-        [
-            ":3:1: an alternative of A[] is empty",
-            ":5:12: 'be' of V[p] replaces nothing, as V[s] has fewer alternatives",
-        ],
+        *("vp_coord", "vary: V[]\nS[] he A[] V[s]\nA[] | now\nV[s] is\nV[p] are | be\n"),
+        ["3:1: an alternative of A[] is empty", "5:12: 'be' of V[p] replaces nothing, as V[s]"],
     ),
-    (
-        GOOD,
-        "simple_agreement.avg",
-        [
-            ": simple_agreement is none of CLAMS's paradigms (is simple_agrmt meant?): the set "
-            "will be scored as agreement, but no exhibit shows it"
-        ],
-    ),
-    *((GOOD, name, []) for name in ("simple_npi_anim.avg", "sent_comp.avg", "prep_inanim.avg")),
+    ("simple_agreement", GOOD, [" simple_agreement is none of CLAMS's paradigms (is simple_agrmt"]),
+    *((name, GOOD, []) for name in ("simple_npi_anim", "sent_comp", "prep_inanim")),
 ]
 
 
@@ -454,12 +388,13 @@ def remarks_of(text, write, *options, name="vp_coord.avg"):
     return told.replace(f"{case}", name).rpartition("\n\n")[2].splitlines()
 
 
-@pytest.mark.parametrize(("text", "name", "remarks"), REMARKS)
-def test_authors_are_told_what_is_seldom_meant(write, text, name, remarks):
+@pytest.mark.parametrize(("name", "text", "remarks"), REMARKS)
+def test_authors_are_told_what_is_seldom_meant(write, name, text, remarks):
     # Of common rules, each grammar uses some.
     write("N[s] boy\nN[p] men\nM[] now\n", "common.avg")
-    told = remarks_of(text, write, name=name)
-    assert [line for line in told if line.startswith(name)] == [name + each for each in remarks]
+    told = remarks_of(text, write, name=f"{name}.avg")
+    told = [line.removeprefix(f"{name}.avg:") for line in told if line.startswith(f"{name}.avg")]
+    assert [line[: len(each)] for line, each in zip(told, remarks, strict=True)] == remarks
 
 
 @pytest.mark.parametrize(
@@ -467,10 +402,8 @@ def test_authors_are_told_what_is_seldom_meant(write, text, name, remarks):
     [
         ("vary: V[x]\nS[] he V[s,x]\n", "1:7", "V[x] in the vary", "--variant corrected does not"),
         (
-            "vary: V[ ]\nvary: N[x]\nS[] N[s] V[s,x]\nN[s] he\nN[x] x\n",
-            "3:5",
-            "N[s] falls under no item of the vary statement",
-            "--variant corrected keeps it as it is",
+            *("vary: V[ ]\nvary: N[x]\nS[] N[s] V[s,x]\nN[s] he\nN[x] x\n", "3:5"),
+            *("N[s] falls under no item of the vary", "--variant corrected keeps it as it is"),
         ),
     ],
 )

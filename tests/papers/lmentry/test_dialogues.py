@@ -182,13 +182,8 @@ def test_no_more_dialogues_are_encoded_than_training_can_use(taught):
     assert encoded(3000, seed=1) != encoded(3000, seed=2)
 
 
-def test_a_line_that_is_no_dialogue_is_named(tmp_path):
-    path = tmp_path / "some.jsonl"
-    # Some readers take these characters for line ends.
-    said = "one\u2028two\u0085three\u000bfour"
+def test_a_dialogue_is_a_line_whatever_some_readers_take_for_line_ends(tmp_path):
+    path, said = tmp_path / "some.jsonl", "one\u2028two\u0085three\u000bfour"
     line = json.dumps({"system": "S", "prompt": said, "answer": "A"}, ensure_ascii=False)
     path.write_text(f"{line}\n{line}\n", encoding="utf-8")
     assert read_dialogues(path) == [dialogue_text("S", said, "A")] * 2
-    path.write_text(f'{line}\n{{"system": "S"}}\n', encoding="utf-8")
-    with pytest.raises(UserError, match=r"some.jsonl:2: no dialogue"):
-        read_dialogues(path)

@@ -1,7 +1,6 @@
 """Multi-LMentry's exhibits of a campaign's own: from simulated judgements of two languages."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,23 +8,20 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.accuracy import summarise
-from blimpworks.campaign.load import campaign_model
-from blimpworks.campaign.registry import of_benchmarks
+from blimpworks.campaign.registry import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.items import ALL
 from blimpworks.papers.lmentry.exhibits.formulas import aspects, lmentry_score, robustness
 from blimpworks.papers.lmentry.items.packs import read_texts
-from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.papers.lmentry.verdicts import compare_verdicts, measure_agreement
 from blimpworks.reproduction.comparisons import MeasuredFiles, measured_rows
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
 from support.cells_kit import by_place, check_cells, sources_of
-from support.lmentry_campaign import Campaign, draw, fill, write
-from support.lmentry_kit import NAMES, SIZES, SPECS, build
-from support.print_kit import PACKS, printed
+from support.lmentry_campaign import Campaign, build, draw, fill, write
+from support.print_kit import PACKS, labels_of, printed
 
 pytestmark = pytest.mark.xdist_group("lmentry-exhibits")  # they share what is made once
 
@@ -33,8 +29,13 @@ SKILL = {"phi-4": 0.9, "eurollm-9b-it": 0.6, "latxa-llama-3.1-8b-instruct": 0.75
 LANGUAGES = {"eng": "English", "ita": "Italian"}
 PER_TEMPLATE = 4
 N = 3 * PER_TEMPLATE
-FACTS = {"lmentry_sizes": {n: SIZES.get(n, 0.5) for n in SKILL}, "lmentry_variant": "published"}
-LABELS = Labels(LANGUAGES, {n: NAMES.get(n, "Model M") for n in SKILL}, "corrected", FACTS)
+PRINT = labels_of("lmentry")
+FACTS = {
+    "lmentry_sizes": PRINT.facts["lmentry_sizes"] | {"mine": 0.5},
+    "lmentry_variant": "published",
+}
+NAMES = {name: PRINT.models.get(name, "Model M") for name in SKILL}
+LABELS = Labels(LANGUAGES, NAMES, "corrected", FACTS)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,8 @@ def sources(simulated, campaign):
 
 
 # The exhibit of counts has tests of its own, with real prompts.
-MEASURED = sorted({name for name, spec in SPECS.items() if spec.needs} - {"counts"})
+SPECS = [spec for spec in exhibits().values() if spec.paper == "lmentry" and spec.needs]
+MEASURED = sorted({spec.name for spec in SPECS} - {"counts"})
 
 
 @pytest.mark.slow
@@ -197,17 +199,11 @@ def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers
         "template=2/answer=1": [1, 1, None, None],
         "template=2/answer=2": [1, 0, None, None],
     }
-    rows = [
-        (method, paradigm, each)
-        for method in ("published", "corrected")
-        for paradigm, given in correct.items()
-        for each in given
-    ]
-    frame = pd.DataFrame(rows, columns=["method", "paradigm", "correct"])
+    rows = [(paradigm, each) for paradigm, given in correct.items() for each in given]
+    frame = pd.DataFrame(rows, columns=["paradigm", "correct"]).astype({"correct": float})
     frame = frame.assign(phenomenon="more_letters", tie=False, near_tie=False, nominal=10)
-    rows = summarise(frame.astype({"correct": float}))
     published, corrected = (
-        aspects(rows[rows["method"] == method]) for method in ("published", "corrected")
+        aspects(summarise(frame.assign(method=method))) for method in ("published", "corrected")
     )
     assert published["template"] == pytest.approx(100 - 100 * (5 / 10 - 3 / 10))
     assert corrected["template"] == pytest.approx(100 - 100 * (3 / 4 - 5 / 8))
@@ -256,14 +252,3 @@ def test_robustness_is_that_of_a_worked_example_and_the_release_rounds_on_the_wa
     assert lmentry_score(GOLDEN) == pytest.approx(accuracy * mean / 100)
     assert lmentry_score(GOLDEN, rounded=True) == pytest.approx(accuracy * 0.874)
     assert np.isnan(robustness(accuracies(("first_word", ALL, 0.8), ("last_word", ALL, 0.6))))
-
-
-def test_agreement_is_an_exhibit_only_of_a_campaign_with_annotations():
-    def names(*annotations):
-        options = LmentryOptions(annotations=annotations)
-        campaign = campaign_model()(campaign="x", lmentry=options)
-        specs = of_benchmarks(["lmentry"], campaign, evaluated=["lmentry"])
-        return {spec.name for spec in specs}
-
-    left = names(Path("eng.csv")) - names()
-    assert left == {"table52", "table53", "agreement", "agreement_tasks"}

@@ -25,7 +25,6 @@ from support.lmentry_prompts_kit import CONFIG, DECLARATIONS, LANGUAGES, PACKS
 
 OWN = sorted({*PACKS} - {*LANGUAGES})
 KINDS = ("ADJECTIVE", "ADPOSITION", "ADVERB", "CONJUNCTION", "DATE", "DETERMINER", "NOUN", "VERB")
-BASE = {"campaign": "own", "benchmarks": ["lmentry"], "lmentry": {"variant": "corrected"}}
 FEWER = """
 sentence_containing 948, sentence_not_containing 948, word_containing 34, word_not_containing 34,
 homophones 368, starts_with_word 116, ends_with_word 914, starts_with_letter 25,
@@ -36,7 +35,8 @@ FRENCH = {task: int(number) for task, number in re.findall(r"(\w+) (\d+)", FEWER
 
 
 def files_of(lang):
-    campaign = check_campaign({**BASE, "languages": [lang]}, "test")
+    settings = {"campaign": "own", "benchmarks": ["lmentry"], "languages": [lang]}
+    campaign = check_campaign(settings | {"lmentry": {"variant": "corrected"}}, "test")
     return resource_files(campaign, load_catalogue(campaign), lang)
 
 

@@ -13,7 +13,7 @@ from blimpworks.tables import read_table
 from support import print_kit
 from support.lmentry_prompts_kit import files_of, needs_mirror
 
-pytestmark = [pytest.mark.xdist_group("lmentry-print"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 @needs_mirror
@@ -34,8 +34,9 @@ def test_a_lead_can_be_explained_from_rows_that_were_read_as_objects():
     assert LEAD(rows) == pytest.approx(7.9)
 
 
-def test_figures_have_what_sections_5_2_to_5_4_say(print_of):
-    _, exhibits, _ = print_of("lmentry")
+def test_figures_have_what_sections_5_2_to_5_4_say(tmp_path):
+    tables = print_kit.tables_of("lmentry", tmp_path)
+    exhibits, _ = print_kit.build("lmentry", tmp_path, tables, ["fig1", "fig2", "fig3"])
     means = {cell.row: cell.text for cell in exhibits["fig3"].cells}
     assert [name for name, text in means.items() if float(text) > 80] == [
         "sentence containing",

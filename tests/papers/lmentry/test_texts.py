@@ -9,7 +9,6 @@ import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import html_text, latex_text
 from blimpworks.papers.lmentry.exhibits.prompts import ENGLISH
@@ -17,11 +16,9 @@ from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts, item_id, prompt_of
 from blimpworks.papers.lmentry.paper import PAPER
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.reproduction.comparisons import status_of, verdict_of
 from blimpworks.tables import PROMPTS
 from support.cells_kit import by_place
-from support.lmentry_campaign import prompt_row, write
-from support.lmentry_kit import build
+from support.lmentry_campaign import build, prompt_row, write
 from support.lmentry_prompts_kit import DECLARATIONS, files_of, needs_mirror, write_resources
 from support.print_kit import PACKS, printed
 
@@ -32,15 +29,6 @@ ARGUMENTS = {"word": "sun", "letter": "s", "sentence": "the sun is up", "categor
 ARGUMENTS |= {"words": ["sun", "moon"], "word1": "sun", "word2": "moon", "n1": 10, "n2": 20}
 ARGUMENTS |= {"query": "sun"}
 OPEN = ("containing", "starts_with", "ends_with")
-
-
-def row_of(text, fault="", corrected=""):
-    names = ("value", "bold", "note")
-    return PublishedRow.model_validate(
-        dict.fromkeys(names, "")
-        | {"exhibit": "table9", "row": "1", "column": "eng", "text": text, "unit": "text"}
-        | {"fault": fault, "corrected": corrected}
-    )
 
 
 def prompts(pack):
@@ -65,37 +53,6 @@ def tables(tmp_path_factory):
     return {"packs": packs, "items": items, "printed": printed("lmentry")}
 
 
-@pytest.mark.parametrize(
-    ("row", "released", "status"),
-    [
-        (row_of("Write “word”:"), 'Write "word":', "exact"),
-        (row_of("Doesn’t it?"), "Doesn't it?", "exact"),
-        (row_of("Write “word”:"), 'Say "word":', "deviates"),
-        (row_of("Types of cars?"), "Types of cars ?", "deviates"),
-        (row_of("“Cat”"), '"cat"', "deviates"),
-        (row_of("Write “word”:", "erratum", "Say “word”:"), 'Say "word":', "erratum"),
-        (row_of("Write “word”:", "erratum"), 'Say "word":', "erratum"),
-        # A fault must be one, and its correction what the release has.
-        (row_of("Write “word”:", "erratum"), 'Write "word":', "deviates"),
-        (row_of("Write “word”:", "erratum", "Tell “word”:"), 'Say "word":', "deviates"),
-        (row_of("Wr te", "garbled"), "Write", "garbled"),
-    ],
-)
-def test_a_printed_text_is_exact_an_erratum_garbled_or_deviates(row, released, status):
-    assert status_of(row, {"text": released, "value": 1.0}, None) == status
-    assert status_of(row, None, None) == (row.fault or "not recomputable")
-    assert verdict_of(row_of("Write “word”:"), {"text": 'Write "word":'}) == "agrees"
-    assert verdict_of(row_of("Write “word”:"), {"text": 'Say "word":'}) == "deviates"
-
-
-def test_a_text_has_no_value_and_a_number_no_text_for_a_correction():
-    known = row_of("Write").model_dump()
-    with pytest.raises(ValueError, match="a text has no value"):
-        PublishedRow.model_validate(known | {"value": "3"})
-    with pytest.raises(ValueError, match="could not convert"):
-        PublishedRow.model_validate(known | {"unit": "%", "value": "3", "corrected": "Say"})
-
-
 def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(tables, tmp_path):
     exhibit, _ = build("table15", tables, MEASURED, tmp_path)
     shown = by_place(exhibit)
@@ -106,13 +63,13 @@ def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(ta
     assert len([1 for _, column in shown if column == "Template"]) == 3 * 10
     assert "mots" in shown["French 1", "Template"].text
     assert "worded as published" in exhibit.caption
-
-
-def test_spaces_too_many_can_be_seen_and_korean_says_that_it_is_korean(tables, tmp_path):
-    exhibit, _ = build("table15", tables, MEASURED, tmp_path)
+    # Spaces too many can be seen.
     assert by_place(exhibit)["German 1", "Template"].text.endswith('"nein".␣')
     assert r"\textvisiblespace" in latex_text(exhibit)
     assert "w$_5$" in latex_text(exhibit)
+
+
+def test_a_task_that_a_language_lacks_is_told_and_korean_says_that_it_is_korean(tables, tmp_path):
     exhibit, _ = build("table23", tables, MEASURED, tmp_path)
     assert "Without the task: Basque." in exhibit.caption
     assert not any(cell.row.startswith("Basque") for cell in exhibit.cells)

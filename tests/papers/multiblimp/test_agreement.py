@@ -12,7 +12,7 @@ from blimpworks.papers.multiblimp.items.words import PHENOMENA
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import CANDIDATES
 from blimpworks.tables import read_table
-from support.treebank_kit import DOGS_SING, FIN, SEEN, UNIMORPH
+from support.treebank_kit import FIN, LOWER, SEEN, UNIMORPH
 
 
 def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
@@ -25,9 +25,6 @@ def counts(treebank, *sentences, unimorph=UNIMORPH, name="sv#", **settings):
     inside = rows.filter(pc.field("construction") == phenomenon.construction)
     evidence = load_evidence(inside, lexicon, phenomenon.construction, language.lang, options)
     return dict(count_agreement(inside, evidence, language.lang, phenomenon, options))
-
-
-LOWER = DOGS_SING.replace("Dogs", "dogs")
 
 
 def test_subject_and_verb_with_one_value_each_are_counted_by_order(treebank):

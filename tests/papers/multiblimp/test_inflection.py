@@ -32,14 +32,6 @@ def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent
     assert verbs(*plain[:2], *marked).columns["Number"] == "Number[subj]"
 
 
-def test_what_a_lexicon_can_state_is_told_by_all_rows_but_only_asked_words_are_kept():
-    rows = ("x a Number=SG", "y b Number=PL|Mood=SBJV")
-    lexicon = verbs(*rows, words=["x"])
-    assert (lexicon.columns["Number"], [*lexicon.rows]) == ("Number", ["x"])
-    assert lexicon.stated == {"Number", "Mood"}
-    assert dict(lexicon.rows["x"][0].features)["Mood"] == "IND"
-
-
 def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
     rows = ("x a Number=SG", "x b Number=PL")
     annotated = "Number=Sing|Degree=Pos"
@@ -95,9 +87,6 @@ def others(lexicon, feats, form="a"):
     return {o.form for row in rows for o in lookup.find_contrasts(lexicon, row, query, column)}
 
 
-SINGULAR = "x a Number=SG"
-
-
 @pytest.mark.parametrize(
     ("rows", "query", "forms"),
     [
@@ -106,7 +95,11 @@ SINGULAR = "x a Number=SG"
         # What the row says besides stays.
         (["x a Number=SG|Person=3", "x b Number=PL|Person=3", "x c Number=PL|Person=1"], "", "b"),
         # What the treebank says stays where the row is silent.
-        ([SINGULAR, "x b Number=PL|Tense=PST", "x c Number=PL|Tense=PRS"], "Tense=Pres", "c"),
+        (
+            ["x a Number=SG", "x b Number=PL|Tense=PST", "x c Number=PL|Tense=PRS"],
+            "Tense=Pres",
+            "c",
+        ),
         # The forms that say least besides.
         (["x a Number=SG", "x b Number=PL", "x c Number=PL|Polarity=NEG"], "", "b"),
     ],

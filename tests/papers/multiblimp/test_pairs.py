@@ -264,9 +264,7 @@ def test_pairs_of_which_other_moods_are_not_known_are_counted(pairs_of, tmp_path
         ("", "Tense=Past|Person=3", 0),
     ],
 )
-def test_english_verbs_are_third_person_present_by_either_words_features(
-    pairs_of, subject, verb, kept
-):
+def test_english_verbs_are_third_person_present_by_either_word(pairs_of, subject, verb, kept):
     tree = DOGS_SING.replace("NOUN Number=Plur", f"NOUN Number=Plur{subject}")
     tree = tree.replace(FIN, f"{FIN}|{verb}")
     english = "sing sings V;PRS;3;SG\nsing sing V;NFIN\ndog dogs N;PL"

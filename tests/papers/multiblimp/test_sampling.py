@@ -95,25 +95,18 @@ def test_the_funnel_adds_up(memberships, traits, limit):
 def test_weights_are_inverse_products_of_relative_frequencies():
     items = [item(1), item(2), item(3, subject="cat")]
     assert compute_weights(items, published=True) == pytest.approx([3 / 2 * 3, 3 / 2 * 3, 3 * 3])
-
-
-def test_weights_know_attractors_that_all_agree_or_all_disagree():
+    # They know attractors that all agree or all disagree.
+    between = ((0, 0), (2, 2), (2, 1), (1, 0))
     items = [
-        item(1),
-        item(2, attractors=2, congruent_attractors=2),
-        item(3, attractors=2, congruent_attractors=1),
-        item(4, attractors=1, congruent_attractors=0),
+        item(number, attractors=n, congruent_attractors=congruent)
+        for number, (n, congruent) in enumerate(between)
     ]
     rare, common = 4 / 1, 4 / 3
     sentence, has_none, has_some = 4 / 1, 4 / 1, 4 / 3
-    assert compute_weights(items, published=True) == pytest.approx(
-        [
-            sentence * has_none * common * common,
-            sentence * has_some * rare * common,
-            sentence * has_some * common * common,
-            sentence * has_some * common * rare,
-        ]
-    )
+    weights = [has_none * common * common, has_some * rare * common]
+    weights += [has_some * common * common, has_some * common * rare]
+    expected = pytest.approx([sentence * weight for weight in weights])
+    assert compute_weights(items, published=True) == expected
 
 
 SUBJECTS = st.lists(st.sampled_from(["dog", "cat", "owl"]), min_size=5, max_size=40)

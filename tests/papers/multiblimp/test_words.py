@@ -1,6 +1,5 @@
 """Words of treebanks and UniMorph tables: their tags, and one spelling of both."""
 
-import csv
 import lzma
 import re
 
@@ -8,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items.words import (
     UYGHUR_LATIN,
     normalise_tokens,
@@ -17,8 +17,6 @@ from blimpworks.papers.multiblimp.items.words import (
 )
 from blimpworks.tables import LABEL
 from support.paths import REPOSITORY
-
-LANGUAGES = REPOSITORY / "config/languages.tsv"
 
 
 def words(*forms, lemmas=None, misc=None, deprel="root"):
@@ -137,28 +135,21 @@ def test_an_unknown_treatment_is_refused_by_name():
 
 
 def test_the_languages_ask_for_known_treatments_only():
-    rows = csv.DictReader(LANGUAGES.open(encoding="utf-8"), delimiter="\t")
+    rows = read_cells(REPOSITORY / "config/languages.tsv")
     asked = {row["lang"]: tuple(row["special"].split(",")) for row in rows if row["special"]}
     assert asked.keys() == {"aln", "ell", "fas", "grc", "hbo", "lat", "san", "slv", "uig"}
     for special in asked.values():
         assert treatments(special, False) != () or treatments(special, True)
 
 
-def mirrored_words(mirror, treebank):
-    """Lines of ten columns that stand for words."""
-    paths = sorted((mirror / "ud/r2.15" / treebank).glob("*.conllu.xz"))
-    if not paths:
-        pytest.skip(f"no {treebank} in the mirror")
-    text = "".join(lzma.decompress(path.read_bytes()).decode("utf-8") for path in paths)
-    lines = (line.split("\t") for line in text.split("\n"))
-    return [cells for cells in lines if len(cells) == 10 and cells[0].isdigit()]
-
-
 def test_our_uyghur_letters_are_those_of_the_treebanks_transliteration(mirror):
+    paths = (mirror / "ud/r2.15/UD_Uyghur-UDT").glob("*.conllu.xz")
+    text = "".join(lzma.decompress(path.read_bytes()).decode("utf-8") for path in paths)
+    lines = [cells for line in text.split("\n") if len(cells := line.split("\t")) == 10]
     transliterations = [
         (cells[1], match[1])
-        for cells in mirrored_words(mirror, "UD_Uyghur-UDT")
-        if (match := re.search(r"(?:^|\|)Translit=([^|]+)", cells[9]))
+        for cells in lines
+        if cells[0].isdigit() and (match := re.search(r"(?:^|\|)Translit=([^|]+)", cells[9]))
     ]
     agreed = sum(form.translate(UYGHUR_LATIN) == latin for form, latin in transliterations)
     assert len(transliterations) == 39884

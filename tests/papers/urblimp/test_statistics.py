@@ -176,20 +176,17 @@ def test_a_model_judged_by_both_counts_once():
     assert list(by_method(rows, "full_sentence", PSEUDO.get("full_sentence")).index) == [4]
 
 
-def test_rules_add_up_to_the_matches(tables):
-    frame = rules(tables, LABELS).layout("value").set_index("Paradigm")
+def test_rules_add_up_to_the_matches_with_reasons_beside_the_papers_numbers(tables):
+    exhibit = rules(tables, LABELS)
+    frame = exhibit.layout("value").set_index("Paradigm")
     rejected = [column for column in frame if str(column).startswith("Rejected")]
     parts = frame[["Pairs", *rejected]].astype(float).sum(axis=1)
     matched = frame["Matches"].astype(float)
     assert (parts[matched.notna()] == matched[matched.notna()]).all()
     assert frame.loc["All paradigms", "Pairs"] == sum(map(len, URDU.values()))
-
-
-def test_reasons_are_put_together_and_stand_beside_the_papers_numbers(tables):
-    exhibit = rules(tables, LABELS)
-    assert cell(exhibit, "Dative object: noun", "Rejected: no form").value == 2 + 3
-    assert cell(exhibit, "Dative object: noun", "Rejected: other").value == 4
-    assert cell(exhibit, "Dative object: noun", "Paper").value == 160
+    columns = {"Rejected: no form": 2 + 3, "Rejected: other": 4, "Paper": 160}
+    for column, value in columns.items():
+        assert cell(exhibit, "Dative object: noun", column).value == value
     # Without a rule of ours.
     assert cell(exhibit, "Aspect", "Paper, implied").value == 401
     assert not any(c.stands_for for c in exhibit.cells)
@@ -225,13 +222,11 @@ def test_urdu_says_so_in_html_and_is_set_apart_in_latex_and_markdown(tables, mak
 
 def test_a_deleted_cheap_word_is_right_by_token_and_wrong_in_sum(tables):
     exhibit = lengths(tables, LABELS)
+    columns = {"Pairs": 3, "Unequal tokens": 100, "Decided differently": 100}
+    columns |= {"Accuracy by token": 100, "Accuracy in sum": 0}
     for model in ("5-gram", "Masked"):
-        row = f"{model}: deletion"
-        values = [cell(exhibit, row, column).value for column in ("Pairs", "Unequal tokens")]
-        assert values == [3, 100]
-        assert cell(exhibit, row, "Accuracy by token").value == 100
-        assert cell(exhibit, row, "Accuracy in sum").value == 0
-        assert cell(exhibit, row, "Decided differently").value == 100
+        row = {name: cell(exhibit, f"{model}: deletion", name).value for name in columns}
+        assert row == columns
         same = cell(exhibit, f"{model}: replacement", "Decided differently")
         assert (same.value, same.n) == (0, 2)
 
