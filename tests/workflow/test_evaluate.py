@@ -169,22 +169,16 @@ def test_an_evaluation_is_a_folder_with_a_campaign_a_report_card_and_tables(fini
     assert page.count(TRANSFORMER) > 1
 
 
-def test_the_report_card_in_the_terminal_has_both_models_and_fits_80_columns(finished):
+def test_the_terminal_has_what_was_read_of_models_and_a_card_of_80_columns(checkout, finished):
     card = finished.done.stdout
     assert {TRANSFORMER, NGRAM} <= {*re.split(r"[\s,]+", card)}
     for label in ("Demo pairs", "CLAMS", "Paired tests (McNemar)"):
         assert label in card
     assert [line for line in card.splitlines() if len(line) > 80] == []
-
-
-def test_what_was_read_of_models_is_said_before_they_run(finished):
     described = re.search(rf"^{TRANSFORMER}: (.*)$", finished.done.stderr, re.MULTILINE)
     assert described[1].startswith("causal, float32, ")
     assert f"{NGRAM} needs 0.5 GB of memory" in finished.done.stderr
-
-
-def test_models_of_the_user_are_not_written_to(checkout, finished):
-    assert contents(checkout.path / MODELS) == finished.models
+    assert contents(checkout.path / MODELS) == finished.models, "the user's are not written to"
 
 
 def test_the_same_command_again_computes_nothing(checkout, finished):
@@ -192,6 +186,8 @@ def test_the_same_command_again_computes_nothing(checkout, finished):
     done = evaluate_both(checkout)
     assert done.returncode == 0, output_of(done)
     assert done.stdout == finished.done.stdout
+    campaign = str(finished.folder / "campaign.yaml")
+    assert checkout.planned("report_card", campaign=campaign) == set(), "by Snakemake alone"
     assert contents(finished.folder / "results") == before
 
 
@@ -207,11 +203,6 @@ def test_a_number_of_the_report_card_is_explained(checkout, finished):
     folders = {folder for each in explanation["chain"] for folder in each["path"].split("/")}
     assert NGRAM in folders
     assert TRANSFORMER not in folders
-
-
-def test_its_campaign_runs_by_snakemake_alone(checkout, finished):
-    campaign = str(finished.folder / "campaign.yaml")
-    assert checkout.planned("report_card", campaign=campaign) == set()
 
 
 def test_python_has_the_numbers_of_the_report_card_at_once(finished, notebook):
