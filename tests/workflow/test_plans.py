@@ -179,8 +179,11 @@ def test_files_left_out_for_want_of_a_checksum_are_named(bare):
     row = ["deu", "UD_German-Demo", name, "1", "", "", "", "CC0-1.0", "", "x"]
     (bare.path / "config/unpinned.tsv").write_text(table + "\t".join(row) + "\n")
     tables = TABLES | {"treebanks": "config/unpinned.tsv"}
-    bare.change("config/unpinned.yaml", unpinned="skip", catalogue=tables)
-    said = output_of(bare.make("-n", "items", campaign="config/unpinned.yaml"))
+    folders = ("results", "resources", "logs", "benchmarks")
+    places = {kind: f"{kind}/unpinned" for kind in folders}
+    bare.change("config/unpinned.yaml", unpinned="skip", catalogue=tables, pathvars=places)
+    target = "resources/unpinned/sources/text/deu.txt"
+    said = output_of(bare.make(target, campaign="config/unpinned.yaml"))
     assert "does without 1 files that have no checksum" in said
     assert f"ud/UD_German-Demo/{name}" in said
 

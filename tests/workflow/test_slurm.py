@@ -7,6 +7,7 @@ import signal
 import time
 from datetime import datetime
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -75,6 +76,31 @@ def test_an_evaluation_runs_on_slurm_by_one_command(cluster, local):
     jobs = [job for job in cluster.squeue() if job["id"] not in before]
     assert {job["state"] for job in jobs} == {"COMPLETED"}
     assert any(job["comment"].startswith("rule_score_") for job in jobs)
+
+
+@pytest.mark.slow_slurm
+def test_checkpoints_of_a_monolingual_model_share_a_job_on_a_gpu(cluster, tmp_path):
+    languages, model = ["deu", "eng", "fra"], "transformer-small"
+    recipe = {"kind": "transformer", "max_steps": 3}
+    training = {"treebank_text": False, "recipes": {model: recipe}}
+    checkout = at_site(tmp_path / "packed", languages=languages, models=[model], training=training)
+    site = SITE | {"models": {model: {"gpus": 1, "memory_gb": 4}}}
+    (checkout.path / "config/site.yaml").write_text(yaml.safe_dump(site))
+    targets = [JUDGED.replace("eng.parquet", f"{lang}.parquet") for lang in languages]
+    command = ("snakemake", "--profile", "slurm", *POLL, "--configfile", CAMPAIGN, "-q", "rules")
+    done = checkout.run(*command, "--", *targets, **cluster.environment())
+    assert done.returncode == 0, output_of(done)
+    jobs = [j for j in cluster.squeue() if j["workdir"] == str(checkout.path)]
+    [group] = [job for job in jobs if job["comment"].startswith(f"rule_score_{model}")]
+    assert group["state"] == "COMPLETED"
+    assert not [job for job in jobs if job["comment"].startswith("rule_score_wildcards")]
+    for lang, target in zip(languages, targets, strict=True):
+        record = checkout.path / f"results/demo/store/{model}/{lang}/manifest.json.prov.json"
+        host = json.loads(record.read_text())["host"]
+        assert (host["slurm_job"], host["node"]) == (group["id"], group["node"])
+        assert host["node"].startswith("gpu")
+        assert host["gpus"] == ["a100"]
+        assert pq.read_metadata(checkout.path / target).num_rows > 50
 
 
 def compare_trees(one: Checkout, other: Checkout) -> None:
@@ -263,3 +289,27 @@ def test_a_controller_that_restarts_changes_nothing(campaign):
     campaign.cluster.start_controller()
     campaign.finish()
     campaign.check(kept, last=False)
+
+
+@pytest.mark.slow_slurm
+def test_a_run_that_waits_in_vain_ends_and_says_so(cluster, tmp_path):
+    """The executor drops jobs when nobody answers it: neither the controller nor accounting."""
+    checkout = at_site(tmp_path / "vain", languages=["eng"], models=["ngram-5"])
+    campaign = Campaign(cluster, checkout.path, checkout.path)
+    impatient = ("--slurm-status-attempts", "1", "--max-status-checks-per-second", "1")
+    impatient += ("--verbose",)  # says that a question went unanswered
+    target = "results/demo/tokens/eng.parquet"
+    campaign.start(*impatient, "--", target, BLIMPWORKS_WATCHDOG="2,10")
+    cluster.wait_for(lambda: "has been submitted" in campaign.said(), 60, "a job is submitted")
+    cluster.stop_controller()
+    cluster.stop_accounting()  # which the executor asks where the controller does not answer
+    try:
+        failed = "could not check status"
+        cluster.wait_for(lambda: failed in campaign.said(), 400, "a question is unanswered")
+    finally:
+        cluster.start_accounting()
+        cluster.start_controller()
+    assert campaign.end(600) != 0
+    assert "Snakemake still waits for them" in campaign.said()
+    # The same command goes on.
+    assert campaign.start("--", target).end() == 0
