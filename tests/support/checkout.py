@@ -20,6 +20,11 @@ CAMPAIGN = "config/test.yaml"
 DEMO = "config/demo/config.yaml"
 
 
+def places(name: str) -> dict[str, str]:
+    """Directories of a campaign that shares none with another."""
+    return {kind: f"{kind}/{name}" for kind in ("results", "resources", "logs", "benchmarks")}
+
+
 def copy_repository(target: Path) -> None:
     """What git would commit, as a repository of its own."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]

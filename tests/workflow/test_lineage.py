@@ -16,8 +16,6 @@ from support.checkout import copy_of
 
 RESULTS = "results/demo"
 EXHIBITS = f"{RESULTS}/exhibits/multiblimp"
-SAMPLING = "src/blimpworks/papers/multiblimp/items/sampling.py"
-TREEBANKS = "src/blimpworks/linguistics/treebanks.py"
 GERMAN = ("--row", "German", "--column", "5-gram")
 pytestmark = pytest.mark.xdist_group("workflow")
 
@@ -194,8 +192,9 @@ def check_that_items_are_sampled_again(checkout):
 
 
 def test_one_edited_function_makes_its_own_products_stale_and_a_comment_or_a_touch_none(scratch):
-    scratch.edit(SAMPLING, "digest_size=8", "digest_size=7")
-    scratch.edit(TREEBANKS, "import csv\n", "import csv  # for tables\n")
+    package = "src/blimpworks"
+    scratch.edit(f"{package}/papers/multiblimp/items/sampling.py", "digest_size=8", "digest_size=7")
+    scratch.edit(f"{package}/linguistics/treebanks.py", "import csv\n", "import csv  # tables\n")
     for file in (scratch.path / "src").rglob("*.py"):
         file.touch()
     check_that_items_are_sampled_again(scratch)

@@ -10,7 +10,7 @@ import pytest
 
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.scoring_jobs import CampaignSelection
-from support.checkout import DEMO, output_of
+from support.checkout import DEMO, output_of, places
 from support.paths import REPOSITORY
 
 pytestmark = pytest.mark.xdist_group("bare")
@@ -179,9 +179,8 @@ def test_files_left_out_for_want_of_a_checksum_are_named(bare):
     row = ["deu", "UD_German-Demo", name, "1", "", "", "", "CC0-1.0", "", "x"]
     (bare.path / "config/unpinned.tsv").write_text(table + "\t".join(row) + "\n")
     tables = TABLES | {"treebanks": "config/unpinned.tsv"}
-    folders = ("results", "resources", "logs", "benchmarks")
-    places = {kind: f"{kind}/unpinned" for kind in folders}
-    bare.change("config/unpinned.yaml", unpinned="skip", catalogue=tables, pathvars=places)
+    settings = {"unpinned": "skip", "catalogue": tables, "pathvars": places("unpinned")}
+    bare.change("config/unpinned.yaml", **settings)
     target = "resources/unpinned/sources/text/deu.txt"
     said = output_of(bare.make(target, campaign="config/unpinned.yaml"))
     assert "does without 1 files that have no checksum" in said

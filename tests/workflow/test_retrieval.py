@@ -15,17 +15,15 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.table_files import LockedModel, read_lock, record
 from blimpworks.evaluation.request import write_models
 from support import hub_kit
-from support.checkout import CAMPAIGN, output_of
+from support.checkout import CAMPAIGN, output_of, places
 from support.loopback import serving
 
 pytestmark = pytest.mark.xdist_group("bare")
-PATHS = ("results", "resources", "logs", "benchmarks")
 
 
 def campaign_of(checkout, name, **settings):
     """A campaign with places of its own, none of whose files has been retrieved."""
-    places = {kind: f"{kind}/{name}" for kind in PATHS}
-    checkout.change(f"config/{name}.yaml", pathvars=places, languages=["eng"], **settings)
+    checkout.change(f"config/{name}.yaml", pathvars=places(name), languages=["eng"], **settings)
     return f"config/{name}.yaml"
 
 
