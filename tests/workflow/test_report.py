@@ -182,7 +182,8 @@ def test_the_recomputed_view_says_of_each_number_what_became_of_it_and_of_which_
 
 
 def test_the_corrected_variant_shows_what_an_erratum_should_read(reader):
-    cell = seen(reader.view("table2", "Printed"), "td[data-s=erratum] button:has(ins)").first
+    reader.view("table2", "Printed")
+    cell = seen(reader.page, "td[data-s=erratum] button:has(ins)").first
     printed = cell.inner_text()
     reader.page.get_by_label("corrected", exact=True).check()
     expect(cell).not_to_have_text(printed, use_inner_text=True)
