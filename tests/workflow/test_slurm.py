@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pyarrow.parquet as pq
 import pytest
@@ -196,8 +196,8 @@ def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaig
     scorers = campaign.scorers()
     for number in scorers:
         os.kill(number, signal.SIGSTOP)
-    ends = campaign.cluster.details(job["id"])["EndTime"]
-    late = lambda: seconds_until(ends) < 28  # noqa: E731
+    ends = datetime.fromisoformat(campaign.cluster.details(job["id"])["EndTime"])
+    late = lambda: ends - datetime.now() < timedelta(seconds=28)  # noqa: E731
     campaign.cluster.wait_for(late, 120, "the time is nearly over")
     for number in scorers:
         os.kill(number, signal.SIGCONT)
@@ -209,11 +209,6 @@ def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaig
     # The same job of SLURM's, and no attempt of the workflow's is used up.
     assert [(j["id"], j["state"]) for j in campaign.jobs()] == [(job["id"], "COMPLETED")]
     assert "Trying to restart job" not in campaign.said()
-
-
-def seconds_until(moment: str) -> float:
-    """Seconds until a local time as SLURM writes it."""
-    return (datetime.fromisoformat(moment) - datetime.now()).total_seconds()
 
 
 @pytest.mark.slow_slurm
