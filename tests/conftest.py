@@ -1,4 +1,3 @@
-import fcntl
 import gc
 import os
 import shutil
@@ -175,36 +174,16 @@ def bare(new_checkout):
 
 
 @pytest.fixture(scope="session")
-def printed(new_checkout, tmp_path_factory):
-    """A checkout with what the papers print, drawn and recomputed, and no model: read it only.
-
-    One for all workers: it takes minutes. The first that needs it makes it; others wait.
-    """
-    from support.checkout import PRINTED, Checkout, take_demo
-
-    base = tmp_path_factory.getbasetemp()
-    note = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "printed"
-    with note.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not note.exists():
-            checkout = new_checkout("printed")
-            take_demo(checkout.path, PRINTED, without=["demo_*"])
-            checkout.make("published", "results/demo/reproduction/published.csv")
-            note.write_text(str(checkout.path))
-    return Checkout(Path(note.read_text()))
-
-
-@pytest.fixture(scope="session")
 def built(new_checkout):
     """The demo's campaign by ``config/test.yaml``, finished: read it, or damage a ``scratch``.
 
     What ``make demo`` made in this repository is taken over, where it did.
     """
-    from support.checkout import CAMPAIGN, DEMO, WHOLE, output_of, take_demo
+    from support.checkout import CAMPAIGN, DEMO, output_of, take_demo
 
     checkout = new_checkout("built")
     shutil.copy(checkout.path / DEMO, checkout.path / CAMPAIGN)
-    take_demo(checkout.path, WHOLE)
+    take_demo(checkout.path)
     done = checkout.make("all", "report")
     checkout.last_output = output_of(done)
     return checkout

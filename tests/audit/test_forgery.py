@@ -124,6 +124,14 @@ def test_a_damaged_record_is_named_and_the_check_goes_on(damage):
 
 
 @pytest.mark.usefixtures("chain")
+def test_the_command_counts_what_was_made_from_damaged_files_and_is_sound():
+    Path("results/a.txt").write_text("altered\n")
+    said = run("check", "results")
+    assert "altered: results/a.txt: SHA-256 is " in said
+    assert "Intact products that were made from these files: 2" in said
+
+
+@pytest.mark.usefixtures("chain")
 def test_a_job_refuses_an_input_that_is_not_what_its_own_job_wrote():
     Path("results/b.txt").write_text("y\n")
     with pytest.raises(UserError, match=r"^results/b.txt is not what its job wrote: its SHA-256"):

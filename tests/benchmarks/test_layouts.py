@@ -54,18 +54,12 @@ def workbook(*pairs: tuple[str, str]) -> bytes:
     return changed.getvalue()
 
 
-def parquet() -> bytes:
-    buffer = io.BytesIO()
-    pd.DataFrame(RECORDS).to_parquet(buffer)
-    return buffer.getvalue()
-
-
 FILES = {
     "a.csv": CSV,
     "a.tsv": CSV.replace(",", "\t"),
     "a.jsonl": jsonl(*RECORDS),
     "a.json": json.dumps(RECORDS),
-    "a.parquet": parquet(),
+    "a.parquet": pd.DataFrame(RECORDS).to_parquet(),
     "a.xlsx": workbook(*TWO),
     "a.csv.xz": lzma.compress(CSV.encode()),
     "a.csv.gz": gzip.compress(CSV.encode()),

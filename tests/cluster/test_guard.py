@@ -19,7 +19,6 @@ from blimpworks.cluster.guard import (
 )
 from blimpworks.errors import UserError
 from support.journal_kit import attempt, stand_in, write_attempts
-from support.slurm_kit import GPUS, NODES
 
 LOG = """\
 SLURM run ID: 0f3c6a0e-57c1-4a3c-9d5e-3f0b4f3f6a11
@@ -225,16 +224,3 @@ def test_a_failed_job_is_told_with_its_words_or_those_of_slurm(
     first, name, words, _ = failed_jobs_text(f"before\n{text}after\n").splitlines()
     assert (first, name) == ("What failed:", "  a.log")
     assert words.strip().startswith(expected)
-
-
-@pytest.mark.slurm
-@pytest.mark.xdist_group("slurm")
-def test_all_nodes_are_there_and_a_job_gets_the_gpus_that_it_asks_for(cluster, tmp_path):
-    assert {*cluster.nodes()} == {*NODES}
-    kind, _ = GPUS["gpuh1"]
-    script = ["--parsable", f"--output={tmp_path}/%j.out", "-p", "gpu", f"--gres=gpu:{kind}:2"]
-    job = cluster.command("sbatch", *script, "--wrap=srun env").strip()
-    cluster.wait_for(lambda: cluster.job_state(job) == "COMPLETED", 60, "the job ends")
-    said = (tmp_path / f"{job}.out").read_text().splitlines()
-    assert "SLURMD_NODENAME=gpuh1" in said
-    assert "CUDA_VISIBLE_DEVICES=0,1" in said

@@ -62,12 +62,11 @@ def plan():
 
 
 @pytest.fixture(scope="module")
-def papers(new_checkout):
-    checkout = new_checkout("papers")
-    return checkout.run("blimpworks", "plan", "--site", EXAMPLE, "--json")
+def papers(bare):
+    return bare.run("blimpworks", "plan", "--site", EXAMPLE, "--json")
 
 
-@pytest.mark.xdist_group("papers")
+@pytest.mark.xdist_group("bare")
 def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     assert papers.returncode == 2, output_of(papers)  # files without a checksum stop it
     plan = RunPlan.model_validate_json(papers.stdout)
@@ -84,7 +83,7 @@ def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
     assert plan.largest == (large.model, large.host_memory_mb)
 
 
-@pytest.mark.xdist_group("papers")
+@pytest.mark.xdist_group("bare")
 def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
     plan = RunPlan.model_validate_json(papers.stdout)
     site = load_site(REPOSITORY / EXAMPLE)
@@ -125,7 +124,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
     assert "tokens per sentence: as in similar sentences that have scores." in plan.notes
 
 
-@pytest.mark.xdist_group("workflow")
+@pytest.mark.xdist_group("bare")
 def test_targets_limit_the_plan_and_what_snakemake_refuses_is_told_in_its_words(bare):
     done = bare.blimpworks("plan", "items", "--configfile", DEMO)
     assert "build_multiblimp_items 3" in done.stdout

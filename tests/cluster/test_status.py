@@ -319,7 +319,9 @@ def campaign_of(checkout, monkeypatch, name="config/test.yaml"):
 
 
 @pytest.mark.xdist_group("workflow")
-def test_a_finished_campaign_has_everything(built):
+def test_a_finished_campaign_has_everything_and_its_parts_are_those_that_were_made(
+    built, monkeypatch
+):
     result = json.loads(blimpworks(built, "status", "--json"))
     assert {s["done"] - s["expected"] for s in result["stages"].values()} == {0}
     assert result["stages"]["parts"]["done"] == 6
@@ -330,10 +332,6 @@ def test_a_finished_campaign_has_everything(built):
     text = blimpworks(built, "status")
     assert "In all 3264 of 3264 sentences have scores." in text
     assert re.search(r"transformer-small +3/3 +1632/1632 +100 %.* done", text)
-
-
-@pytest.mark.xdist_group("workflow")
-def test_parts_are_those_that_the_workflow_made(built, monkeypatch):
     campaign, parts = campaign_of(built, monkeypatch)
     result = Path("results/demo/store").rglob("manifest.json")
     assert {part.manifest(campaign) for part in parts} == {*result}
@@ -341,7 +339,7 @@ def test_parts_are_those_that_the_workflow_made(built, monkeypatch):
     assert logs == {*Path("logs/demo/score").rglob("*.log")}
 
 
-@pytest.mark.xdist_group("workflow")
+@pytest.mark.xdist_group("bare")
 def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypatch):
     models = ["ngram-5", MODEL]
     engines = {"vllm": "transformers"}

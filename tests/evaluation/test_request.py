@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+import blimpworks
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign, read_anew
 from blimpworks.campaign.registry import FOLDERS, benchmarks
@@ -293,6 +294,19 @@ def test_a_wrong_use_is_answered_with_what_to_do(words, says):
     assert says in message
     assert "Traceback" not in message
     assert len(message) < 700
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda: blimpworks.load_results("src"), "^src has no campaign.yaml; expected the direct"),
+        (lambda: blimpworks.load_items("demo_pairs", "Russian"), "'demo_pairs' has items in deu, "),
+        (lambda: blimpworks.evaluate("gtp2", out="x"), r"is not in the .* Did you mean 'gpt2'\?"),
+    ],
+)
+def test_python_refuses_in_one_sentence_too(at_root, ask, says):
+    with pytest.raises(UserError, match=says):
+        ask()
 
 
 @pytest.mark.usefixtures("wrong_models")

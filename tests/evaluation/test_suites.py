@@ -271,28 +271,31 @@ def test_the_order_of_ages_is_irrelevant():
 
 
 def test_times_that_are_all_equal_have_no_number(tmp_path):
-    root = write_evaluation(tmp_path)
-    write_words(root)
-    for lang in MARGINS:
-        path = root / f"items/pairs/{lang}.parquet"
-        items = pd.read_parquet(path).assign(first="1.0", second="2.0")
-        write_table(pa.Table.from_pandas(items, preserve_index=False), ITEMS, path)
+    root = with_columns(tmp_path, lambda items: items.assign(first="1.0", second="2.0"))
     shown, text = table(root, **explained())
     assert shown["rows"][0]["models"]["small"]["value"] is None
     assert "or all values are equal" in str(text.suite_notes(shown))
 
 
-@pytest.mark.parametrize(("groups", "n"), [("treebank", 0), ("sentence", 9)])
+def with_columns(folder, change):
+    """The small evaluation of words, with changed items."""
+    root = write_evaluation(folder)
+    write_words(root)
+    for path in (root / "items/pairs").iterdir():
+        items = change(pd.read_parquet(path))
+        write_table(pa.Table.from_pandas(items, preserve_index=False), ITEMS, path)
+    return root
+
+
+@pytest.mark.parametrize(("groups", "n"), [("treebank", 0), ("sentence", 8)])
 def test_words_without_a_group_are_left_out_and_not_counted(tmp_path, groups, n):
     """The interval is of draws of groups, which would have these words in the last group."""
-    root = write_evaluation(tmp_path)
-    write_words(root)
-    path = root / f"items/pairs/{min(MARGINS)}.parquet"
-    items = pd.read_parquet(path)
-    items.loc[1, "sentence"] = ""
-    items["treebank"] = None
-    write_table(pa.Table.from_pandas(items, preserve_index=False), ITEMS, path)
-    shown, _ = table(root, **explained(groups=groups))
+
+    def ungrouped(items):
+        items.loc[1, "sentence"] = ""
+        return items.assign(treebank=None)
+
+    shown, _ = table(with_columns(tmp_path, ungrouped), **explained(groups=groups))
     assert shown["rows"][0]["models"]["small"]["n"] == n
 
 

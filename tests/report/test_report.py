@@ -1,9 +1,7 @@
 """The report: its parts, the page of items, declared benchmarks alone, and the list of exhibits."""
 
 import json
-import os
 import re
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,10 +15,9 @@ from blimpworks.cli import app
 from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Document, Entry, Sheet, SheetColumn, read_document
-from blimpworks.files import write_text
 from blimpworks.records.job import Job
 from blimpworks.report.inventory import read_inventory, spec_of, unlisted
-from blimpworks.report.pages import FOLDER, assemble, rank_models
+from blimpworks.report.pages import assemble, rank_models
 from blimpworks.report.read import (
     Campaign,
     Cell,
@@ -381,59 +378,3 @@ def test_words_that_do_not_stand_between_spaces_are_written_out(facts, tmp_path)
         write_rows([row], SCORES, tmp_path / f"scores/{model}/eng.parquet")
     words = scripts(facts)["x.eng.0.words"]
     assert words[0][0] == [[[-1.0, -2.0], ["見", "る"]], [[-1.0, -2.0], ["見", "た"]]]
-
-
-@pytest.fixture
-def page(facts, tmp_path):
-    """The page of items of three pairs, opened from its file."""
-    sync_api = pytest.importorskip("playwright.sync_api", exc_type=ImportError)
-    browser_path = os.environ.get("BLIMPWORKS_CHROMIUM") or shutil.which("chromium")
-    if not browser_path:
-        pytest.skip("no chromium on the PATH (or in BLIMPWORKS_CHROMIUM)")
-    site = tmp_path / "site"
-    kinds = ("benchmarks", "languages", "phenomena")
-    labels = {"models": {"a": "Model A", "b": "Model B"}} | {kind: {} for kind in kinds}
-    for name, text in item_scripts(sets_from(facts), labels):
-        write_text(site / f"_static/items/{name}.js", text)
-    for name in ("panel.js", "items.js"):
-        shutil.copyfile(FOLDER / "assets" / name, site / "_static" / name)
-    head = '<!DOCTYPE html><meta charset="utf-8"><script defer src="_static/panel.js"></script>'
-    body = (FOLDER / "assets/items.html.jinja").read_text(encoding="utf-8")
-    write_text(site / "items.html", f"{head}<body>{body}</body>")
-    with sync_api.sync_playwright() as playwright:
-        # Chromium's sandbox needs rights that containers don't give.
-        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto((site / "items.html").as_uri())
-        page.get_by_text("3 of 3 items").wait_for()
-        yield page
-        browser.close()
-
-
-def shown(page, count):
-    """The good sentences on the page, once it shows so many pairs."""
-    page.get_by_text(f"{count} of 3 items").wait_for()
-    texts = page.locator("#bw-items-rows > tr > td:first-child > div:first-child").all_inner_texts()
-    return [text.removeprefix("✓").strip() for text in texts]
-
-
-@pytest.mark.browser
-def test_pairs_are_found_by_words_phenomenon_and_verdicts_and_open_with_their_words(page):
-    page.get_by_label("Search in sentences").fill("YOU SEES")
-    assert shown(page, 1) == ["You see ."]
-    page.get_by_label("Search in sentences").fill("")
-    page.get_by_label("Phenomenon").select_option("sv#")
-    assert shown(page, 1) == ["We go ."]
-    page.get_by_label("Phenomenon").select_option("")
-    page.get_by_label("Wrong by").select_option("b")
-    page.get_by_label("Right by").select_option("a")
-    assert shown(page, 1) == ["I see it ."]
-    assert "wrong=b" in page.url
-    page.get_by_role("button", name="words").first.click()
-    # The list of items names the models too, and is there before the words are.
-    table = page.get_by_role("table").filter(has=page.get_by_role("cell", name="sum")).last
-    table.wait_for()
-    lines = [row.split("\t") for row in table.inner_text().splitlines() if "\t" in row]
-    assert lines[0] == ["good", "I", "see", "it", ".", "sum"]
-    assert lines[2] == ["bad", "I", "sees", "it", ".", "sum"]
-    assert lines[1][-1] == "−6.00"

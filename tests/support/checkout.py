@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,6 +18,11 @@ from support.paths import REPOSITORY
 
 CAMPAIGN = "config/test.yaml"
 DEMO = "config/demo/config.yaml"
+
+
+def places(name: str) -> dict[str, str]:
+    """Directories of a campaign that shares none with another."""
+    return {kind: f"{kind}/{name}" for kind in ("results", "resources", "logs", "benchmarks")}
 
 
 def copy_repository(target: Path) -> None:
@@ -113,6 +118,20 @@ class Checkout:
         campaign.pop(without, None)
         (self.path / name).write_text(yaml.safe_dump(campaign))
 
+    def pin(self, table: str, place: str, text: str, **facts: str) -> None:
+        """Put a file into the demo's mirror, and its row into the demo's ``table`` of pins."""
+        path = self.path / "config/demo/data" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        digest, size = sha256(path.read_bytes()).hexdigest(), str(path.stat().st_size)
+        row = {"version": "1", "licence": "CC0-1.0", "mirror": place, "bytes": size}
+        row |= {"sha256": digest} | facts
+        with (self.path / f"config/demo/{table}.tsv").open("r+", encoding="utf-8") as handle:
+            columns = handle.readline().rstrip("\n").split("\t")
+            handle.seek(0, os.SEEK_END)
+            cells = (row.get(column, "") for column in columns)
+            handle.write("\t".join(cells) + "\n")
+
     def edit(self, name: str, old: str, new: str) -> None:
         file = self.path / name
         text = file.read_text()
@@ -152,32 +171,14 @@ def fresh(path: Path, like: Checkout | None = None) -> Checkout:
     return Checkout(path)
 
 
-PRINTED = [
-    ".snakemake/metadata",
-    "resources/demo",
-    *(f"results/demo/{name}" for name in ("frequencies", "perplexities", "prompt_counts")),
-    *(f"results/demo/{name}" for name in ("accuracies/printed", "accuracies/people", "published")),
-    *(f"results/demo/{name}/*/printed.*" for name in ("regressions", "residuals")),
-]
-"""What papers print, and what is drawn and recomputed from it, in a tree that has no model."""
-WHOLE = [".snakemake/metadata", "resources/demo", "results/demo", "logs/demo"]
-"""All that the demo's campaign leaves."""
-
-
-def take_demo(checkout: Path, parts: Sequence[str], *, without: Sequence[str] = ()) -> None:
+def take_demo(checkout: Path) -> None:
     """Copy what ``make demo`` made in this repository, where it did, into a checkout.
 
-    Snakemake makes again what is stale of it, as it would here. Directories called ``without`` are
-    left out.
+    Snakemake makes again what is stale of it, as it would here.
     """
-    ignored = shutil.ignore_patterns(*without)
-    for path in chain.from_iterable(REPOSITORY.glob(part) for part in parts):
-        target = checkout / path.relative_to(REPOSITORY)
-        if path.is_dir():
-            shutil.copytree(path, target, ignore=ignored, dirs_exist_ok=True)
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
+    for name in (".snakemake/metadata", "resources/demo", "results/demo", "logs/demo"):
+        if (REPOSITORY / name).exists():
+            shutil.copytree(REPOSITORY / name, checkout / name, dirs_exist_ok=True)
 
 
 def copy_of(checkout: Checkout, path: Path) -> Checkout:

@@ -41,12 +41,9 @@ def run(*arguments):
 
     def invoke():
         record_arguments(words)
-        return CliRunner().invoke(app, words)
+        return CliRunner().invoke(app, words, catch_exceptions=False)
 
-    done = copy_context().run(invoke)
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
+    return copy_context().run(invoke).output
 
 
 def write_campaign(path, results, **settings):

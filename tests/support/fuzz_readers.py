@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet
+import pandas as pd
 
 from blimpworks.annotation.spreadsheet import read_sheet
 from blimpworks.audit.cells import read_rows_with_lines
@@ -58,7 +57,11 @@ from blimpworks.report.read import read_comparison
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.scoring.progress import read_progress
 from blimpworks.scoring.run import read_manifest
-from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_table
+from blimpworks.tables import ACCURACIES, ITEMS, read_table
+from support import tiny
+from support.declared_kit import HEAD, jsonl
+from support.declared_kit import PAIRS as COLUMNS
+from support.generator_kit import pairs
 from support.ngram_kit import ARPA
 from support.paths import REPOSITORY
 
@@ -104,6 +107,10 @@ def text_file(name, text):
     return among({name: text}, name)
 
 
+def json_file(name, value):
+    return text_file(name, json.dumps(value))
+
+
 def beginning(source, lines=None, name=None):
     """A file with the first lines of one of the repository, or with all."""
     kept = source.read_text(encoding="utf-8").splitlines(keepends=True)[:lines]
@@ -122,10 +129,6 @@ def copied(folder, name):
 
 def table(source, row):
     return beginning(CONFIG / source, 12), lambda path: read_rows(row, path)
-
-
-def jsonl(*values):
-    return "".join(json.dumps(value) + "\n" for value in values)
 
 
 # Treebanks and words
@@ -177,16 +180,11 @@ def grammar(path):
 PARADIGM = "adjunct_island"
 
 
-def blimp_record(number):
-    facts = {"field": "syntax", "linguistics_term": "island_effects", "UID": PARADIGM}
-    flags = ("simple_LM_method", "one_prefix_method", "two_prefix_method", "lexically_identical")
-    return {
-        "sentence_good": f"Who should Derek hug after shocking {number}?",
-        "sentence_bad": f"Who should Derek hug {number} after shocking?",
-        **facts,
-        **dict.fromkeys(flags, False),
-        "pairID": str(number),
-    }
+def blimp_pairs(folder):
+    path = folder / f"{PARADIGM}.jsonl"
+    made = (pair.record.model_dump_json(exclude_none=True) for pair in pairs(PARADIGM, 4))
+    path.write_text("".join(f"{record}\n" for record in made))
+    return path
 
 
 RESULTS = f"UID,type,N-Gram,LSTM,TXL,GPT2,n\n{PARADIGM},sentence,0.5,0.25,0.75,1,1000\n"
@@ -214,13 +212,12 @@ PAIRS = "good,bad,kind\n" + "".join(
     f"The cats sleep {n}.,The cats sleeps {n}.,x\n" for n in range(5)
 )
 RECORDS = [{"good": f"He runs {n}.", "bad": f"He run {n}.", "kind": "x"} for n in range(5)]
-PAIR_DATA = {"layout": "pairs", "files": "data.*", "good": "good", "bad": "bad", "paradigm": "kind"}
-DECLARATION = {"label": "Toy", "title": "A toy", "authors": "Nobody (2026)", "languages": ["eng"]}
-DECLARED = {"benchmark.yaml": json.dumps(DECLARATION | {"data": [PAIR_DATA]})}
+DECLARED = HEAD | {"data": [COLUMNS | {"files": "data.*", "paradigm": "kind"}]}
+PARQUET = pd.DataFrame(RECORDS).to_parquet()
 
 
 def declared(name, content):
-    return among(DECLARED | {name: content}, name)
+    return among({"benchmark.yaml": json.dumps(DECLARED), name: content}, name)
 
 
 def items(path):
@@ -228,12 +225,6 @@ def items(path):
     declaration = Declaration.read(folder / "benchmark.yaml")
     named = {name: each for name, each in local_files(folder).items() if name == path.name}
     return list(read_items(declaration, named, []))
-
-
-def parquet():
-    buffer = io.BytesIO()
-    pa.parquet.write_table(pa.Table.from_pylist(RECORDS), buffer)
-    return buffer.getvalue()
 
 
 def zipped():
@@ -245,17 +236,9 @@ def zipped():
 
 # Tables, records, models
 
-ITEM = dict.fromkeys(ITEMS.names) | {
-    **{"lang": "eng", "phenomenon": "x", "paradigm": "y", "good": "He runs.", "bad": "He run."},
-    **{"good_start": 3, "good_end": 8, "bad_start": 3, "bad_end": 7},
-}
-
 
 def item_table(folder):
-    path = folder / "items.parquet"
-    rows = [ITEM | {"item_id": f"{n:016x}"} for n in range(40)]
-    write_table(pa.Table.from_pylist(rows, schema=ITEMS.arrow()), ITEMS, path)
-    return path
+    return tiny.write_items(folder / "items.parquet", tiny.pairs(40))
 
 
 DOCUMENTS = [{"sentence_good": f"He runs {n}.", "sentence_bad": f"He run {n}."} for n in range(4)]
@@ -293,7 +276,6 @@ RECORD: dict[str, Any] = {
     "outputs": [{"path": "a.parquet", "sha256": "0" * 64, "bytes": 1}],
     **{"git": {"commit": None, "clean": None}, "host": {"platform": "x"}},
 }
-CONFIGURATION = {"architectures": ["GPT2LMHeadModel"]}
 INDEX = {"weight_map": {"w": "a", "v": "b"}}
 EXHIBIT = {"title": "One", "caption": "Two", "sheets": []}
 COMPARISON = "paper,exhibit,row,column,printed,unit,recomputed,status,note\n" + "".join(
@@ -307,12 +289,16 @@ SPECS = "name\tkind\ttitle\tneeds\tfunction\n" + "".join(
 )
 
 
-def read_sheet_rows(path):
+def sheet_rows(path):
     return [line.cells for line in read_sheet(path)]
 
 
-def read_configuration(path):
-    return read_json(path, "a model's config.json")
+def printed_numbers(path):
+    return read_printed_numbers([path])
+
+
+def comparison(path):
+    return read_comparison(path, ["paper", "status"]).to_dict("records")
 
 
 def numbered(path):
@@ -356,198 +342,87 @@ SHEET = "id,prompt,correct\r\n" + "".join(f"r{n},Say {n}.,yes\r\n" for n in rang
 DIALOGUES = jsonl(*({"system": "S", "prompt": f"p{n}", "answer": "a"} for n in range(3)))
 
 
-def readers(module, same, *rows):
-    """Readers by the module that opens their files: name, writer and function of each."""
-    return [Reader(*row, module, same) for row in rows]
+TABLES, SETTINGS, PACKS = "campaign.table_files", "campaign.settings.base", "papers.lmentry.items."
+CLAMS, BLIMP, DECLARED_DATA = "papers.clams.", "papers.blimp.", "benchmarks.readers"
+ROWS, NULS = LAST_CELL | WIDE, {"nuls": "words are taken as they are"}
 
-
-def json_readers(*rows):
-    """Readers of files of one JSON value: name, file, value, function and module of each."""
-    return [
-        Reader(name, text_file(file, json.dumps(value)), read, module, JSON)
-        for name, file, value, read, module in rows
-    ]
-
-
-READERS = [
-    *readers(
-        "campaign.table_files",
-        LAST_CELL | WIDE,
-        ("languages", *table("languages.tsv", LanguageRow)),
-        ("treebanks", *table("treebanks.tsv", TreebankRow)),
-        ("sources", *table("sources.tsv", SourceRow)),
-        ("models", *table("models.tsv", ModelRow)),
-        ("groups", *table("language_groups.tsv", GroupRow)),
-        ("frequency codes", *table("frequency_codes.tsv", FrequencyCodesRow)),
-        ("reasons", *table("published/blimp/reasons.tsv", ReasonRow)),
-        ("blimp nouns", copied(LEXICON, "nouns.tsv"), lexicon),
-        ("printed numbers", text_file("table1.csv", PRINTED), lambda p: read_printed_numbers([p])),
-        ("exhibits", text_file("specs.tsv", SPECS), lambda p: read_specs(p, "x", "y")),
-    ),
-    *readers(
-        "campaign.settings.base",
-        YAML,
-        ("campaign", beginning(DEMO / "config.yaml"), load_campaign),
-        ("benchmark declaration", copied(DEMO_PAIRS, "benchmark.yaml"), Declaration.read),
-        ("blimp paradigm", beginning(CONFIG / f"blimp/paradigms/{PARADIGM}.yaml"), read_paradigm),
-        ("blimp classes", copied(LEXICON, "classes.yaml"), lexicon),
-        ("language pack", beginning(CONFIG / "lmentry/languages/fra.yaml"), read_pack),
-        ("tasks", beginning(CONFIG / "lmentry/tasks.yaml"), read_declarations),
-        ("urblimp language", beginning(HINDI / "language.yaml"), read_language),
-        ("orthography", beginning(HINDI / "language.yaml"), read_orthography),
-        ("urblimp rules", beginning(HINDI / "oblique_verb.yaml"), rule),
-    ),
-    *readers(
-        "linguistics.treebanks",
-        WIDE | {"nuls": "a form may have any signs"} | COMMENTS,
-        ("conllu", text_file("x.conllu", TREES), trees),
-    ),
-    *readers(
-        "papers.multiblimp.items.lexicon",
-        WIDE | {"nuls": "upstream's words are taken as they are"},
-        ("unimorph", beginning(DEMO / "data/unimorph/eng/eng", 30, "eng"), unimorph),
-    ),
-    *readers(
-        "papers.multiblimp.analysis",
-        {},
-        ("glotcc", text_file("totals.tsv", GLOTCC), read_totals),
-    ),
-    *readers(
-        "papers.clams.morphology",
-        {},
-        ("wals values", among(WALS, "value.csv"), complexity),
-        ("wals elements", among(WALS, "domainelement.csv"), complexity),
-        ("wals languages", among(WALS, "languages.csv"), complexity),
-    ),
-    *readers(
-        "papers.clams.items.build",
-        WIDE | {"repeat_line": "judging counts a pair that stands twice"},
-        ("clams set", text_file("simple_agrmt.txt", SETS), lambda p: list(read_pairs(p))),
-    ),
-    *readers(
-        "papers.clams.items.grammar.model",
-        LINES | WIDE | {"nuls": "a word of any signs"},
-        ("clams grammar", copied(GRAMMARS, "simple_agrmt.avg"), grammar),
-        ("clams common grammar", copied(GRAMMARS, "common.avg"), grammar),
-    ),
-    *readers(
-        "papers.clams.items.grammar.generator",
-        LINES | WIDE | {"empty": FREE, "deep": FREE},
-        ("word list", text_file("words.txt", "the\nauthor\nlaughs\n"), read_word_list),
-    ),
-    *readers(
-        "papers.blimp.items.build",
-        JSON,
-        (
-            "blimp pairs",
-            text_file(f"{PARADIGM}.jsonl", jsonl(*map(blimp_record, range(4)))),
-            lambda p: list(read_records(p)),
-        ),
-    ),
-    *readers(
-        "papers.blimp.released_results",
-        {},
-        *((f"blimp {name}", among(RELEASED, name), accuracies) for name in RELEASED),
-    ),
-    *(
-        Reader(
-            f"benchmark {kind}", declared(f"data.{kind}", text), items, "benchmarks.readers", same
-        )
-        for kind, text, same in (
-            ("csv", PAIRS, TWICE | WIDE),
-            ("json", json.dumps(RECORDS), JSON),
-            ("jsonl", jsonl(*RECORDS), TWICE | JSON),
-            ("parquet", parquet(), {}),
-        )
-    ),
-    *readers(
-        "benchmarks.files",
-        TWICE | WIDE,
-        ("benchmark zip", declared("data.zip", zipped()), items),
-    ),
-    *readers(
-        "audit.cells",
-        dict.fromkeys(("cut", "repeat_line", "nuls", "wide"), CHECKED),
-        ("printed numbers by line", text_file("table1.csv", PRINTED), numbered),
-    ),
-    *readers(
-        "interop.lm_eval",
-        JSON,
-        ("lm-eval samples", text_file("samples_x.jsonl", SAMPLES), samples),
-    ),
-    *readers(
-        "annotation.spreadsheet",
-        WIDE | dict.fromkeys(("repeat_line", "empty", "blank", "deep", "cut"), LABELS),
-        ("annotation sheet", text_file("eng.anna.csv", SHEET), read_sheet_rows),
-    ),
-    *readers(
-        "records.journal",
-        TEXT
-        | dict.fromkeys(("utf16", "bad_byte", "noise"), CUT_OFF)
-        | {"missing": "no attempt has been made"},
-        ("journal", text_file("a.journal", "\n"), read_entries),
-    ),
-    *readers("tables", {}, ("items", item_table, lambda p: read_table(ITEMS, p).to_pylist())),
-    *readers("models.ngram", WIDE, ("arpa", text_file("a.arpa", ARPA), read_vocabulary)),
-    *readers(
-        "models.corpus",
-        WIDE | {"cut": "released vocabularies may end in a word"},
-        ("vocabulary", text_file("vocabulary.txt", "<unk>\n<eos>\nthe\ncat\n"), read_words),
-    ),
-    *readers(
-        "models.encoding",
-        WIDE | {"repeat_line": "draws may repeat"},
-        ("dialogues", text_file("dialogues.jsonl", DIALOGUES), read_dialogues),
-    ),
-    *readers(
-        "models.text",
-        TEXT,
-        ("training text", text_file("text.txt", "The cat sleeps .\nHe runs .\n"), read_sentences),
-    ),
-    *readers(
-        "papers.lmentry.items.resources",
-        JSON,
-        ("words", copied(FRENCH, "lmentry_words.json"), resources),
-    ),
-    *readers(
-        "papers.lmentry.items.resources",
-        HOMOPHONES,
-        ("homophones", copied(FRENCH, "homophones.csv"), resources),
-    ),
-    *readers(
-        "report.read",
-        WIDE | dict.fromkeys(("repeat_line", "lose_cell", "cut", "nuls"), RECORDED),
-        (
-            "comparison",
-            text_file("published.csv", COMPARISON),
-            lambda p: read_comparison(p, ["paper", "status"]).to_dict("records"),
-        ),
-    ),
-    *readers(
-        "scoring.progress",
-        JSON | {"missing": "nothing is scored yet"},
-        ("progress", text_file("progress.json", json.dumps(PROGRESS)), read_progress),
-    ),
-    *json_readers(
-        ("record", "a.prov.json", RECORD, read_record, "records.reading"),
-        ("checkpoint", "checkpoint.json", CHECKPOINT, read_description, "models.checkpoint"),
-        ("corpus", "corpus.json", CORPUS, read_corpus, "models.corpus"),
-        ("configuration", "config.json", CONFIGURATION, read_configuration, "models.checkpoint"),
-        (
-            "index of weights",
-            "model.safetensors.index.json",
-            INDEX,
-            lambda path: files_of_index(path, ("a", "b"), "m"),
-            "models.checkpoint",
-        ),
-        (
-            "report card",
-            "card.json",
-            {"format": FORMAT, "models": {}},
-            read_card,
-            "evaluation.card",
-        ),
-        ("exhibit as data", "a.json", EXHIBIT, read_document, "exhibits.exhibit"),
-        ("manifest", "manifest.json", MANIFEST, read_manifest, "scoring.shards"),
-    ),
-]
+READERS = [Reader(*row) for row in (
+    # name, file, what reads it, the module that opens it, and damage that it may not see
+    ("languages", *table("languages.tsv", LanguageRow), TABLES, ROWS),
+    ("treebanks", *table("treebanks.tsv", TreebankRow), TABLES, ROWS),
+    ("sources", *table("sources.tsv", SourceRow), TABLES, ROWS),
+    ("models", *table("models.tsv", ModelRow), TABLES, ROWS),
+    ("groups", *table("language_groups.tsv", GroupRow), TABLES, ROWS),
+    ("frequency codes", *table("frequency_codes.tsv", FrequencyCodesRow), TABLES, ROWS),
+    ("reasons", *table("published/blimp/reasons.tsv", ReasonRow), TABLES, ROWS),
+    ("blimp nouns", copied(LEXICON, "nouns.tsv"), lexicon, TABLES, ROWS),
+    ("printed numbers", text_file("table1.csv", PRINTED), printed_numbers, TABLES, ROWS),
+    ("exhibits", text_file("specs.tsv", SPECS), lambda p: read_specs(p, "x", "y"), TABLES, ROWS),
+    ("campaign", beginning(DEMO / "config.yaml"), load_campaign, SETTINGS, YAML),
+    ("benchmark declaration", copied(DEMO_PAIRS, "benchmark.yaml"), Declaration.read,
+        SETTINGS, YAML),
+    ("blimp paradigm", beginning(CONFIG / f"blimp/paradigms/{PARADIGM}.yaml"), read_paradigm,
+        SETTINGS, YAML),
+    ("blimp classes", copied(LEXICON, "classes.yaml"), lexicon, SETTINGS, YAML),
+    ("language pack", beginning(CONFIG / "lmentry/languages/fra.yaml"), read_pack, SETTINGS, YAML),
+    ("tasks", beginning(CONFIG / "lmentry/tasks.yaml"), read_declarations, SETTINGS, YAML),
+    ("urblimp language", beginning(HINDI / "language.yaml"), read_language, SETTINGS, YAML),
+    ("orthography", beginning(HINDI / "language.yaml"), read_orthography, SETTINGS, YAML),
+    ("urblimp rules", beginning(HINDI / "oblique_verb.yaml"), rule, SETTINGS, YAML),
+    ("conllu", text_file("x.conllu", TREES), trees,
+        "linguistics.treebanks", WIDE | NULS | COMMENTS),
+    ("unimorph", beginning(DEMO / "data/unimorph/eng/eng", 30, "eng"), unimorph,
+        "papers.multiblimp.items.lexicon", WIDE | NULS),
+    ("glotcc", text_file("totals.tsv", GLOTCC), read_totals, "papers.multiblimp.analysis"),
+    *((f"wals {name}", among(WALS, name), complexity, f"{CLAMS}morphology") for name in WALS),
+    ("clams set", text_file("simple_agrmt.txt", SETS), lambda p: [*read_pairs(p)],
+        f"{CLAMS}items.build", WIDE | {"repeat_line": "judging counts a pair that stands twice"}),
+    *((f"clams {name}", copied(GRAMMARS, name), grammar,
+        f"{CLAMS}items.grammar.model", LINES | WIDE | NULS)
+      for name in ("simple_agrmt.avg", "common.avg")),
+    ("word list", text_file("words.txt", "the\nauthor\nlaughs\n"), read_word_list,
+        f"{CLAMS}items.grammar.generator", LINES | WIDE | {"empty": FREE, "deep": FREE}),
+    ("blimp pairs", blimp_pairs, lambda p: [*read_records(p)], f"{BLIMP}items.build", JSON),
+    *((f"blimp {name}", among(RELEASED, name), accuracies, f"{BLIMP}released_results")
+      for name in RELEASED),
+    ("benchmark csv", declared("data.csv", PAIRS), items, DECLARED_DATA, TWICE | WIDE),
+    ("benchmark json", declared("data.json", json.dumps(RECORDS)), items, DECLARED_DATA, JSON),
+    ("benchmark jsonl", declared("data.jsonl", jsonl(*RECORDS)), items,
+        DECLARED_DATA, TWICE | JSON),
+    ("benchmark parquet", declared("data.parquet", PARQUET), items, DECLARED_DATA),
+    ("benchmark zip", declared("data.zip", zipped()), items, "benchmarks.files", TWICE | WIDE),
+    ("printed numbers by line", text_file("table1.csv", PRINTED), numbered, "audit.cells",
+        dict.fromkeys(("cut", "repeat_line", "nuls", "wide"), CHECKED)),
+    ("lm-eval samples", text_file("samples_x.jsonl", SAMPLES), samples, "interop.lm_eval", JSON),
+    ("annotation sheet", text_file("eng.anna.csv", SHEET), sheet_rows, "annotation.spreadsheet",
+        WIDE | dict.fromkeys(("repeat_line", "empty", "blank", "deep", "cut"), LABELS)),
+    ("journal", text_file("a.journal", "\n"), read_entries, "records.journal",
+        TEXT | dict.fromkeys(("utf16", "bad_byte", "noise"), CUT_OFF)
+        | {"missing": "no attempt has been made"}),
+    ("items", item_table, lambda p: read_table(ITEMS, p).to_pylist(), "tables"),
+    ("arpa", text_file("a.arpa", ARPA), read_vocabulary, "models.ngram", WIDE),
+    ("vocabulary", text_file("vocabulary.txt", "<unk>\n<eos>\nthe\ncat\n"), read_words,
+        "models.corpus", WIDE | {"cut": "released vocabularies may end in a word"}),
+    ("dialogues", text_file("dialogues.jsonl", DIALOGUES), read_dialogues,
+        "models.encoding", WIDE | {"repeat_line": "draws may repeat"}),
+    ("training text", text_file("text.txt", "The cat sleeps .\nHe runs .\n"), read_sentences,
+        "models.text", TEXT),
+    ("words", copied(FRENCH, "lmentry_words.json"), resources, f"{PACKS}resources", JSON),
+    ("homophones", copied(FRENCH, "homophones.csv"), resources, f"{PACKS}resources", HOMOPHONES),
+    ("comparison", text_file("published.csv", COMPARISON), comparison, "report.read",
+        WIDE | dict.fromkeys(("repeat_line", "lose_cell", "cut", "nuls"), RECORDED)),
+    ("progress", json_file("progress.json", PROGRESS), read_progress, "scoring.progress",
+        JSON | {"missing": "nothing is scored yet"}),
+    ("record", json_file("a.prov.json", RECORD), read_record, "records.reading", JSON),
+    ("checkpoint", json_file("checkpoint.json", CHECKPOINT), read_description,
+        "models.checkpoint", JSON),
+    ("corpus", json_file("corpus.json", CORPUS), read_corpus, "models.corpus", JSON),
+    ("configuration", json_file("config.json", {"architectures": ["GPT2LMHeadModel"]}),
+        lambda p: read_json(p, "a model's config.json"), "models.checkpoint", JSON),
+    ("index of weights", json_file("model.safetensors.index.json", INDEX), lambda path: files_of_index(path, ("a", "b"), "m"),
+        "models.checkpoint", JSON),
+    ("report card", json_file("card.json", {"format": FORMAT, "models": {}}), read_card,
+        "evaluation.card", JSON),
+    ("exhibit as data", json_file("a.json", EXHIBIT), read_document, "exhibits.exhibit", JSON),
+    ("manifest", json_file("manifest.json", MANIFEST), read_manifest, "scoring.shards", JSON),
+)]  # fmt: skip

@@ -77,8 +77,9 @@ class Campaign:
 
     def jobs(self) -> list[dict[str, str]]:
         """SLURM's jobs of this directory that score."""
-        jobs = self.cluster.jobs("score")
-        return [job for job in jobs if job["workdir"] == str(self.path)]
+        jobs = self.cluster.squeue()
+        ours = [job for job in jobs if job["workdir"] == str(self.path)]
+        return [job for job in ours if job["comment"].startswith("rule_score_")]
 
     def active(self) -> list[dict[str, str]]:
         return [job for job in self.jobs() if job["state"] in ACTIVE]

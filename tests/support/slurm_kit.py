@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "squeue", "srun")
-DATABASE = ("slurmdbd", "mariadbd", "mariadb-install-db")
+PROGRAMS += ("slurmdbd", "mariadbd", "mariadb-install-db")
 PACKAGES = "slurmctld slurmd slurm-client munge slurmdbd mariadb-server"
 GPUS = {"gpu1": ("a100", 4), "gpu2": ("a100", 4), "gpuh1": ("h100", 2)}
 NODES = ("cpu1", "cpu2", *GPUS)
@@ -62,19 +62,17 @@ SlurmdTimeout=20
 KillWait=5
 JobRequeue=0
 RequeueExit=
-{accounting}
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={database_port}
+AccountingStoragePass={here}/munge/socket
+AccountingStorageTRES=gres/gpu
 NodeName=DEFAULT CPUs=32
 {nodes}
 PartitionName=DEFAULT DefaultTime=60 DefMemPerCPU=1000 State=UP
 PartitionName=cpu Nodes=cpu1,cpu2 Default=YES MaxTime=1-00:00:00
 PartitionName=gpu Nodes=gpu1,gpu2,gpuh1 MaxTime=2-00:00:00
 """
-ACCOUNTING = """\
-AccountingStorageType=accounting_storage/slurmdbd
-AccountingStorageHost=127.0.0.1
-AccountingStoragePort={database_port}
-AccountingStoragePass={here}/munge/socket
-AccountingStorageTRES=gres/gpu"""
 DATABASE_CONFIGURATION = """\
 AuthType=auth/munge
 AuthInfo=socket={here}/munge/socket
@@ -99,12 +97,11 @@ ConstrainDevices=no
 """
 
 
-def unusable(accounting: bool = True) -> str:
+def unusable() -> str:
     """Why no cluster can be started here; empty if one can."""
     if os.geteuid() != 0:
         return "starting SLURM's daemons needs root"
-    programs = PROGRAMS + (DATABASE if accounting else ())
-    missing = [name for name in programs if shutil.which(name) is None]
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:
         return f"no {', '.join(missing)}: apt-get install {PACKAGES}"
     if SYSTEM.exists() and not SYSTEM.is_symlink():
@@ -135,8 +132,7 @@ class Cluster:
     most clusters, or ``polling`` where this machine has no memory cgroups.
     """
 
-    def __init__(self, accounting: bool = True):
-        self.accounting = accounting
+    def __init__(self):
         self.memory = "polling"
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
         self._undo = contextlib.ExitStack()
@@ -150,9 +146,8 @@ class Cluster:
             self._undo.callback(self._stop)
             self._configure()
             self._start_munge()
-            if self.accounting:
-                self._start_database()
-                self.start_accounting()
+            self._start_database()
+            self.start_accounting()
             self.start_controller()
             for node in NODES:
                 self.start_node(node)
@@ -185,7 +180,6 @@ class Cluster:
         names = {"host": socket.gethostname().split(".")[0], "here": self.here}
         names |= {"controller_port": controller, "database_port": database}
         nodes, gres = self._nodes(names["host"], ports)
-        names |= {"accounting": ACCOUNTING.format(**names) if self.accounting else ""}
         ways = ("cgroup", "cgroup", "") if cgroups else ("linuxproc", "none", "OverMemoryKill")
         names |= dict(zip(("tracking", "task", "gather"), ways, strict=True))
         text = CONFIGURATION.format(**names, nodes="\n".join(nodes))
@@ -299,12 +293,11 @@ class Cluster:
     def start_node(self, name: str) -> None:
         self._daemon(f"slurmd-{name}", "slurmd", "-D", "-N", name)
 
-    def kill_node(self, name: str, noticed: bool = True) -> None:
-        """Cut a node's power. The controller finds out in half a minute, or is told at once."""
+    def kill_node(self, name: str) -> None:
+        """Cut a node's power, and tell the controller, which would find out in half a minute."""
         self._end(f"slurmd-{name}", signal.SIGKILL)
         self._kill_jobs(name)
-        if noticed:
-            self.command("scontrol", "update", f"nodename={name}", "state=down", "reason=test")
+        self.command("scontrol", "update", f"nodename={name}", "state=down", "reason=test")
 
     def repair_node(self, name: str) -> None:
         """Switch a node on that was down, and wait until it takes jobs."""
@@ -355,9 +348,6 @@ class Cluster:
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
         return done.stdout
 
-    def pid(self, daemon: str) -> int:
-        return self._daemons[daemon].pid
-
     def nodes(self) -> dict[str, str]:
         done = self.tried("sinfo", "-hN", "-o", "%N %T")
         return dict(line.split() for line in done.stdout.splitlines())
@@ -369,21 +359,9 @@ class Cluster:
         )
         return [dict(zip(names, line.split("|"), strict=True)) for line in text.splitlines()]
 
-    def jobs(self, rule: str = "", state: str = "") -> list[dict[str, str]]:
-        """Snakemake's jobs of a rule, by its name, in a state."""
-        return [
-            job
-            for job in self.squeue()
-            if (not rule or job["comment"].startswith(f"rule_{rule}_"))
-            and (not state or job["state"] == state)
-        ]
-
     def details(self, job: str) -> dict[str, str]:
         words = self.command("scontrol", "-o", "show", "job", job).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
-
-    def job_state(self, job: str) -> str:
-        return self.details(job)["JobState"]
 
     def cancel(self, job: str) -> None:
         self.command("scancel", job)

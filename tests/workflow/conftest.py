@@ -12,9 +12,3 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if ROOM in item.path.parents:
             item.add_marker("workflow")
-
-
-@pytest.fixture(scope="session")
-def untouched(new_checkout):
-    """A checkout in which nothing is ever built, only planned."""
-    return new_checkout("untouched")

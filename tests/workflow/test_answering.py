@@ -89,12 +89,9 @@ def test_a_plan_knows_the_jobs_that_answer_and_what_they_ask_for(campaign):
     assert model["minutes_asked"] >= 10
 
 
-def test_each_prompt_has_an_answer(answered):
+def test_each_prompt_has_an_answer_and_an_edit_of_a_pattern_asks_nothing_again(answered):
     table = pq.read_table(answered.path / ANSWERS.format("eng"))
     assert table["status"].to_pylist() == ["ok"] * 6
-
-
-def test_an_edit_of_a_pattern_or_of_scoring_asks_nothing_again(answered):
     pack = answered.path / "config/lmentry/languages/eng.yaml"
     before = pack.read_text()
     pack.write_text(yaml.safe_dump(yaml.safe_load(before) | {"name": "Inglese"}))

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from support.checkout import copy_of, output_of
+from support.checkout import copy_of
 
 RESULTS = "results/demo"
 pytestmark = pytest.mark.xdist_group("workflow")
@@ -44,14 +44,6 @@ def test_the_demos_transformers_have_learned_that_verbs_agree(built):
     assert min(accuracies.values()) > 0.9
 
 
-def test_the_demo_has_exhibits_of_its_declared_benchmarks(built):
-    exhibits = built.path / RESULTS / "exhibits"
-    for name in ("demo_pairs/people.csv", "demo_suites/paradigms.png", "demo_pairs/worst.html"):
-        assert (exhibits / name).stat().st_size > 0
-    published = built.path / RESULTS / "published/demo_suites/models.png"
-    assert published.stat().st_size > 0
-
-
 def test_printed_numbers_of_a_declaration_have_statuses(built):
     rows = pd.read_csv(built.path / RESULTS / "reproduction/published.csv")
     own = rows[rows["paper"] == "demo_suites"].set_index(["row", "column"])
@@ -66,15 +58,9 @@ def test_printed_numbers_of_a_declaration_have_statuses(built):
 def test_explain_leads_from_a_cell_to_the_conditions_of_items(built):
     cells = pd.read_parquet(built.path / RESULTS / "exhibits/demo_suites/phenomena.cells.parquet")
     cell = cells.iloc[0]
-    done = built.run(
-        "blimpworks",
-        "explain",
-        f"{RESULTS}/exhibits/demo_suites/phenomena.csv",
-        f"--row={cell['row']}",
-        f"--column={cell['column']}",
-    )
-    text = output_of(done)
-    assert done.returncode == 0, text
+    table = f"{RESULTS}/exhibits/demo_suites/phenomena.csv"
+    place = (f"--row={cell['row']}", f"--column={cell['column']}")
+    text = built.blimpworks("explain", table, *place).stdout
     assert "match_sing:" in text or "what_gap:" in text
     assert "predicted: [" in text
     assert "config/demo/benchmarks/demo_suites/suites/" in text
@@ -103,19 +89,7 @@ def test_the_three_public_benchmarks_run_from_the_mirror(new_checkout, mirror):
     path.write_text(yaml.safe_dump({**campaign, **changed}))
     checkout.make("all", "syntaxgym_models_published", campaign=str(path))
     results = checkout.path / "results/benchmarks"
-    languages = {"rublimp": "rus", "turblimp": "tur", "syntaxgym": "eng"}
-    items = {
-        name: pd.read_parquet(results / f"items/{name}/{lang}.parquet")
-        for name, lang in languages.items()
-    }
-    assert {name: len(table) for name, table in items.items()} == {
-        "rublimp": 45_000,
-        "turblimp": 18_200,
-        "syntaxgym": 3_304,
-    }
-    assert items["syntaxgym"]["item"].nunique() == 842
-    assert (items["turblimp"]["good"] == items["turblimp"]["bad"]).sum() == 30
-    for name, lang in languages.items():
+    for name, lang in (("rublimp", "rus"), ("turblimp", "tur"), ("syntaxgym", "eng")):
         judged = pd.read_parquet(results / f"judgements/{name}/ngram-5/{lang}.parquet")
         assert {*judged.groupby("method", observed=True)["item_id"].nunique()} == {500}
     released = pd.read_parquet(results / "accuracies/printed/syntaxgym.parquet")

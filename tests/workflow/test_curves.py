@@ -1,13 +1,13 @@
 """Learning curves as a whole: samples of two sizes, two models of each, to figure and table."""
 
-import hashlib
 import json
 
 import pytest
 
 from blimpworks.papers.blimp.paradigms import PARADIGMS
-from support.blimp_kit import write_release
+from support.blimp_kit import SUMMARIES, write_release
 from support.checkout import fresh, output_of
+from support.declared_kit import jsonl
 
 pytestmark = [pytest.mark.xdist_group("curves"), pytest.mark.long]
 # One paradigm of each phenomenon, and a second of one: a file is a job.
@@ -16,41 +16,21 @@ LSTM = {"kind": "lstm", "layers": 1, "hidden": 8, "embedding": 8, "batch": 4, "e
 TRANSFORMER = {"kind": "transformer", "corpus": "default", "layers": 1, "hidden": 16, "heads": 1}
 
 
-def write_paradigm(path, uid):
-    """A file like a released one: a thousand pairs, of words that the demo's text has."""
-    rest = {"field": "syntax", "linguistics_term": "x", "UID": uid, "simple_LM_method": True}
-    rest |= dict.fromkeys(("one_prefix_method", "two_prefix_method", "lexically_identical"), False)
-    pairs = (
-        {"sentence_good": f"The teacher sings {n}.", "sentence_bad": f"The teacher sing {n}."}
-        | rest
-        | {"pairID": str(n)}
-        for n in range(1000)
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs), encoding="utf-8")
-
-
-def write_sources(root):
-    """BLiMP's files below the demo's mirror, and a table of sources that has them."""
-    mirror, table = root / "config/demo/data", root / "config/demo/sources.tsv"
-    rows = [table.read_text(encoding="utf-8").rstrip("\n")]
-    files = {f"blimp/data/{uid}.jsonl": "blimp_data" for uid in UIDS}
-    for uid, name in zip(UIDS, files, strict=True):
-        write_paradigm(mirror / name, uid)
-    released = (
-        "blimp_full_results_summary.csv",
-        "summary/human_validation_summary.csv",
-        "summary/models_summary.jsonl",
-    )
-    (mirror / "blimp/raw_results/summary").mkdir(parents=True)
-    for path, name in zip(write_release(root / "config"), released, strict=True):
-        path.rename(mirror / f"blimp/raw_results/{name}")
-        files[f"blimp/raw_results/{name}"] = "blimp_results"
-    for name, kind in files.items():
-        content = (mirror / name).read_bytes()
-        digest = hashlib.sha256(content).hexdigest()
-        rows.append("\t".join([name, kind, "eng", "1", digest, str(len(content)), "CC0", "", name]))
-    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+def write_sources(checkout):
+    """BLiMP's files in the demo's mirror: a thousand pairs each, of words that its text has."""
+    facts = {"field": "syntax", "linguistics_term": "x", "simple_LM_method": True}
+    facts |= dict.fromkeys(("one_prefix_method", "two_prefix_method", "lexically_identical"), False)
+    for uid in UIDS:
+        pairs = (
+            {"sentence_good": f"The teacher sings {n}.", "sentence_bad": f"The teacher sing {n}."}
+            | {**facts, "UID": uid, "pairID": str(n)}
+            for n in range(1000)
+        )
+        name = f"blimp/data/{uid}.jsonl"
+        checkout.pin("sources", name, jsonl(*pairs), name=name, kind="blimp_data", lang="eng")
+    for path, place in zip(write_release(checkout.path / "config"), SUMMARIES, strict=True):
+        text = path.read_text(encoding="utf-8")
+        checkout.pin("sources", place, text, name=place, kind="blimp_results", lang="eng")
 
 
 def recipes(*sizes):
@@ -65,7 +45,7 @@ def recipes(*sizes):
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
     checkout = fresh(tmp_path_factory.mktemp("curves"))
-    write_sources(checkout.path)
+    write_sources(checkout)
     shared = {
         "benchmarks": ["blimp"],
         "languages": ["eng"],
@@ -85,6 +65,8 @@ def test_both_families_have_points_at_both_sizes(checkout):
     assert {*names, "LSTM (curve), 2k"} == {*points.index.get_level_values("column")}
     assert len(points) == 4 * (len(PARADIGMS) + 1)
     assert {*points["n"]} == {2}
+    others = checkout.cells("blimp/table3").index.get_level_values("row")
+    assert {*others} == {"5-gram", "Human"}, "models of curves are in no other exhibit"
 
 
 def test_a_sample_is_one_and_the_same_for_both_families(checkout):
@@ -96,10 +78,6 @@ def test_a_sample_is_one_and_the_same_for_both_families(checkout):
     assert {*trained} == {"1k-seed1", "1k-seed2", "2k-seed1", "2k-seed2"}
     assert all(len(digests) == 1 for digests in trained.values())
     assert len(set.union(*trained.values())) == 4
-
-
-def test_models_of_curves_are_in_no_other_exhibit(checkout):
-    assert {*checkout.cells("blimp/table3").index.get_level_values("row")} == {"5-gram", "Human"}
 
 
 def test_slopes_stand_beside_the_printed_ones_and_perplexities_below(checkout):

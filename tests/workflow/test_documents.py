@@ -5,13 +5,11 @@ import shlex
 from pathlib import Path
 
 import pytest
-import typer
 
-from blimpworks.cli import command_line
 from support.checkout import DEMO, output_of
+from support.commands import parse
 from support.paths import REPOSITORY
 
-pytestmark = pytest.mark.xdist_group("workflow")
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 PLACEHOLDER = re.compile(r"[…\[]|\b(?:MODEL|OWNER|COMMIT|NAME|CAMPAIGN|ID)\b")
 """What stands for something of the reader's: such a line cannot be typed as it is."""
@@ -51,14 +49,7 @@ def test_the_documents_have_commands_of_all_kinds():
 
 @pytest.mark.parametrize("line", OURS)
 def test_a_command_is_one_that_there_is_with_these_options(line):
-    words = shlex.split(line)[1:]
-    command = typer.main.get_command(command_line())
-    with command.make_context("blimpworks", [], resilient_parsing=True) as context:
-        name, own, rest = command.resolve_command(context, words)
-        while isinstance(own, typer.core.TyperGroup):
-            group = own.make_context(name, [], parent=context, resilient_parsing=True)
-            name, own, rest = own.resolve_command(group, rest)
-        own.make_context(name, rest, parent=context)
+    parse(line.removeprefix("blimpworks "))
 
 
 @pytest.mark.parametrize("line", MADE)
@@ -68,6 +59,7 @@ def test_a_target_of_make_is_one_that_there_is(line):
 
 
 @pytest.mark.long
+@pytest.mark.xdist_group("bare")
 @pytest.mark.parametrize("line", PLANNED)
 def test_what_snakemake_is_told_to_make_can_be_planned(bare, line):
     words = shlex.split(line)[1:]
@@ -79,6 +71,7 @@ def test_what_snakemake_is_told_to_make_can_be_planned(bare, line):
     assert done.returncode == 0, output_of(done)
 
 
+@pytest.mark.xdist_group("workflow")
 @pytest.mark.parametrize("line", QUICK)
 def test_a_quick_command_runs(built, line):
     done = built.run(*shlex.split(line), **NO_NETWORK)
@@ -86,6 +79,7 @@ def test_a_quick_command_runs(built, line):
     assert done.stdout
 
 
+@pytest.mark.xdist_group("bare")
 def test_the_graph_of_the_demos_rules_is_the_documented_one(bare):
     options = ("--rulegraph", "mermaid-js", "all", "report", "-F")
     drawn = output_of(bare.snakemake(*options, campaign=DEMO))

@@ -6,14 +6,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
-from support.checkout import copy_of, output_of
+from support.checkout import copy_of, output_of, places
 
 pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.long]
 NAME = "config/released.yaml"
 RESULTS, DEMO = "results/released", "results/demo"
+SETTINGS = {"items": "released", "released": "released"}
 OF_TREEBANKS = {"table1", "funnel"}
 REGENERATED, RELEASED = "Items: regenerated.", "Items: released (read from released)."
-PATHS = {name: f"{name}/released" for name in ("results", "resources", "logs", "benchmarks")}
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def released(built, tmp_path_factory):
     """The demo campaign, and beside it one on its own items as ``export`` writes them."""
     checkout = copy_of(built, tmp_path_factory.mktemp("released"))
     checkout.blimpworks("export", "multiblimp", f"{DEMO}/items/multiblimp", "released")
-    checkout.change(NAME, pathvars=PATHS, multiblimp={"items": "released", "released": "released"})
+    checkout.change(NAME, pathvars=places("released"), multiblimp=SETTINGS)
     checkout.make(campaign=NAME)
     return checkout
 
@@ -87,9 +87,8 @@ def test_exhibits_of_treebanks_are_left_out_and_whoever_asks_is_told_why(release
 
 
 def test_without_models_of_ours_no_treebank_is_retrieved(released):
-    settings = {"items": "released", "released": "released"}
     only = {"benchmarks": ["multiblimp"], "models": []}
-    released.change("config/data.yaml", **only, pathvars=PATHS, multiblimp=settings)
+    released.change("config/data.yaml", **only, pathvars=places("released"), multiblimp=SETTINGS)
     planned = released.planned("-F", campaign="config/data.yaml")
     assert planned == {"build_released_items", "build_table", "build_figure", "all"}
 

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from support.checkout import copy_of
@@ -38,15 +40,6 @@ def site(checkout):
     return checkout.path / "results/demo/report"
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with sync_api.sync_playwright() as playwright:
-        # Chromium's sandbox needs rights that containers don't give.
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 class Reader:
     """A browser window on the report, and what it complained of or asked the network for."""
 
@@ -65,32 +58,47 @@ class Reader:
         self.page.goto((self.site / name).as_uri() + address)
         return self.page
 
-    def tab(self, exhibit, view):
-        self.page.locator(f"section:has(> #multiblimp-{exhibit}) label", has_text=view).click()
+    def view(self, exhibit, view, paper="multiblimp"):
+        """Open the page of an exhibit's paper, and choose what is shown of it; its section."""
+        section = self.open(f"{paper}.html").locator(f"section:has(> #{paper}-{exhibit})")
+        section.locator("label", has_text=view).click()
+        return section
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with sync_api.sync_playwright() as playwright:
+        # Chromium's sandbox needs rights that containers don't give.
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
-def reader(chromium, site):
-    reader = Reader(chromium, site, WIDE)
+def reader(chromium, site, request):
+    """A reader before a wide screen, or as the test's parameter says."""
+    reader = Reader(chromium, site, **getattr(request, "param", {"viewport": WIDE}))
     yield reader
     reader.context.close()
 
 
-@pytest.fixture
-def phone(chromium, site):
-    reader = Reader(chromium, site, PHONE, has_touch=True, is_mobile=True)
-    yield reader
-    reader.context.close()
+on_a_phone = pytest.mark.parametrize(
+    "reader", [{"viewport": PHONE, "has_touch": True, "is_mobile": True}], indirect=True
+)
 
 
 def pages(site):
     return sorted(path.name for path in site.glob("*.html"))
 
 
-def number(page, form, row, column):
+def seen(within, what):
+    """What can be seen of all that a selector finds."""
+    return within.locator(what).locator("visible=true")
+
+
+def number(section, row, column):
     """A number that can be seen, by the keys of the printed one."""
-    cells = f'table[data-form="{form}"] td[data-row="{row}"][data-column="{column}"] button'
-    return page.locator(cells).locator("visible=true").first
+    return seen(section, f'td[data-row="{row}"][data-column="{column}"] button').first
 
 
 # Offline
@@ -109,29 +117,17 @@ def test_no_page_complains_or_asks_the_network_for_anything_and_all_links_lead_s
     assert [url for url in reader.asked if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
-def test_links_of_the_front_page_lead_to_exhibits(reader):
-    page = reader.open()
-    page.locator("a[href='multiblimp.html#multiblimp-table3']").click()
-    page.wait_for_url("**/multiblimp.html#multiblimp-table3")
-    assert page.locator("#multiblimp-table3").bounding_box()["y"] < WIDE["height"]
-
-
 # At a glance
 
 
 def test_the_front_page_counts_what_the_comparison_counts(reader, checkout):
     lines = (checkout.path / "results/demo/reproduction/published.csv").read_text().splitlines()
     page = reader.open()
-    papers = page.locator("tr.bw-whole td.n").all_inner_texts()
-    assert sum(int(text.replace(",", "")) for text in papers) == len(lines) - 1
-    tiles = page.locator(".bw-tiles").first.locator("strong").all_inner_texts()
-    assert sum(int(text.replace(",", "")) for text in tiles) == len(lines) - 1
-    ours = page.locator(".bw-tiles").last.locator("strong").all_inner_texts()
-    assert sum(int(text.replace(",", "")) for text in ours) == len(lines) - 1
-
-
-def test_no_number_of_embedded_data_is_said_to_deviate_from_print(reader):
-    ours = reader.open().locator(".bw-tiles").last
+    whole = page.locator("tr.bw-whole td.n").all_inner_texts()
+    tiles = [each.locator("strong").all_inner_texts() for each in page.locator(".bw-tiles").all()]
+    for texts in (whole, tiles[0], tiles[-1]):
+        assert sum(int(text.replace(",", "")) for text in texts) == len(lines) - 1
+    ours = page.locator(".bw-tiles").last
     expect(ours).to_contain_text("not comparable")
     expect(ours).not_to_contain_text("deviates")
 
@@ -161,54 +157,44 @@ def test_a_row_of_the_list_opens_the_lineage_of_its_number(reader):
 
 
 def test_one_view_chosen_is_chosen_for_all_exhibits(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table2", "Measured")
-    shown = page.locator("section:has(> #multiblimp-table5) .sd-tab-content").locator(
-        "visible=true"
-    )
-    forms = shown.locator("table").locator("visible=true")
+    reader.view("table2", "Measured")
+    forms = seen(reader.page, "section:has(> #multiblimp-table5) .sd-tab-content table")
     expect(forms).to_have_attribute("data-form", "measured/table5")
 
 
 def test_the_printed_view_has_no_rows_that_are_only_computed(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table3", "Printed")
-    rows = (
-        page.locator("section:has(> #multiblimp-table3) tbody th")
-        .locator("visible=true")
-        .all_inner_texts()
-    )
+    rows = seen(reader.view("table3", "Printed"), "tbody th").all_inner_texts()
     assert "Gemma3 27B" in rows
     assert not [row for row in rows if "Table 5" in row]
 
 
-def test_the_recomputed_view_says_of_each_number_what_became_of_it(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table3", "Recomputed")
-    english = number(page, "published/table3", "gemma-3-27b", "eng")
+def test_the_recomputed_view_says_of_each_number_what_became_of_it_and_of_which_it_is_made(reader):
+    english = number(reader.view("table3", "Recomputed"), "gemma-3-27b", "eng")
     expect(english).to_have_text("98.6", use_inner_text=True)
     expect(english.locator("xpath=..")).to_have_attribute("data-s", "exact")
     sign = english.evaluate("b => getComputedStyle(b, '::after').content")
     assert "✓" in sign
+    english.click()
+    origins = reader.page.locator(".bw-origins a")
+    expect(origins).to_have_text(["English / Gemma3 27B"])
+    origins.first.click()
+    reader.page.wait_for_selector('.bw-panel h2:has-text("Table 5")')
 
 
 def test_the_corrected_variant_shows_what_an_erratum_should_read(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table2", "Printed")
-    cell = page.locator("td[data-s=erratum] button:has(ins)").locator("visible=true").first
+    reader.view("table2", "Printed")
+    cell = seen(reader.page, "td[data-s=erratum] button:has(ins)").first
     printed = cell.inner_text()
-    page.get_by_label("corrected", exact=True).check()
+    reader.page.get_by_label("corrected", exact=True).check()
     expect(cell).not_to_have_text(printed, use_inner_text=True)
-    page.get_by_label("published", exact=True).check()
+    reader.page.get_by_label("published", exact=True).check()
     expect(cell).to_have_text(printed, use_inner_text=True)
 
 
 def test_the_corrected_variant_shows_the_other_campaigns_numbers(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table2", "Measured")
-    forms = page.locator("section:has(> #multiblimp-table2) table").locator("visible=true")
+    forms = seen(reader.view("table2", "Measured"), "table")
     expect(forms).to_have_attribute("data-form", "measured/table2")
-    page.get_by_label("corrected", exact=True).check()
+    reader.page.get_by_label("corrected", exact=True).check()
     expect(forms).to_have_attribute("data-form", "corrected/table2")
 
 
@@ -216,30 +202,23 @@ def test_the_corrected_variant_shows_the_other_campaigns_numbers(reader):
 
 
 def test_a_language_leaves_its_rows_and_a_model_its_columns(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table5", "Printed")
-    table = page.locator(
-        'section:has(> #multiblimp-table5) table[data-form="published/table5"]'
-    ).first
+    table = reader.view("table5", "Printed").locator('table[data-form="published/table5"]').first
+    page = reader.page
     page.get_by_label("Language", exact=True).select_option("deu")
     page.get_by_label("Model", exact=True).select_option("gemma-3-27b")
-    rows = table.locator("tbody th").locator("visible=true")
+    rows = seen(table, "tbody th")
     expect(rows).to_have_text(["German"])
     for model, cells in (("gemma-3-27b", 1), ("llama-3.1-8b", 0)):
-        cell = table.locator(f'td[data-column="{model}"]').locator("visible=true")
-        expect(cell).to_have_count(cells)
+        expect(seen(table, f'td[data-column="{model}"]')).to_have_count(cells)
     for chip in page.locator(".bw-chip").all()[::-1]:
         chip.click()
     expect(rows.nth(60)).to_be_visible()
 
 
 def test_headings_span_just_the_columns_that_are_left(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table3", "Printed")
-    page.get_by_label("Phenomenon", exact=True).select_option("sv#")
-    head = page.locator(
-        'section:has(> #multiblimp-table3) table[data-form="published/table3"] thead'
-    ).first
+    section = reader.view("table3", "Printed")
+    reader.page.get_by_label("Phenomenon", exact=True).select_option("sv#")
+    head = section.locator('table[data-form="published/table3"] thead').first
     widths = head.evaluate(
         "h => [...h.rows].map(r => [...r.cells].filter(c => !c.hidden)"
         ".reduce((sum, c) => sum + c.colSpan, 0))"
@@ -248,32 +227,25 @@ def test_headings_span_just_the_columns_that_are_left(reader):
 
 
 def test_a_table_with_nothing_on_the_choice_says_so(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("tableb2", "Printed")
-    page.get_by_label("Language", exact=True).select_option("abk")
-    said = page.locator("section:has(> #multiblimp-tableb2) .bw-nothing").locator("visible=true")
-    expect(said.first).to_contain_text("Nothing in this table")
+    section = reader.view("tableb2", "Printed")
+    reader.page.get_by_label("Language", exact=True).select_option("abk")
+    expect(seen(section, ".bw-nothing").first).to_contain_text("Nothing in this table")
 
 
 # Side by side, what is missing, and what is shown one at a time
 
 
 def test_side_by_side_a_row_has_a_line_for_what_is_printed_and_what_is_recomputed(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table3", "Side by side")
-    cells = page.locator(
-        'table[data-form="together/table3"] td[data-row="gemma-3-27b"][data-column="eng"]'
-    ).locator("visible=true")
+    section = reader.view("table3", "Side by side")
+    cells = seen(section, 'td[data-row="gemma-3-27b"][data-column="eng"]')
     expect(cells).to_have_count(2)
     expect(cells.last).to_have_attribute("data-s", "exact")
     cells.last.locator("button").click()
-    expect(page.locator(".bw-panel")).to_contain_text("98.6")
+    expect(reader.page.locator(".bw-panel")).to_contain_text("98.6")
 
 
 def test_a_form_without_a_source_says_what_it_lacks_and_how_to_get_it(reader):
-    page = reader.open("clams.html")
-    page.locator("section:has(> #clams-text) label", has_text="Recomputed").click()
-    captions = page.locator("section:has(> #clams-text) .bw-caption")
+    captions = reader.view("text", "Recomputed", "clams").locator(".bw-caption")
     shown = captions.filter(has_text="Missing here").locator("visible=true").first
     expect(shown).to_contain_text("wals/cldf/languages.csv and 2 more files")
     expect(shown).to_contain_text("snakemake --cores 1 clams_text_published")
@@ -294,19 +266,15 @@ def test_of_tables_for_each_language_one_is_shown_and_an_address_shows_its_own(r
     expect(spanish).to_be_hidden()
     page.get_by_role("button", name="Spanish").click()
     expect(spanish).to_be_visible()
-    expect(
-        reader.open("lmentry.html", "#lmentry-table40").locator("#lmentry-table40")
-    ).to_be_in_viewport()
+    page = reader.open("lmentry.html", "#lmentry-table40")
+    expect(page.locator("#lmentry-table40")).to_be_in_viewport()
 
 
 def test_a_table_that_goes_on_to_the_right_says_so(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table5", "Printed")
-    section = page.locator("section:has(> #multiblimp-table5)")
-    cue = section.locator(".bw-cue").locator("visible=true").first
+    section = reader.view("table5", "Printed")
+    cue = seen(section, ".bw-cue").first
     expect(cue).to_contain_text("more columns")
-    scroll = section.locator(".bw-scroll").locator("visible=true").first
-    scroll.evaluate("s => { s.scrollLeft = s.scrollWidth; }")
+    seen(section, ".bw-scroll").first.evaluate("s => { s.scrollLeft = s.scrollWidth; }")
     expect(cue).to_contain_text("last column")
 
 
@@ -314,13 +282,9 @@ def test_a_table_that_goes_on_to_the_right_says_so(reader):
 
 
 def test_a_measured_number_leads_to_its_treebank_with_checksums(reader, checkout):
-    page = reader.open("multiblimp.html")
-    reader.tab("table2", "Measured")
-    page.locator('table[data-form="measured/table2"] td button').locator(
-        "visible=true"
-    ).first.click()
-    page.locator(".bw-panel summary", has_text="Every product").click()
-    lineage = page.locator(".bw-panel")
+    seen(reader.view("table2", "Measured"), "td button").first.click()
+    lineage = reader.page.locator(".bw-panel")
+    lineage.locator("summary", has_text="Every product").click()
     expect(lineage).to_contain_text(re.compile(r"sources/ud/UD_English-Demo/\S+\.conllu"))
     record = json.loads(
         (checkout.path / "results/demo/items/multiblimp/eng.parquet.prov.json").read_text()
@@ -330,39 +294,65 @@ def test_a_measured_number_leads_to_its_treebank_with_checksums(reader, checkout
 
 
 def test_the_command_in_the_panel_explains_the_same_number(reader, checkout):
-    page = reader.open("multiblimp.html")
-    reader.tab("funnel", "Measured")
-    page.locator('table[data-form="measured/funnel"] td button').locator(
-        "visible=true"
-    ).first.click()
-    panel = page.locator(".bw-panel")
-    command = panel.locator("pre").first.text_content()
-    words = re.findall(r"'([^']*)'|(\S+)", command)
-    done = checkout.blimpworks(*(a or b for a, b in words[1:]))
+    seen(reader.view("funnel", "Measured"), "td button").first.click()
+    panel = reader.page.locator(".bw-panel")
+    words = shlex.split(panel.locator("pre").first.text_content())
+    done = checkout.blimpworks(*words[1:])
     value = panel.locator("dd strong").last.inner_text()
     assert f"= {value}" in done.stdout
 
 
-def test_a_recomputed_number_names_the_numbers_it_is_computed_from(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table3", "Recomputed")
-    number(page, "published/table3", "gemma-3-27b", "eng").click()
-    origins = page.locator(".bw-origins a")
-    expect(origins).to_have_text(["English / Gemma3 27B"])
-    origins.first.click()
-    page.wait_for_selector('.bw-panel h2:has-text("Table 5")')
+# The page of items
+
+
+def test_pairs_are_found_by_words_phenomenon_and_verdicts_and_open_with_their_words(
+    reader, checkout
+):
+    def table(name):
+        """Rows by item; a pair of two paradigms stands once on the page."""
+        rows = pd.read_parquet(checkout.path / f"results/demo/{name}/eng.parquet")
+        return rows.drop_duplicates("item_id").set_index("item_id")
+
+    items = table("items/multiblimp")
+    wrong = table("judgements/multiblimp/ngram-5")["correct"] == 0
+    right = table("judgements/multiblimp/transformer-small")["correct"] == 1
+    found = items[wrong & right]
+    item = found.drop_duplicates("good", keep=False).iloc[0]
+    page = reader.open("items.html")
+
+    def choose(label, value):
+        page.get_by_label(label, exact=True).select_option(value)
+
+    choose("Benchmark", "multiblimp")
+    choose("Language", "eng")
+    choose("Wrong by", "ngram-5")
+    choose("Right by", "transformer-small")
+    expect(page.locator("#bw-items-count")).to_have_text(f"{len(found)} of {len(items)} items")
+    choose("Phenomenon", item["phenomenon"])
+    page.get_by_label("Search in sentences").fill(item["good"].upper())
+    expect(page.locator("#bw-items-count")).to_have_text(f"1 of {len(items)} items")
+    assert "wrong=ngram-5" in page.url
+    page.get_by_role("button", name="words").first.click()
+    words = page.get_by_role("table").filter(has=page.get_by_role("cell", name="sum")).last
+    words.wait_for()
+    lines = [row.split("\t") for row in words.inner_text().splitlines() if "\t" in row]
+    for line, side in ((0, "good"), (2, "bad")):
+        assert lines[line] == [side, *item[side].split(), "sum"]
+        numbers = [float(text.replace("−", "-")) for text in lines[line + 1]]
+        assert numbers[-1] == pytest.approx(sum(numbers[:-1]), abs=0.1)
 
 
 # Keyboard, phone, eyes
 
 
 def test_numbers_are_reached_and_opened_and_closed_by_keyboard(reader):
-    page = reader.open("multiblimp.html")
-    reader.tab("table3", "Printed")
+    section, page = reader.view("table3", "Printed"), reader.page
+    stops = page.eval_on_selector_all(
+        "table[data-form]", """all => all.map(t => t.querySelectorAll('[tabindex="0"]').length)"""
+    )
+    assert {*stops} == {1}, "each table takes one stop of the tab key"
     focused = page.locator("*:focus")
-    page.locator('section:has(> #multiblimp-table3) td button[tabindex="0"]').locator(
-        "visible=true"
-    ).first.focus()
+    seen(section, 'td button[tabindex="0"]').first.focus()
     start = focused.inner_text()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
@@ -375,25 +365,14 @@ def test_numbers_are_reached_and_opened_and_closed_by_keyboard(reader):
     expect(focused).to_have_text(here, use_inner_text=True)
 
 
-def test_each_table_takes_one_stop_of_the_tab_key(reader):
-    page = reader.open("multiblimp.html")
-    stops = page.eval_on_selector_all(
-        "table[data-form]", """all => all.map(t => t.querySelectorAll('[tabindex="0"]').length)"""
-    )
-    assert stops
-    assert set(stops) == {1}
-
-
-def test_no_page_is_wider_than_a_phone(phone, site):
+@on_a_phone
+def test_no_page_is_wider_than_a_phone_which_the_panel_fills(reader, site):
     for name in pages(site):
-        page = phone.open(name)
+        page = reader.open(name)
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], name
-
-
-def test_the_panel_fills_a_phone_and_no_more(phone):
-    page = phone.open("multiblimp.html")
-    page.locator("section:has(> #multiblimp-table3) td button").locator("visible=true").first.tap()
+    page = reader.open("multiblimp.html")
+    seen(page, "section:has(> #multiblimp-table3) td button").first.tap()
     page.locator(".bw-panel").wait_for()
     box = page.locator(".bw-panel").bounding_box()
     assert (box["x"], box["width"]) == (0, PHONE["width"])
@@ -422,13 +401,17 @@ CONTRAST = """() => {
 
 
 @pytest.mark.parametrize(
-    ("scheme", "name"),
-    [("light", "index.html"), ("dark", "index.html"), ("dark", "multiblimp.html")],
+    ("reader", "names"),
+    [
+        ({"viewport": WIDE, "color_scheme": "light"}, ["index.html"]),
+        ({"viewport": WIDE, "color_scheme": "dark"}, ["index.html", "multiblimp.html"]),
+    ],
+    indirect=["reader"],
+    ids=["light", "dark"],
 )
-def test_text_stands_out_from_its_background(chromium, site, scheme, name):
-    reader = Reader(chromium, site, WIDE, color_scheme=scheme)
-    assert reader.open(name).evaluate(CONTRAST) == []
-    reader.context.close()
+def test_text_stands_out_from_its_background(reader, names):
+    for name in names:
+        assert reader.open(name).evaluate(CONTRAST) == [], name
 
 
 # The files

@@ -7,6 +7,7 @@ WALS add is in the tests of each paper, on the mirror.
 import pandas as pd
 import pytest
 
+from support.latex import lacking, overfull_lines
 from support.paths import DATA
 
 pytestmark = pytest.mark.xdist_group("workflow")
@@ -14,9 +15,10 @@ KEYS = ["paper", "exhibit", "row", "column", "status"]
 
 
 @pytest.fixture(scope="module")
-def published(printed):
-    path = printed.path / "results/demo/reproduction/published.csv"
-    return pd.read_csv(path, keep_default_na=False)
+def published(built):
+    path = built.path / "results/demo/reproduction/published.csv"
+    rows = pd.read_csv(path, keep_default_na=False)
+    return rows[rows["paper"] != "demo_suites"]  # no paper
 
 
 def test_each_exhibit_of_the_five_papers_has_as_many_numbers_of_each_status_as_before(published):
@@ -58,3 +60,10 @@ def test_the_campaigns_own_numbers_stand_beside_those_that_are_printed(built, pu
     assert set(pairs["row"]) == {"deu", "eng", "fra"} & set(
         published[published["exhibit"] == "table5"]["row"]
     )
+
+
+@pytest.mark.skipif(bool(lacking()), reason=lacking())
+def test_tables_that_papers_print_compile_and_fit_a_page_of_two_columns(built, tmp_path):
+    tables = sorted(built.path.glob("results/demo/published/*/*.tex"))
+    assert len(tables) > 80
+    assert overfull_lines(tables, tmp_path) == {}

@@ -15,17 +15,15 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.table_files import LockedModel, read_lock, record
 from blimpworks.evaluation.request import write_models
 from support import hub_kit
-from support.checkout import CAMPAIGN, output_of
+from support.checkout import CAMPAIGN, output_of, places
 from support.loopback import serving
 
 pytestmark = pytest.mark.xdist_group("bare")
-PATHS = ("results", "resources", "logs", "benchmarks")
 
 
 def campaign_of(checkout, name, **settings):
     """A campaign with places of its own, none of whose files has been retrieved."""
-    places = {kind: f"{kind}/{name}" for kind in PATHS}
-    checkout.change(f"config/{name}.yaml", pathvars=places, languages=["eng"], **settings)
+    checkout.change(f"config/{name}.yaml", pathvars=places(name), languages=["eng"], **settings)
     return f"config/{name}.yaml"
 
 
@@ -95,7 +93,9 @@ def hub(monkeypatch, tmp_path):
 
 
 @pytest.mark.long
-def test_a_branch_of_a_model_is_locked_and_that_makes_nothing_stale(bare, hub, monkeypatch):
+def test_a_branch_of_a_model_is_locked_which_makes_nothing_stale_and_taken_from_a_sites_cache(
+    bare, hub, monkeypatch, tmp_path
+):
     monkeypatch.chdir(bare.path)
     row = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models["gpt2"]
     changed = {"name": "tiny", "hf_id": "lab/tiny", "revision": "main", "papers": ()}
@@ -110,6 +110,16 @@ def test_a_branch_of_a_model_is_locked_and_that_makes_nothing_stale(bare, hub, m
     locked = read_lock(LockedModel, table)["lab/tiny", "main"]
     assert locked.commit == hub_kit.COMMIT
     assert bare.planned(target, campaign=campaign) == set()
+    # A site's cache, which now has it, is where it is taken from without a network.
+    shutil.rmtree(bare.path / "resources/hub")
+    with monkeypatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        patch.setenv("HF_HOME", str(tmp_path / "empty"))
+        assert bare.snakemake(target, campaign=campaign).returncode != 0
+        site = bare.path / "config/site.yaml"
+        site.write_text(yaml.safe_dump({"cache": str(tmp_path / "home/hub")}))
+        bare.make(target, campaign=campaign)
+        site.unlink()
     # Another commit that was accepted is taken.
     later = "fedcba9876543210fedcba9876543210fedcba98"
     accepted = {"commit": later, "replaces": locked.commit}

@@ -5,11 +5,13 @@ import os
 import shutil
 import signal
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from support import tiny
 from support.checkout import CAMPAIGN, Checkout, fresh, output_of
 from support.slurm_campaign import JUDGED, POLL, RECIPE, SITE, STORE, Campaign, at_site
 
@@ -76,19 +78,42 @@ def test_an_evaluation_runs_on_slurm_by_one_command(cluster, local):
     assert any(job["comment"].startswith("rule_score_") for job in jobs)
 
 
+@pytest.mark.slow_slurm
+def test_checkpoints_of_a_monolingual_model_share_a_job_on_a_gpu(cluster, tmp_path):
+    languages, model = ["deu", "eng", "fra"], "transformer-small"
+    recipe = {"kind": "transformer", "max_steps": 3}
+    training = {"treebank_text": False, "recipes": {model: recipe}}
+    checkout = at_site(tmp_path / "packed", languages=languages, models=[model], training=training)
+    site = SITE | {"models": {model: {"gpus": 1, "memory_gb": 4}}}
+    (checkout.path / "config/site.yaml").write_text(yaml.safe_dump(site))
+    targets = [JUDGED.replace("eng.parquet", f"{lang}.parquet") for lang in languages]
+    command = ("snakemake", "--profile", "slurm", *POLL, "--configfile", CAMPAIGN, "-q", "rules")
+    done = checkout.run(*command, "--", *targets, **cluster.environment())
+    assert done.returncode == 0, output_of(done)
+    jobs = [j for j in cluster.squeue() if j["workdir"] == str(checkout.path)]
+    [group] = [job for job in jobs if job["comment"].startswith(f"rule_score_{model}")]
+    assert group["state"] == "COMPLETED"
+    assert not [job for job in jobs if job["comment"].startswith("rule_score_wildcards")]
+    for lang, target in zip(languages, targets, strict=True):
+        record = checkout.path / f"results/demo/store/{model}/{lang}/manifest.json.prov.json"
+        host = json.loads(record.read_text())["host"]
+        assert (host["slurm_job"], host["node"]) == (group["id"], group["node"])
+        assert host["node"].startswith("gpu")
+        assert host["gpus"] == ["a100"]
+        assert pq.read_metadata(checkout.path / target).num_rows > 50
+
+
 def compare_trees(one: Checkout, other: Checkout) -> None:
     """All products are the same bytes, but the records of when and where they were made."""
 
     def products(checkout):
         root = checkout.path / "results/demo"
         return {
-            path.relative_to(root).as_posix(): path.read_bytes()
+            f"{folder}/{name}": content
             for folder in ("items", "scores", "judgements", "accuracies", "exhibits", "store")
-            for path in sorted((root / folder).rglob("*"))
+            for name, content in tiny.contents(root / folder).items()
             # What papers print is copied into the tree that was made without a cluster.
-            if path.is_file()
-            and not path.name.endswith(".prov.json")
-            and path.parent.name != "printed"
+            if not name.endswith(".prov.json") and not name.startswith("printed/")
         }
 
     own, expected = products(one), products(other)
@@ -122,11 +147,18 @@ def test_a_job_gives_the_same_as_without_slurm_and_a_second_run_does_not_disturb
 
 
 @pytest.mark.slow_slurm
-def test_a_cancelled_job_is_tried_again_and_goes_on(campaign):
+@pytest.mark.parametrize("accounting", [True, False], ids=["accounting", "no accounting"])
+def test_a_cancelled_job_is_tried_again_and_goes_on(campaign, accounting):
     campaign.start(JUDGED)
     job, kept = campaign.wait_until_scoring()
-    campaign.cluster.cancel(job["id"])
-    campaign.finish()
+    if not accounting:
+        campaign.cluster.stop_accounting()
+    try:
+        campaign.cluster.cancel(job["id"])
+        campaign.finish()
+    finally:
+        if not accounting:
+            campaign.cluster.start_accounting()
     campaign.check(kept)
     assert [job["state"] for job in campaign.jobs()] == ["CANCELLED", "COMPLETED"]
     assert campaign.causes()[1:] == ["done"]
@@ -164,8 +196,8 @@ def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaig
     scorers = campaign.scorers()
     for number in scorers:
         os.kill(number, signal.SIGSTOP)
-    ends = campaign.cluster.details(job["id"])["EndTime"]
-    late = lambda: seconds_until(ends) < 28  # noqa: E731
+    ends = datetime.fromisoformat(campaign.cluster.details(job["id"])["EndTime"])
+    late = lambda: ends - datetime.now() < timedelta(seconds=28)  # noqa: E731
     campaign.cluster.wait_for(late, 120, "the time is nearly over")
     for number in scorers:
         os.kill(number, signal.SIGCONT)
@@ -177,11 +209,6 @@ def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaig
     # The same job of SLURM's, and no attempt of the workflow's is used up.
     assert [(j["id"], j["state"]) for j in campaign.jobs()] == [(job["id"], "COMPLETED")]
     assert "Trying to restart job" not in campaign.said()
-
-
-def seconds_until(moment: str) -> float:
-    """Seconds until a local time as SLURM writes it."""
-    return (datetime.fromisoformat(moment) - datetime.now()).total_seconds()
 
 
 @pytest.mark.slow_slurm
@@ -245,7 +272,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_job_that_it_left_behind(camp
     campaign.start(JUDGED).finish()
     assert job["id"] in campaign.said()
     campaign.check(kept)
-    assert campaign.cluster.job_state(job["id"]) == "CANCELLED"
+    assert campaign.cluster.details(job["id"])["JobState"] == "CANCELLED"
 
 
 @pytest.mark.slow_slurm
@@ -260,14 +287,24 @@ def test_a_controller_that_restarts_changes_nothing(campaign):
 
 
 @pytest.mark.slow_slurm
-def test_a_campaign_goes_on_without_the_accounting(campaign):
-    campaign.start(JUDGED)
-    job, kept = campaign.wait_until_scoring()
-    campaign.cluster.stop_accounting()
+def test_a_run_that_waits_in_vain_ends_and_says_so(cluster, tmp_path):
+    """The executor drops jobs when nobody answers it: neither the controller nor accounting."""
+    checkout = at_site(tmp_path / "vain", languages=["eng"], models=["ngram-5"])
+    campaign = Campaign(cluster, checkout.path, checkout.path)
+    impatient = ("--slurm-status-attempts", "1", "--max-status-checks-per-second", "1")
+    impatient += ("--verbose",)  # says that a question went unanswered
+    target = "results/demo/tokens/eng.parquet"
+    campaign.start(*impatient, "--", target, BLIMPWORKS_WATCHDOG="2,10")
+    cluster.wait_for(lambda: "has been submitted" in campaign.said(), 60, "a job is submitted")
+    cluster.stop_controller()
+    cluster.stop_accounting()  # which the executor asks where the controller does not answer
     try:
-        campaign.cluster.cancel(job["id"])
-        campaign.finish()
+        failed = "could not check status"
+        cluster.wait_for(lambda: failed in campaign.said(), 400, "a question is unanswered")
     finally:
-        campaign.cluster.start_accounting()
-    campaign.check(kept)
-    assert [job["state"] for job in campaign.jobs()] == ["CANCELLED", "COMPLETED"]
+        cluster.start_accounting()
+        cluster.start_controller()
+    assert campaign.end(600) != 0
+    assert "Snakemake still waits for them" in campaign.said()
+    # The same command goes on.
+    assert campaign.start("--", target).end() == 0

@@ -3,7 +3,7 @@
 import pytest
 
 from blimpworks.audit.cells import read_cells
-from support.checkout import fresh, output_of
+from support.checkout import fresh, output_of, places
 from support.validation_kit import fill, items, write_items
 
 pytestmark = [pytest.mark.xdist_group("validation"), pytest.mark.long]
@@ -16,10 +16,9 @@ ONLY = ("--allowed-rules", "validation", "validation_lists", "read_validation", 
 
 
 def campaign(**urblimp):
-    folders = ("results", "resources", "logs", "benchmarks")
     return {
         "campaign": "people",
-        "pathvars": {name: f"{name}/people" for name in folders},
+        "pathvars": places("people"),
         "benchmarks": ["urblimp"],
         "languages": ["urd"],
         "models": [],
