@@ -8,7 +8,7 @@ PACKAGE := src tests benchmarks docs/site notebooks config/demo/authoring
 
 .PHONY: demo check docs test test-fuzz test-long test-slurm test-vllm vllm gpu lint lint-types lint-style format schemas envs clean
 
-# Where PYTHONDONTWRITEBYTECODE is set, each of hundreds of processes would compile the package anew.
+# Where PYTHONDONTWRITEBYTECODE is set, each of hundreds of processes would compile the package again.
 COMPILE := python -m compileall -q src
 
 demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
@@ -73,7 +73,7 @@ format: .venv/.dev
 schemas: .venv/.train ## after changing the settings' models
 	blimpworks schemas
 
-envs: .venv/.dev ## after changing envs/*.in: pin anew, and write the conda files
+envs: .venv/.dev ## after changing envs/*.in: pin again, and write the conda files
 	python envs/pin.py
 
 .venv/.%: envs/%.txt envs/install.sh envs/build_kenlm.sh pyproject.toml

@@ -1,4 +1,4 @@
-"""Pin the environments anew: ``envs/*.in`` to exact ``envs/*.txt`` and conda's ``envs/*.yaml``.
+"""Pin the environments again: ``envs/*.in`` to exact ``envs/*.txt`` and conda's ``envs/*.yaml``.
 
 Run through ``make envs``. An environment is compiled under the pins of the one it grows from,
 so that a package has one version everywhere; where its own pins forbid that, as vLLM's do, it
@@ -87,7 +87,7 @@ def conda_file(environment: Environment, pins: list[str]) -> str:
     """The environment for Snakemake's ``--sdm conda``: Python, some programs, the same pins."""
     lines = ["channels:", "  - conda-forge", "dependencies:", f"  - python={PYTHON}", "  - pip"]
     lines += [f"  - {package}" for package in environment.conda or ()]
-    if environment.deploy:  # the digest makes Snakemake build it anew when a pin changes
+    if environment.deploy:  # the digest makes Snakemake build it again when a pin changes
         digest = hashlib.sha256("\n".join(pins).encode()).hexdigest()
         lines.insert(0, f"# The post-deploy script installs the pins, which have SHA-256 {digest}")
     else:

@@ -5,7 +5,7 @@ python benchmarks/gpu [--shape 1b 8b | tiny] [--models DIR] [--output DIR] [--se
 
 Each measurement runs in a process of its own with a time of its own, so that one that crashes,
 hangs or runs out of memory costs itself alone; they come in order of importance until the time
-is over. After each, gpu.json and gpu.md are written anew in the output directory. The same
+is over. After each, gpu.json and gpu.md are written again in the output directory. The same
 command goes on with what has not been done. Without a GPU, ``--shape tiny`` runs everything
 on the processor; what needs vLLM or another package that is absent says so.
 """
@@ -154,7 +154,7 @@ def run(name, arguments, seconds, output):
 
 
 def write(results, output):
-    """Both files anew."""
+    """Both files again."""
     write_text(output / "gpu.json", json.dumps(results, indent=1) + "\n")
     write_text(output / "gpu.md", markdown(results))
 

@@ -168,7 +168,7 @@ STRANGER = Path("results/deep/stranger.csv")
         (lambda: make(FIRST, ["in.txt"], seed=7), []),
         (lambda: write_text(STRANGER, "1\n"), [("unaccounted", str(STRANGER))]),
     ],
-    ids=["untouched", "altered", "missing", "stale", "made-anew-the-same", "unaccounted"],
+    ids=["untouched", "altered", "missing", "stale", "made-again-the-same", "unaccounted"],
 )
 def test_a_change_of_a_tree_is_found(change, found):
     change()

@@ -117,7 +117,7 @@ def test_embedded_treebanks_and_trained_models_are_named():
 
 def test_pairs_substitutes_samples_variants_and_methods_that_differ_are_named():
     drawn, mirrored = (basis("multiblimp", f"config/{n}.yaml") for n in ("regeneration", "mirror"))
-    assert "drawn anew" in drawn["items"]["deu"]
+    assert "drawn again" in drawn["items"]["deu"]
     assert "unimorph/eng/eng.args in place of unimorph/eng/eng" in mirrored["data"]["eng"]
     assert "abk" not in {*drawn["data"], *mirrored["data"]}
     assert basis("blimp", limit=50)["items"] == {"eng": "a sample of 50"}

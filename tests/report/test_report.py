@@ -113,7 +113,7 @@ def test_products_are_a_graph_down_to_what_comes_from_outside(tmp_path):
     assert by_name["source.txt"] == (-1, [])
     assert len(by_name["second"][1]) == 2
     assert [job[0] for job in products.jobs] == ["judge", "judge"]
-    # A product that was made anew has no job any more, and a file without a record no products.
+    # A product that was made again has no job any more, and a file without a record no products.
     record = json.loads((tmp_path / "first.prov.json").read_text())
     record["outputs"][0]["sha256"] = "0" * 64
     (tmp_path / "first.prov.json").write_text(json.dumps(record))

@@ -212,7 +212,7 @@ def scored(checkpoint, name, texts):
 
 @torch.no_grad()
 def step_by_step(checkpoint, architecture, context, word):
-    """Sum over the word's tokens: each after the context and the decoded tokens, encoded anew."""
+    """Sum over the word's tokens: each after the context and the decoded tokens, encoded again."""
     loaders = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}
     model = loaders[architecture].from_pretrained(checkpoint.parent).eval()
     tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent)

@@ -231,7 +231,7 @@ def require_as_recorded(path: Path) -> None:
     if OWN_HASH in record and record_hash(record) != record[OWN_HASH]:
         record_path = sidecar_path(Path(record["outputs"][0]["path"]))
         raise UserError(
-            f"{record_path} was edited since its job wrote it. Make {path} anew: remove it."
+            f"{record_path} was edited since its job wrote it. Make {path} again: remove it."
         )
     actual, recorded = sha256_of(path), output_hash(record, path)
     if actual != recorded:

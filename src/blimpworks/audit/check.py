@@ -198,7 +198,7 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
     for first, record in jobs.by_output.items():
         if OWN_HASH not in record:
             fault = "the record has no hash of itself: an earlier version wrote it, or it was "
-            faults.setdefault(first, f"{fault}edited; make its product anew")
+            faults.setdefault(first, f"{fault}edited; make its product again")
         elif record[OWN_HASH] != hashes[first]:
             fault = "the record was edited: its content has another hash than the one in it"
             faults.setdefault(first, fault)

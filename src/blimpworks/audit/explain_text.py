@@ -242,7 +242,7 @@ def _job_lines(node: Node) -> list[str]:
     """Return lines on a product's job: command, code, time, machine, commit and notes."""
     record = node.record
     if node.remade:
-        return ["made anew since, with other content: this version is gone"]
+        return ["made again since, with other content: this version is gone"]
     if record is None:
         return ["from outside"]
     commit = (record["git"]["commit"] or "no commit")[:12]

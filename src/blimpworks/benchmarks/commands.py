@@ -50,7 +50,7 @@ def build_declared_items(
     files: list[Path] = FILES,
     sources: Path = SOURCES,
     output: Path = shared.OUTPUT,
-    most: int | None = option("Take at most so many of each paradigm.", default=None, min=1),
+    most: int | None = option("Largest number of items of a paradigm.", default=None, min=1),
 ) -> None:
     """Turn the files of a declared benchmark into items of a language."""
 

@@ -114,7 +114,9 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
             try:
                 relative(member)
             except ValueError as error:
-                raise UserError(f"{name}: member {member!r:.80}: {error}; pack it anew.") from error
+                raise UserError(
+                    f"{name}: member {member!r:.80}: {error}; pack it again."
+                ) from error
             captures = columns_in([entry.members], member) if entry.members else {}
             if captures is not None:
                 fitting.append((member, data, captures))

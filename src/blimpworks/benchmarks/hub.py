@@ -87,7 +87,7 @@ def pin_dataset(dataset: str, revision: str, split: str, folder: Path) -> list[S
     rows = _hub_rows(dataset, revision, split, folder.name)
     twice = {row.name for row in before} & {row.name for row in rows}
     if twice:
-        raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it anew.")
+        raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it again.")
     lines: list[tuple[str, ...]] = [SOURCE_COLUMNS]
     for row in (*before, *rows):
         cells = (getattr(row, name) for name in SOURCE_COLUMNS)

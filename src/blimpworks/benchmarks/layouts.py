@@ -3,7 +3,7 @@
 ``pairs``, ``choices``, ``labelled_rows`` and ``sentences`` each yield ``Pair`` from the rows of one
 layout of files; ``build.py`` calls the function that a declaration's ``layout`` names. The row
 ``{good: The dogs bark., bad: The dogs barks.}`` makes a pair with the critical regions ``bark`` and
-``barks``, as spans of characters. ``difference`` finds such regions, ``pattern`` names the change.
+``barks``, as spans of characters, which ``difference`` finds.
 """
 
 import math
@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import product
-from os.path import commonprefix
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -38,7 +37,7 @@ from blimpworks.benchmarks.templates import (
     word_span,
 )
 from blimpworks.errors import UserError
-from blimpworks.items import ALL, Regions
+from blimpworks.items import ALL, Regions, common_prefix_length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -398,9 +397,8 @@ def difference(good: str, bad: str) -> Regions:
     """
     if good == bad:
         return Regions(0, len(good), 0, len(bad))
-    # Lengths of the common start and end. commonprefix is named for paths, but takes any strings.
-    start = len(commonprefix([good, bad]))  # noqa: RUF071
-    after = len(commonprefix([good[start:][::-1], bad[start:][::-1]]))  # noqa: RUF071
+    start = common_prefix_length(good, bad)
+    after = common_prefix_length(good[start:][::-1], bad[start:][::-1])
     while _joins(good, start) or _joins(bad, start):
         start -= 1
     while _joins(good, len(good) - after) or _joins(bad, len(bad) - after):
@@ -431,14 +429,12 @@ def _spans_of(sentence: str, text: str, near: Span | None) -> list[Span]:
     ``near``, end the sentence.
     """
     spans = [(start, start + len(text)) for start in occurrences(sentence, text)]
-    if len(spans) < 2:
-        return spans
 
     def rank(span: Span) -> tuple[int, int]:
         gap = max(span[0] - near[1], near[0] - span[1], 0) if near else span[1] < len(sentence)
         return sum(_joins(sentence, end) for end in span), gap
 
-    best = min(map(rank, spans))
+    best = min(map(rank, spans), default=None)
     return [span for span in spans if rank(span) == best]
 
 

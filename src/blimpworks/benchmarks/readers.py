@@ -176,7 +176,7 @@ class Table:
         if "\n" not in self.text and "\r" in self.text.rstrip("\r"):
             raise UserError(
                 f"{self.name}: only carriage returns end its lines; expected line feeds. Save it "
-                "anew, as UTF-8 with line ends of Unix or Windows."
+                "again, as UTF-8 with line ends of Unix or Windows."
             )
         return [line.removesuffix("\r") for line in self.text.split("\n")]
 

@@ -25,7 +25,7 @@ def explain(
     column: str | None = option(
         "Column, as printed or by its code; of a report card: the model.", default=None
     ),
-    items: int = option("Show so many of its items.", default=1, min=0),
+    items: int = option("Number of items to show.", default=1, min=0),
     item: str | None = option("Show the item with this id.", default=None),
     paper: str | None = option("Of a comparison: whose number.", default=None),
     printed_in: str | None = option(

@@ -68,7 +68,7 @@ class Needs:
 
     @property
     def gres(self) -> str:
-        """SLURM's name of the GPUs, such as ``gpu:a100:2``; empty without GPUs."""
+        """Name of the GPUs for SLURM, such as ``gpu:a100:2``; empty without GPUs."""
         if self.gpu_kind is None:
             return ""
         return ":".join(filter(None, ("gpu", self.gpu_kind.name, str(self.gpus))))

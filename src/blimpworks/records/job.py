@@ -149,7 +149,7 @@ def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -
             raise UserError(
                 f"{path} is not what its job wrote: its SHA-256 is {entry['sha256'][:16]}…, "
                 f"{record['verb']} recorded {recorded[:16]}…. It was damaged or edited; remove it "
-                "and run snakemake again, which makes it anew."
+                "and run snakemake again, which makes it again."
             )
         hashes[path] = record_hash(record)
     return hashes

@@ -66,7 +66,7 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> source
     pin = named_row({pin.name: pin for pin in _pins(catalogue)}, name, catalogue)
     if pin.sha256:
         raise UserError(
-            f"{pin.where} already has SHA-256 {pin.sha256}; to pin it anew, empty its sha256 "
+            f"{pin.where} already has SHA-256 {pin.sha256}; to pin it again, empty its sha256 "
             "and bytes first."
         )
     mirrored = sources.in_mirror(pin, mirror)

@@ -394,7 +394,7 @@ def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
             transfer.run()
             problem = proof.problem(partial)
             if problem and resumed:
-                # The old first bytes may be wrong, so download the file anew before failing.
+                # The old first bytes may be wrong, so download the file again before failing.
                 partial.unlink()
                 transfer.run()
                 problem = proof.problem(partial)

@@ -40,7 +40,7 @@ rule generate_blimp:
         pairs=BLIMP.pairs,
         seed=BLIMP.seed,
     message:
-        "Generate the pairs of BLiMP's paradigms anew"
+        "Generate the pairs of BLiMP's paradigms again"
     shell:
         "python -m blimpworks generate-blimp {input.declarations:q} --lexicon {params.lexicon:q} "
         "{params.outputs:q} --pairs {params.pairs} --seed {params.seed} > {log:q} 2>&1"

@@ -18,7 +18,7 @@ def build_blimp_items(
     files: list[Path] = argument("Files of pairs, called as paradigms."),
     output: Path = written("Items table to write."),
     pairs: int = option("Pairs that each file must have.", min=1),
-    most: int | None = option("Take at most so many of each.", default=None, min=1),
+    most: int | None = option("Largest number of pairs of a paradigm.", default=None, min=1),
 ) -> None:
     """Turn paradigms, released or generated, into items with critical regions."""
 

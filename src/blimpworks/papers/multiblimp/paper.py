@@ -150,7 +150,7 @@ def other_items(campaign: Campaign, lang: str) -> str:
     """Describe pairs that are not from the authors' release; "" for the release."""
     options = _options(campaign)
     if options.items == "regenerated":
-        return "pairs drawn anew (the authors' draw had no seed)"
+        return "pairs drawn again (the authors' draw had no seed)"
     return "" if options.released == "hub" else f"pairs of {options.released}"
 
 
