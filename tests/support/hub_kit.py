@@ -75,7 +75,7 @@ class Cdn(Handler):
         digest = urlsplit(self.path).path.strip("/")
         if digest not in self.server.files:
             return self.answer(404, b"", {})
-        return self.part_of(self.server.files[digest], {})
+        return self.part_of(self.server.spoil(self.server.files[digest]), {})
 
 
 class Hub(Handler):
@@ -152,7 +152,7 @@ class Hub(Handler):
         entry = self.entry(name, body)
         headers = {"X-Repo-Commit": commit, "ETag": f'"{entry["oid"]}"'}
         if "lfs" not in entry:
-            return self.part_of(body, headers)
+            return self.part_of(self.server.spoil_small(body), headers)
         digest = entry["lfs"]["oid"]
         self.server.cdn.files[digest] = body
         headers |= {"X-Linked-Etag": f'"{digest}"', "X-Linked-Size": str(len(body))}
@@ -180,6 +180,8 @@ class Server(ThreadingHTTPServer):
     def reset(self):
         self.troubles = []  # (text in a request, status, headers) of answers, each given once
         self.cuts = []  # bytes after which the first transfers of files break off
+        self.spoil = lambda body: body  # changes large files on their way
+        self.spoil_small = lambda body: body  # changes small ones
         self.requests = []  # path and headers of each
 
     def handle_error(self, request, client_address):

@@ -28,7 +28,7 @@ def test_a_model_is_scored_by_a_server_that_the_workflow_starts(tmp_path):
     checkout.make(JUDGED, campaign=SERVED)
     judged = pd.read_parquet(checkout.path / JUDGED)
     assert len(judged) > 50
-    assert judged["correct"].mean() > 0.6
+    assert judged["margin"].notna().all()
     manifest = checkout.path / "results/demo-served/store/transformer-small/eng/manifest.json"
     assert json.loads(manifest.read_text())["engine"].startswith("vllm")
     log = checkout.path / "logs/demo-served/score/transformer-small/eng.log"
