@@ -118,7 +118,10 @@ class Layout(CampaignSelection):
         return [f"{root}/{model}/{lang}.parquet" for model, lang in pairs if only in ("", lang)]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
-        """Return the jobs' outputs that contain tables: a directory if a job has all languages."""
+        """Return the output of a job that contains each table: the table, or its model's directory.
+
+        It is the directory if one job has all languages of the model.
+        """
         folders = {f"{self.results}/{name}" for name in ("scores", "answers", "judgements")}
         outputs = []
         for path in tables:  # such as results/scores/mine/gpt2/eng.parquet
@@ -352,7 +355,7 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
     """
     files = CatalogueFiles()
     default = placed(files).sources
-    # Find sources as if the campaign could retrieve all sources of the repository's table.
+    # With these settings, all sources of the repository's table count as retrievable.
     retrieving = {"mirror": Path("mirror"), "unpinned": "error"}
     campaign = layout.campaign.model_copy(update=retrieving)
     sources = {row.name: row for row in read_rows(SourceRow, default)}

@@ -1,10 +1,11 @@
 """Define commands from items to accuracies: score or answer, collect, judge, summarise, compare.
 
 A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library. For a function without
-body, see ``blimpworks.commands.declare``. An option that earlier versions lack is only recorded if
-it is used, so that their records stay valid. While jobs are only planned, opening a job raises
-``Planned``; commands with several jobs suppress it, and open the next job.
+job, which records what the products are made from, and calls the library. A function without body
+runs the library's function that ``calls`` names (``blimpworks.commands.declare``). An option that
+earlier versions lack is only recorded if it is used, so that their records stay valid. While jobs
+are only planned, opening a job raises ``Planned``; commands with several jobs suppress it, and open
+the next job.
 """
 
 import json
@@ -147,7 +148,9 @@ def compute_accuracies(
     benchmark: str = shared.BENCHMARK,
     output: Path = shared.OUTPUT,
     one_more: list[str] = option(
-        "Model for which one item too many is correct.", default=list, use=shared.RECORDED_IF_GIVEN
+        "Model of which one item more than is right counts as right, as in the authors' script.",
+        default=list,
+        use=shared.RECORDED_IF_GIVEN,
     ),
 ) -> None:
     """Summarise judgements as accuracies with Wilson 95 % intervals."""

@@ -145,9 +145,10 @@ class Setup:
         - Keys and values of one text: 143 KB × (billions of parameters)^(2/3) for each token. A
           token has 2 × layers × width numbers of 2 bytes (OLMo 2 7B 0.52 MB, 13B 0.82 MB). Models
           with grouped attention heads need less.
-        - Logits: in the model's format, in float32 and as a comparison (1 byte). vLLM 0.11 to 0.32
-          holds them for one text (``GPUModelRunner._get_prompt_logprobs_dict``), outside of the
-          memory that it manages; other engines hold them for 1,024 positions.
+        - Logits, held three times: in the model's format, in float32, and as the result of a
+          comparison (1 byte). vLLM 0.11 to 0.32 holds them for one text, outside of the memory that
+          it manages (``GPUModelRunner._get_prompt_logprobs_dict``). Other engines hold them for
+          1,024 positions.
         """
         serving, number_bytes = self.engine.serving(self.options), BYTES[self.dtype]
         cached_tokens = serving.longest if serving else self.options.batch_tokens
@@ -302,7 +303,7 @@ class Expectation(NamedTuple):
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Return whether a masked model scores only critical regions, which may suffice its methods."""
+    """Return whether a masked model scores only critical regions: its methods need no more."""
     return row.architecture == "masked" and regional(benchmark.methods(campaign, "masked"))
 
 

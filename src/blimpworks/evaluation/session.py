@@ -49,7 +49,7 @@ SETTINGS_NAME = "the evaluation"
 TEMPLATES = "config/evaluation"
 """Folder of templates: a campaign for each choice of data."""
 LARGE = 0.5
-"""Billions of parameters of a model whose 1,000 sentences two cores score in half a minute."""
+"""Size of a model with which two cores score 1,000 sentences in half a minute [10⁹ parameters]."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
 """Choices of data; ``auto`` is ``released`` with a mirror or a network, else ``embedded``."""
 DECLARED = "declared"
@@ -291,6 +291,7 @@ class Evaluation:
                 except UserError as error:
                     reasons[name] = str(error)
                     continue
+                # Without jobs, no model can be run. Name the models if their obstacles differ.
                 models = () if layout.jobs else layout.catalogue.models
                 obstacles = {model: layout.obstacle(model, name) for model in models}
                 texts = list(dict.fromkeys(obstacles.values()))

@@ -36,7 +36,7 @@ class Pass(NamedTuple):
     read: Mask
     """Which cells predict a token, so that their hidden states are needed [rows, width]."""
     parent: Numbers
-    """Number of the predicting cell, among those of ``read`` row by row, never falling [edges]."""
+    """Index of the predicting cell among those of ``read``, row by row, ascending [edges]."""
     token: Numbers
     """Id that is predicted [edges]."""
     result: Numbers
@@ -124,8 +124,8 @@ def _row_stop(depth: Sequence[int], start: int, width: int) -> int:
     """Return the number after the last inner node of a row of at most ``width`` cells.
 
     ``depth`` is that of each inner node, and ``start`` the first one of the row. The next row
-    repeats the ancestors of its first node. So a row may be up to a quarter shorter than ``width``
-    if that saves more repeated ancestors than the row lacks nodes.
+    repeats the ancestors of its first node. So the row may end up to a quarter of ``width`` early:
+    choose the end with the fewest wasted cells, empty ones here and repeated ancestors there.
     """
     longest = start + width - depth[start]
     if longest >= len(depth):

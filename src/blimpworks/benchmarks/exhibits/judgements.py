@@ -37,7 +37,7 @@ ItemRow = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns with which tables show the items of a layout, such as pairs."""
+    """Columns with which a table shows items of one layout, such as pairs or sentences."""
 
     description: str
     """Name of the text with title and caption of the table of hardest items."""
@@ -303,7 +303,7 @@ def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
 FEWEST_RATED = 4
 """Fewest items with a rating for which a correlation is shown."""
 SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
-"""Factor of r² in the variance of a coefficient (see ``correlation_interval``)."""
+"""Factor f of a coefficient, whose variance is multiplied by 1 + f · r²."""
 
 
 def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str) -> Iterator[Cell]:

@@ -112,9 +112,10 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
             write_croissant(folder, plan, [*plan.licences])
         write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
         write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
-        csv = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
-        changed = {copy.path: copy.original for copy in copies if copy.original not in csv}
-        entities = write_graph(root, plan, settings=campaign, paths=csv | unchanged, copies=changed)
+        copied = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
+        changed = {copy.path: copy.original for copy in copies if copy.original not in copied}
+        paths_in_crate = copied | unchanged
+        entities = write_graph(root, plan, settings=campaign, paths=paths_in_crate, copies=changed)
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
     return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
@@ -235,6 +236,7 @@ def _code_of(value: Any, seen: set[int]) -> Iterator[str]:
             yield from _code_of(argument, seen)
         yield from _code_of(value.func, seen)
     elif inspect.isfunction(value):
+        # Write the constants and our functions that this function names before it.
         for name in value.__code__.co_names:
             mentioned = value.__globals__.get(name)
             if isinstance(mentioned, str | int | float | tuple | list | dict | frozenset):

@@ -182,8 +182,8 @@ def require_unaltered(jobs: Jobs, results: Path, run: Callable[[list[str]], obje
     """Check that all files are as the jobs recorded them, and make cheap products again.
 
     Files outside the results, such as large models, may be missing. ``run``: function that runs a
-    command line of this package in this process. Raises UserError when a file differs from its
-    record or from the product made again. So it does for an edited record and a missing result.
+    command line of this package in this process. Raises UserError if a file differs from
+    its record or from the product made again. Raises it for an edited record and a missing result.
     """
     findings = [
         finding
@@ -221,6 +221,7 @@ def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
     """Return the components of a table's path below the folder of its kind: (mine, gpt2, eng)."""
     components = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
+    # Take what follows the last component with the folder's name.
     return components[len(components) - components[::-1].index(folder) :]
 
 

@@ -58,6 +58,7 @@ def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[
 
 
 UNANNOTATED = "shows judgements of people; name their filled sheets in lmentry.annotations."
+"""End of a message about an exhibit, which begins with the exhibit's name."""
 PROMPTS = 106_000
 """Prompts of a language: the paper's mean (Table 2: 956,244 in nine)."""
 TEMPLATES = 118

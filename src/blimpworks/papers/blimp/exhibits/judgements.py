@@ -2,9 +2,9 @@
 
 ``humans`` compares the printed human columns of Tables 3 and 4, the released summary, and the
 released ratings (single choices of raters). They should give the same numbers (Warstadt et al.
-2020, section 3.4). ``ties`` counts pairs with equally probable sentences: by section 4.1 a model is
-wrong on them, even on seven released pairs of twice the same sentence. Terms such as cell and
-``where`` are explained in ``accuracies``.
+2020, section 3.4). ``ties`` counts pairs whose sentences are equally probable. By section 4.1 a
+model is wrong on these pairs, also on the seven released pairs with two identical sentences. Terms
+such as cell and ``where`` are explained in ``accuracies``.
 """
 
 from collections.abc import Iterator, Sequence

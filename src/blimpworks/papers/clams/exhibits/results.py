@@ -32,7 +32,7 @@ PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 def _printed_elsewhere(
     tables: shared.Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
-    """List the numbers of a grid's rows in a column of another exhibit, as hidden cells."""
+    """Return what another exhibit prints in ``column`` for the grid's rows, as hidden cells."""
     cells = grid.printed(tables, exhibit, columns={column: name})
     return [replace(c, printed=False, stands_for=(c.where["row"], stands_for)) for c in cells]
 
@@ -241,10 +241,8 @@ WAYS = (
     ("c ÷ n, ties half", "without_end", "half", 0),
     ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Name, method, tie policy, and number of correct items too many in each set, for each way.
-
-The last is ``variant: corrected``.
-"""
+"""Ways to compute an accuracy: name, method, tie policy, and a number that is added to the count c
+of right items in each set (1 in the authors' script). The last way is ``variant: corrected``."""
 
 
 def variants(tables: shared.Tables, labels: Labels) -> Exhibit:

@@ -7,9 +7,9 @@ task or subset, named as in Tables 34 to 51; ``paradigm``: ``all``, ``template=2
 (the first of two arguments is right), or both, ``template=2/answer=1``.
 
 The release rounds intermediate percentages: accuracies of tasks and answers to a hundredth, those
-of templates to a tenth, robustness to a tenth before multiplication. This changes printed digits:
-Table 4's score is the mean of tasks times Table 5's robustness in all 157 cases that have all
-tasks; without this rounding, 66 could end in another digit.
+of templates to a tenth, robustness to a tenth before multiplication. This rounding changes printed
+digits. With it, the mean of tasks times Table 5's robustness is Table 4's score in all 157 cases
+that have all tasks. Without it, 66 of these scores could differ in the last digit.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,9 +52,9 @@ def _between_cases(
     hits = rows_with_case["accuracy"] * rows_with_case["n"]
     sums = rows_with_case[["n"]].astype(float).assign(hits=hits).groupby(keys).sum()
     if condition == "template" and "method" in rows:
-        # In tasks with two arguments the release divides by the settings' numbers of prompts, but
-        # accuracies of templates are of judged prompts. The accuracy of the full task is divided by
-        # the settings' numbers, which are equal for all templates: they are computed from it.
+        # In tasks with two arguments the release divides by the number of prompts in its settings,
+        # but rows of templates divide by judged prompts. The settings' number is equal for all
+        # templates: hits of all templates ÷ accuracy of the full task ÷ number of templates.
         published = rows[(rows["method"] == PUBLISHED) & (rows["paradigm"] == WHOLE)]
         full = published[published["phenomenon"].isin(ORDERED)]
         for task, accuracy in zip(full["phenomenon"].astype(str), full["accuracy"], strict=True):

@@ -199,8 +199,9 @@ class Sampling(Strict):
     size: Positive = 1000
     """Number of prompts to draw for a template; all if there are fewer."""
     nominal: Positive | Literal["drawn", "made"] = "drawn"
-    """Number of a template's prompts by the release's settings: ``drawn`` is ``size``, or all for
-    samplers that take all; ``made`` is the number of prompts that are written."""
+    """Number of a template's prompts in the release's settings, the denominator of its published
+    accuracies. ``drawn``: ``size``, or all for samplers that take all; ``made``: as many prompts as
+    are written."""
     opposite: bool = False
     """Whether the task is the sampler's opposite: least associated, all, less, smaller, before."""
     levels: tuple[str, ...] = ()
@@ -218,8 +219,9 @@ class Sampling(Strict):
     relation: Literal["any", "far", "different", "consecutive", "same", "similar"] = "any"
     """Relation between the first letters of two words, or between the spellings of rhymes."""
     initials: Literal["ascii", "all", "found", "alphabet"] = "ascii"
-    """Order of first letters: a to z (``ascii``, without words of other letters; ``all``, with),
-    order of the words (``found``), or the language's alphabet."""
+    """Order of first letters. ``ascii``: a to z, words with other first letters are left out;
+    ``all``: a to z, words with other first letters are included; ``found``: order of the words;
+    ``alphabet``: order of the language's alphabet."""
     order: Literal["codepoint", "alphabet"] = "codepoint"
     """Alphabetical order by code points, or by the language's alphabet."""
     difference: tuple[int, int] | None = None

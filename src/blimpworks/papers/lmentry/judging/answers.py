@@ -2,7 +2,8 @@
 
 A prompt is made from arguments, each with a role: "Which is bigger, 3 or 7?" has the ``answer`` 7
 and the ``distractor`` 3. Patterns, such as "{answer} is bigger", are compiled once for a task.
-Answers and patterns therefore have characters of Unicode's private use area for roles:
+To match them, each argument in an answer is marked by a character of Unicode's private use area,
+one for each role. Patterns contain the same characters:
 
     "7 is bigger than 3"
     corrected rules: mask          A is bigger than D           (A, D: one character for each role)
@@ -201,6 +202,7 @@ def put_brackets(
                 end_of.setdefault((start, opening), end)
             elif (start, opening) not in end_of:
                 empty.append((start, opening + CLOSE[argument.role]))
+    # At one position, closing brackets come first, because their code points are lower.
     closing = [(end, chr(ord(opening) - len(ROLE_NAMES))) for (_, opening), end in end_of.items()]
     fragments, copied_to = [], 0
     for position, bracket in sorted([*end_of, *closing, *empty]):

@@ -48,7 +48,8 @@ STUB = ("Subject", "Verb", "Order")
 def table1(tables: Tables, labels: Labels) -> Exhibit:
     """Make Table 1: shares of verb values by subject value and order; bold: significant agreement.
 
-    In the published form, hidden cells compute each probability from that of the other value.
+    The published form also has hidden cells, which check the print: 1 minus the printed probability
+    of the other number (singular or plural).
     """
     published = labels.source == "published"
     phenomenon = PHENOMENON if published else labels.facts["table1"]["phenomenon"]
@@ -234,9 +235,10 @@ TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table 4: excluded treebanks and reasons, with the number of sentences read (none).
+    """Make Table 4: excluded treebanks and reasons, with the sentences that were read.
 
-    The paper has no numbers, so the published form has the reasons as cells.
+    The campaign should read 0 sentences of each. The paper has no numbers, so the published form
+    has the reasons as cells.
     """
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}

@@ -126,8 +126,8 @@ def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Tables 3, 5 and B.2.
 
-    These are the paper's if the campaign has all of them. Else they are those of the paper's that
-    it has, and of each other family the largest base and chat model.
+    If the campaign has all models of the paper, these are chosen. Otherwise these are chosen: the
+    paper's models that it has, and the largest base and chat model of each other family.
     """
     models = _models(catalogue)
     if models.keys() >= {*PRINTED_MODELS}:
@@ -146,10 +146,10 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose the models of Table B.2: those of Table 5 without chat versions of their base models.
 
-    This is inferred from the paper's p-values: Komi-Zyrian's 0.070 is reached against Goldfish,
-    which is third there, and never against the second, a chat version. In Church Slavonic, Latin
-    and Old French a chat version is second too. It would have to differ from its base model on less
-    than 3 % of the pairs.
+    The paper does not say that chat versions are left out, but its p-values do. For Komi-Zyrian,
+    0.070 results only against Goldfish, the third model there; the second is a chat version. In
+    Church Slavonic, Latin and Old French, the second model is a chat version too. The printed
+    p-values there would need fewer than 3 % of pairs on which it differs from its base model.
     """
     rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
     bases = {(row.family, row.parameters) for row in rows.values() if row.tuning == "base"}

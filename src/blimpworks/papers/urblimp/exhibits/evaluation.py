@@ -1,8 +1,9 @@
 """Make the exhibits of UrBLiMP's accuracies: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Published forms of the figures, which print no numbers, take those of Tables 7 and 8 and of section
-4.1. Terms such as ``cell_key`` are as in ``data``; ``key`` is what a cell ``stands_for``.
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
+Each exhibit is made from a campaign's accuracies (measured form) or from the paper's numbers
+(published form). The figures print no numbers, so their published form takes those of Tables 7 and
+8 and of section 4.1. ``cell_key`` is the (row, column) that is shown; ``key`` is that of the
+paper's number. Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
 import math
@@ -75,7 +76,7 @@ def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
 ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
 
 
-def _methods(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
+def _caption_values(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
     return {"method": labels.method, "masked": PSEUDO.get(labels.method) in {*rows["method"]}}
 
 
@@ -210,7 +211,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     published = labels.source == "published"
     models = [cell for cell in cells if cell.row != names.get(HUMAN)]
     best = set() if published else _best(models, "column")
-    description = describe("table4", published=published, **_methods(rows, labels))
+    description = describe("table4", published=published, **_caption_values(rows, labels))
     return Exhibit(**description, cells=cells, bold=best)
 
 
@@ -248,7 +249,7 @@ def _paradigm_table(
     if len({upper for upper, _ in heads.values()}) < 2:
         heads = {}
     return Exhibit(
-        **describe("paradigms", kind=tuning, empty=not names, **_methods(rows, labels)),
+        **describe("paradigms", kind=tuning, empty=not names, **_caption_values(rows, labels)),
         cells=cells,
         heads=heads,
         bold=_best(cells, "row"),
