@@ -169,7 +169,7 @@ class Layout(CampaignSelection):
         return [f"--unknown={policy}"] if has_unknown_words and policy != "score" else []
 
     def one_more_options(self, benchmark: str) -> list[str]:
-        """Return the options that name models with one item too many in the authors' counts."""
+        """Return an option for each model whose right items the authors' script overcounts by 1."""
         counts_one_more = registry.find_benchmark(benchmark).counts_one_more
         rows = [self.catalogue.models[name] for name in self.models_of(benchmark)]
         counting = [row for row in rows if counts_one_more(self.campaign, row.architecture)]
@@ -301,7 +301,7 @@ class Layout(CampaignSelection):
         return compute(self.campaign, self.complete if complete else self.catalogue)
 
     def labels_of(self, spec: ExhibitSpec) -> str:
-        """Return printed names and facts for an exhibit as JSON; models only if it has results."""
+        """Return names of languages and models, and settings, for an exhibit as JSON."""
         languages = self.catalogue.languages_of(spec.paper).items()
         labels: dict[str, Any] = {"languages": {code: row.name for code, row in languages}}
         if registry.is_evaluated(spec):

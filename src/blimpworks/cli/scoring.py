@@ -65,7 +65,9 @@ def score(
     manifest: Path = MANIFEST,
     options: ScoringOptions = settings(ScoringOptions, "Scoring options, as JSON."),
     items: list[Path] = argument("Items tables.", default=list),
-    regions: list[Path] = option("Items whose critical regions are enough.", default=list),
+    regions: list[Path] = option(
+        "Items of which only the critical regions are scored.", default=list
+    ),
     give_up: bool = option("Whether a failure is written into the manifest.", default=False),
     run_model_code: list[str] = CODE,
     log: Path | None = shared.LOG,

@@ -30,7 +30,8 @@ GPU_NUMBERS = (1, 2, 4, 8)
 VOCABULARY = 262_144
 """Vocabulary size assumed for every model: the catalogue's largest, that of Gemma 3."""
 LOGIT_ROWS = 1024
-"""Text positions with logits on a GPU at a time, without a server (``hub_loading.LOGIT_ROWS``)."""
+"""Largest number of positions whose logits a GPU holds at once, in engines that run no server
+(``hub_loading.LOGIT_ROWS``)."""
 MARGIN = 1.02
 """Memory of weights on the GPU relative to their file: padding, buffers, alignment."""
 CONTEXT_GB = 1.5

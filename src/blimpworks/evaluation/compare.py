@@ -49,7 +49,7 @@ class Comparison:
     models: Sequence[tuple[str, str]]
     """The compared models, as (model of A, model of B)."""
     rows: Sequence[Record]
-    """Rows of each benchmark, language and two models: first over all phenomena, then one for each.
+    """Rows of each benchmark, language and pair of models: all phenomena, then each phenomenon.
 
     Labels: ``benchmark``, ``lang``, ``model_a``, ``model_b``, ``phenomenon``, ``method``. Keys with
     ``_a`` exist with ``_b`` too. ``accuracy_a``: from 0 to 1 (or None), over the ``n_a`` items with

@@ -172,7 +172,7 @@ class _Course(fitting.Course):
         self._best: dict[str, torch.Tensor] = {}
 
     def rate(self, step: int) -> float:
-        """Return the learning rate; a new epoch is begun by annealing and a state of zeros."""
+        """Return the learning rate. First, at a new epoch, anneal it and reset the hidden state."""
         if step % self._steps_per_epoch == 0:
             if step:
                 self._anneal(step // self._steps_per_epoch)

@@ -84,7 +84,7 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> source
             raise UserError(
                 f"{pin.where}: url is {shown(pin.url)!r}, expected one with a 40-digit commit or "
                 "a version, because a moving file has no lasting checksum; put the commit into "
-                "the url. Of a file of your own, name the directory that it lies in with --mirror."
+                "the url. For a file of your own, name its directory with --mirror."
             )
         else:
             instead = "pin it on another machine"
@@ -135,7 +135,7 @@ def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
 
 
 LARGEST = 4_000_000_000
-"""Most bytes of an archive's file without a size in the catalogue."""
+"""Largest size of a file in an archive, if the catalogue has no size [bytes]."""
 MOST_BYTES = 60_000_000_000
 """Most bytes of all files up to the last needed one, against archives that unpack without end."""
 

@@ -46,7 +46,8 @@ class Pass(NamedTuple):
     number: Numbers | None = None
     """Number of each cell's node [rows, width]."""
     end: Numbers | None = None
-    """Number after its subtree. A cell attends to cells with number <= its number < end."""
+    """Number after the last node of each cell's subtree. A cell with number c attends to the cells
+    with number <= c < end."""
 
     def halves(self) -> tuple["Pass", "Pass"]:
         """Divide a pass that needs too much memory into two with half of the rows."""

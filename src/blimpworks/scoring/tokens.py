@@ -31,8 +31,8 @@ Integers = NDArray[np.int64]
 UNIT_ROUNDOFF = 2.0**-24
 """Largest relative error of one float32 operation."""
 STEPS_PER_NAT = 2.0**32
-"""Addends are rounded to this grid, which is finer than float32 above 2^-9. In float64, sums of
-multiples of a step are exact up to 2 million nats."""
+"""Steps of the grid to which addends are rounded [1/nats]. All float32 numbers of at least 2^-9 are
+on this grid. In float64, sums on the grid are exact up to 2 million nats."""
 
 
 def rounding_of(engine_key: str) -> float:

@@ -62,8 +62,8 @@ UNANNOTATED = "shows judgements of people; name their filled sheets in lmentry.a
 PROMPTS = 106_000
 """Prompts of a language: the paper's mean (Table 2: 956,244 in nine)."""
 TEMPLATES = 118
-"""Templates of a language, with those of subsets: each at most 1,000 prompts, some a few dozen
-(Table 54)."""
+"""Number of templates of a language, subsets included. Each gives at most 1,000 prompts, some only
+a few dozen (Table 54)."""
 
 
 def _options(campaign: Campaign) -> LmentryOptions:
@@ -115,7 +115,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Return the available resources of the paper's languages, which decide numbers of prompts."""
+    """Return the available resources of the paper's languages; they decide numbers of prompts."""
     return [row for row in available(campaign, catalogue, RESOURCE) if row.lang in LANGUAGES]
 
 

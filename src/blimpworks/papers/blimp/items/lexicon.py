@@ -2,8 +2,9 @@
 
 ``read_lexicon``, at the end, reads a directory with a table for each part of speech, a row for each
 entry, such as ``noun: child, plural: children, gender: c, classes: person``. Empty cells have
-regular forms, which follow from spelling. Classes of nouns are a hierarchy. A restriction has the
-classes that a verb, an adjective or "of" accepts: "person !group" are persons that are no groups.
+regular forms, which follow from spelling. Classes of nouns are a hierarchy. A restriction
+lists the classes that a verb, an adjective or "of" accepts, and "!" excludes a class: "person
+!group" accepts persons that are not groups.
 """
 
 from collections.abc import Mapping, Sequence
@@ -206,7 +207,7 @@ class Auxiliary(Strict):
 
 
 class Sounds(Strict):
-    """Beginnings of words that take an article against their spelling."""
+    """Beginnings of words whose first letter suggests the wrong article, such as "hour" (an)."""
 
     vowel: tuple[str, ...]
     consonant: tuple[str, ...]

@@ -203,7 +203,8 @@ class Sampling(Strict):
     accuracies. ``drawn``: ``size``, or all for samplers that take all; ``made``: as many prompts as
     are written."""
     opposite: bool = False
-    """Whether the task is the sampler's opposite: least associated, all, less, smaller, before."""
+    """Whether the task asks the opposite of the sampler's usual question: the least in place of the
+    most associated word, all of any, less of more, smaller of bigger, before of after."""
     levels: tuple[str, ...] = ()
     """CEFR levels of the words, where words have any."""
     pos: tuple[str, ...] = ()

@@ -2,8 +2,8 @@
 
 A fact is what an exhibit asks of a campaign beside tables: a function of the campaign (what is run)
 and its catalogue (the languages, treebanks and models that it uses). An exhibit is rebuilt when one
-of its facts changes. A campaign without the paper's models has its own in their place. This module
-imports nothing slow, because each parse of the Snakefile loads it.
+of its facts changes. If a campaign lacks the paper's models, the exhibits show others of it. This
+module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections.abc import Callable
