@@ -192,8 +192,8 @@ def engine_key(
     """Return an engine's key: ``VERSION|DIGEST OF CODE|DTYPE|CHECKPOINT'S SHA-256|FIRST TOKEN``.
 
     ``version`` names software versions and all else that changes numbers, such as a device. The
-    digest covers the engine's class ``cls`` (or only the code that decides numbers, ``entries`` of
-    the form ``module:name``), and the functions that make rows of scores from its results.
+    digest covers the code of the engine's class ``cls`` and of the functions that make rows of
+    scores. ``entries`` (``module:name``) replace ``cls`` if only they decide numbers.
     """
     # The class is not looked up in the table of engines: a new engine there would change all keys.
     engine_code = entries or (f"{cls.__module__}:{cls.__name__}",)
