@@ -53,7 +53,7 @@ EXAMPLES = {
 
 
 def ask(method, task, arguments, answer, prompt="Which?"):
-    return JUDGES[method].ask(task, 1, arguments, prompt)(answer)
+    return JUDGES[method].for_prompt(task, 1, arguments, prompt)(answer)
 
 
 @pytest.mark.parametrize("method", JUDGES)
@@ -148,10 +148,12 @@ def test_published_templates_that_ask_for_another_task_are_judged_by_what_they_a
     arguments = {"num_words": 5, "num_distractors": 4}
     for prompts, right in (("published", "no"), ("corrected", "yes")):
         judge = Judge(declared, "corrected", prompts=prompts)
-        verdict = judge.ask("any_words_from_category_4_distractors", 2, arguments, "?")
+        verdict = judge.for_prompt("any_words_from_category_4_distractors", 2, arguments, "?")
         assert verdict(right).correct
         assert not verdict({"yes": "no", "no": "yes"}[right]).correct
-    published = Judge(declared, "published").ask("any_words_from_category", 2, arguments, "?")
+    published = Judge(declared, "published").for_prompt(
+        "any_words_from_category", 2, arguments, "?"
+    )
     assert published("yes").correct
 
 
@@ -252,7 +254,7 @@ def verdicts_of(lang):
     for row in read_cells(DATA / f"lmentry_answers/{lang}.tsv"):
         arguments, answer = json.loads(row["arguments"]), row["answer"].replace("\\n", "\n")
         question = (row["task"], 1, arguments, arguments.get("prompt") or "?")
-        verdicts = {method: judge.ask(*question)(answer) for method, judge in judges.items()}
+        verdicts = {method: judge.for_prompt(*question)(answer) for method, judge in judges.items()}
         judged.append((row, verdicts))
     return judged
 

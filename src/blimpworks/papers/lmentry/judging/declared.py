@@ -1,16 +1,17 @@
 """Define verdicts, the rules of tasks, and the answer patterns of a language pack.
 
-The judges (choice.py, yes_no.py, writing.py) call ``task_patterns`` for the patterns of a task. A
-pattern is a right or wrong answer in lower case, with the prompt's arguments as roles in braces:
+``AnswerPatterns`` is the key ``answers`` of a pack. ``task_patterns`` returns a task's patterns for
+its judge (choice.py, yes_no.py, writing.py). A pattern is a right or wrong answer in lower case,
+with the prompt's arguments as roles in braces:
 
     tasks: [more_letters, less_letters]
     slots: {more: [more, less]}                   # the word for <more> in either task
     swap: [answer, distractor]
     accept: ["{answer} has <more> letters( than {distractor})?"]
 
-It may have groups ``(a|b)``, and ``?`` after optional text, but no repetition. Marks around a role
-("'., and others) are always optional, and not written in patterns. With ``swap``, the converse is
-accepted too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
+A pattern may have groups ``(a|b)``, and ``?`` after optional text, but no repetition. Patterns are
+without marks around roles ("'., and others), which answers may always have. With ``swap``, the
+converse is right too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
 """
@@ -49,8 +50,8 @@ class Verdict(NamedTuple):
         return cls(False, True, rule)
 
 
-Ask = Callable[[str], Verdict]
-"""Function that judges an answer to one prompt; the answer is given without its reasoning."""
+AnswerJudge = Callable[[str], Verdict]
+"""Function that judges an answer to one prompt; its argument is the answer without reasoning."""
 
 
 class TaskRules(Strict):
@@ -59,19 +60,20 @@ class TaskRules(Strict):
     task: str
     judge: Literal["choice", "yes_no", "sentence", "edge", "spelling"]
     absent: Literal["", "cased", "any"]
-    """Whether an answer without the gold answer is certainly wrong. The release puts the answer in
-    lower case before it looks for the gold answer, and the gold answer too (any) or not (cased)."""
+    """Whether an answer without the gold answer is certainly wrong (not empty). The release looks
+    for the gold answer in the answer in lower case: it puts the gold answer in lower case too (any)
+    or not (cased)."""
     lone: Literal["", "words", "tokens"]
-    """Whether an answer of one wrong word is certainly wrong: a word of letters (words), or a word
-    of letters and digits that may be repeated (tokens)."""
+    """Which answers of one wrong word are certainly wrong: one word of letters (words), or one of
+    letters and digits, also repeated (tokens)."""
     echo: bool
     """Whether a repetition of the prompt's sentence is certainly wrong."""
     inside: bool
-    """Whether a pattern may match inside an answer, and the release accepts shared sentences."""
+    """Whether patterns may match inside an answer. The release then also has shared sentences."""
     role_types: Annotated[
         dict[str, str], BeforeValidator(lambda cell: dict(pair.split("=") for pair in cell.split()))
     ]
-    """Types of roles: letter, number or sentence; other roles are words."""
+    """Types of roles: letter, number or sentence. A role without a type is a word."""
 
 
 _RULES = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
@@ -106,13 +108,12 @@ class Family(Strict):
     """Two roles. A pattern means the same if they are exchanged and it has the opposite task's
     words (its converse)."""
     never: tuple[str, ...] = ()
-    """Slots of patterns that the release means to exchange for ``swap``, but does not."""
+    """Slots with which ``swap`` fails in the release: it does not accept the converse."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
-    """The release's replacements for each task, in order, which make the converse of a pattern.
-
-    They also change arguments ("además" becomes "ademenos"), unless they are in brackets."""
+    """New texts by task and old text, in order, by which the release makes the converse of a
+    pattern. Old texts without brackets are replaced in arguments too ("además" to "ademenos")."""
     converse: bool = False
-    """Whether these patterns are converses of the patterns of another family."""
+    """Whether these patterns are the converses of another family's patterns."""
     same: Roles | None = None
     """Two roles that may be exchanged without any other change ("X rhymes with Y")."""
     reject: Patterns = ()
@@ -147,7 +148,7 @@ class Family(Strict):
 
 
 class PublishedWords(Strict):
-    """The release's words in place of a language's, such as English words in German scorers."""
+    """Words that the release has in place of a language's, such as English words in German."""
 
     shared: Patterns | None = None
     article: dict[str, str] | None = None
@@ -248,11 +249,11 @@ class AnswerPatterns(Strict):
 
     def for_variant(self, variant: str) -> Self:
         """Return the patterns with the words of a variant, published or corrected."""
-        if variant != "published":
-            more = self.corrected
-            both = {"shared": self.shared + more.shared, "article": self.article | more.article}
-            return self.model_copy(update=both)
-        return self.model_copy(update=self.published.model_dump(exclude_none=True))
+        if variant == "published":
+            return self.model_copy(update=self.published.model_dump(exclude_none=True))
+        shared = self.shared + self.corrected.shared
+        article = self.article | self.corrected.article
+        return self.model_copy(update={"shared": shared, "article": article})
 
     def for_task(self, task: str, variant: str) -> "AnswerPatterns":
         """Return the patterns that judge a task: another language's if the release uses them."""
@@ -262,9 +263,9 @@ class AnswerPatterns(Strict):
 
 _ROLE = re.compile(r"\{(\w+)\}")
 Changed = Sequence[tuple[str, str]]
-"""(role, text) pairs: arguments that the release changes, and the text that it replaces in them."""
+"""Pairs of an argument's role and a text that the release replaces in it; perhaps ``TWINS``."""
 TWINS = ("distractor", "query")
-"""Entry of ``Changed`` for a distractor that is the same word as the query."""
+"""Pair in ``Changed`` if the distractor is the same word as the query."""
 
 
 class Framed(NamedTuple):
@@ -276,7 +277,7 @@ class Framed(NamedTuple):
 
 
 class TaskPatterns(NamedTuple):
-    """The patterns of one task, with filled slots and with converses."""
+    """The patterns of one task, with filled slots and with converses, as in ``Family``."""
 
     exact: tuple[str, ...]
     accept: tuple[Framed, ...]
@@ -302,22 +303,23 @@ def task_patterns(
 ) -> TaskPatterns:
     """Return the patterns of ``task`` from all families, in a variant (published or corrected).
 
-    ``changed`` is for published patterns. Corrected patterns also reject the opposite of each
-    accepted sentence of a family with ``swap``.
+    ``changed``: replacements in the prompt's arguments, for published patterns. Corrected patterns
+    also reject the opposite of each right sentence of a family with ``swap``.
     """
     published = variant == "published"
     exact: list[str] = []
     accept: list[Framed] = []
     reject: list[str] = []
     frames: list[tuple[Patterns, Patterns]] = []
-    for family in (family for family in declared.families if task in family.tasks):
+    families = [family for family in declared.families if task in family.tasks]
+    for family in families:
         task_index = family.tasks.index(task)
         for pattern in family.exact:
             filled = fill(pattern, family, task_index)
             exact.append(filled)
             if family.same:
                 twin = exchange(filled, family.same)
-                # The release exchanges texts, and so also a distractor that equals the query.
+                # The release exchanges texts. So it exchanges a distractor that equals the query.
                 exact.append(twin.replace("{distractor}", "{answer}") if TWINS in changed else twin)
 
         before = tuple(fill(pattern, family, task_index) for pattern in family.before)
@@ -341,14 +343,14 @@ def task_patterns(
 
 
 def _sentences(family: Family, task_index: int, variant: str, changed: Changed) -> Iterator[str]:
-    """Yield the right sentences of one family for a task, each with its converses."""
+    """Yield the right sentences of one family for a task, and their converses."""
     published, swap = variant == "published", family.swap or ()
     if changed and family.converse:
         return
     if changed and family.tasks[task_index] in family.rewrites:
         sentences = family.accept + family.published
         rewritten = [fill(pattern, family, task_index) for pattern in sentences]
-        # Converses by the release's replacements, which also change arguments.
+        # Make converses by the release's replacements, which also change arguments.
         for old, new in family.rewrites[family.tasks[task_index]].items():
             text = old.strip("()")
             roles = [f"{{{role}}}" for role, replaced in changed if replaced == old]
