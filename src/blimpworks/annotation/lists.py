@@ -35,10 +35,8 @@ from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
 
-ListNumbers = tuple[int, ...]
-"""Numbers of some lists, from 0."""
-Groups = Sequence[Hashable]
-"""Nested groups of an element, the smallest first: such as its item, and the item's paradigm."""
+ListNumbers = tuple[int, ...]  # numbers of some lists, from 0
+Groups = Sequence[Hashable]  # nested groups of an element, the smallest first
 
 
 class ItemPair(NamedTuple):
@@ -241,10 +239,8 @@ grammatical sentence beside its scrambled words."""
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
 """Numbers of independent random streams, so that a draw from one does not change the others."""
 ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
-FEWEST_WORDS, MOST_WORDS = 5, 15
-"""Number of words in the sentence of a check. Longer sentences are used if there are no others."""
-TRIES = 200
-"""Number of shuffles of a sentence's words before they are reversed."""
+FEWEST_WORDS, MOST_WORDS = 5, 15  # in a check; longer sentences only if there are no others
+TRIES = 200  # number of shuffles of a sentence's words before they are reversed
 
 
 class ListRow(NamedTuple):

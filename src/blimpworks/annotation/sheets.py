@@ -43,14 +43,10 @@ FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice",
 SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)
 SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)
 """Columns of sheets with pairs (SHEET) and with single sentences (SINGLE)."""
-MAIN = "main"
-"""Column ``Part`` of pairs and checks in the table for PCIbex."""
-CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}
-"""Answers in a sheet, and whether an answer means the first sentence."""
-Key = Mapping[str, Mapping[str, Any]]
-"""Row of the key by its id."""
-HUMAN, METHOD = "human", "choice"
-"""Model and method in the table of people's accuracies."""
+MAIN = "main"  # column ``Part`` of pairs and checks in the table for PCIbex
+CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}  # True for the first sentence
+Key = Mapping[str, Mapping[str, Any]]  # row of the key by its id
+HUMAN, METHOD = "human", "choice"  # model and method in the table of people's accuracies
 
 
 def _texts(first: str, second: str) -> dict[str, str]:
@@ -145,10 +141,7 @@ def _wilson(right: float, n: int) -> tuple[float, float]:
 
 
 def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
-    """Return a row for each participant; log who passes too few attention checks.
-
-    ``threshold``: least share of checks to pass.
-    """
+    """Return a row for each participant; log who passes less than ``threshold`` of the checks."""
     results = []
     for name, rows in choices.groupby("participant"):
         pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
@@ -224,10 +217,9 @@ def read_validation(
             "the choices are in the right rows, or lower check_threshold."
         )
     accuracies = accuracies_of(ratings, benchmark, languages[0])
-    frames = (ratings, people, accuracies)
-    schemas = (VALIDATION_RATINGS, VALIDATION_PARTICIPANTS, ACCURACIES)
-    for frame, schema, path in zip(frames, schemas, outputs, strict=True):
-        write_frame(frame, schema, path)
+    write_frame(ratings, VALIDATION_RATINGS, outputs[0])
+    write_frame(people, VALIDATION_PARTICIPANTS, outputs[1])
+    write_frame(accuracies, ACCURACIES, outputs[2])
     judgements = ratings.groupby("item_id").size()
     incomplete = int((judgements != options.per_pair).sum())
     if incomplete:

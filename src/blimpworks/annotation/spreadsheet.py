@@ -23,11 +23,9 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, cells_of_any_size, text_of
 
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
-GUARD = "'"
-"""Apostrophe before texts that begin like a formula."""
+GUARD = "'"  # apostrophe before texts that begin like a formula
 SEPARATORS = ",;\t"
-MOST_NAMED_ROWS = 5
-"""Number of wrong rows that a message names."""
+MOST_NAMED_ROWS = 5  # number of wrong rows that a message names
 ID = "id"
 YES_NO: Mapping[str, bool] = {"yes": True, "no": False, "1": True, "0": False}
 
@@ -174,10 +172,7 @@ class Form:
         return labels
 
     def _problem(self, line: SheetRow, columns: Iterable[str]) -> str:
-        """Return a sentence on what is wrong with a row; empty if nothing is.
-
-        ``columns``: columns of labels.
-        """
+        """Return a sentence on what is wrong in a row, with labels in ``columns``; or no text."""
         row = line.cells[ID].strip()
         if row not in self.texts:
             return f"row {row!r} is not in the sheets' key; take rows of this campaign's sheets."

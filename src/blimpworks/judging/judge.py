@@ -197,11 +197,9 @@ def in_unit(method: Method, total: Floats) -> Floats:
 
 log = logging.getLogger(__name__)
 
-PREFIX_METHODS = "prefix_methods"
-"""Column of items with the prefix methods by which each pair can be judged."""
+PREFIX_METHODS = "prefix_methods"  # column of items: prefix methods that can judge the pair
 RATING = "rating"
-UNKNOWN_ID = 0
-"""Id of ``<unk>`` in every whole-word model trained here."""
+UNKNOWN_ID = 0  # id of ``<unk>`` in every whole-word model trained here
 
 
 def count_repeats(
@@ -334,10 +332,7 @@ def verdict_columns(
 def judgement_table(
     rows: pa.Table, method: Method, columns: Mapping[str, Any], item: str = "item_id"
 ) -> pa.Table:
-    """Return judgements by a method: the items' labels, the method's name and ``columns``.
-
-    ``item``: column of ``rows`` with item ids.
-    """
+    """Return a method's judgements: labels of items (ids in column ``item``), and ``columns``."""
     labels = {"item_id": rows[item]}
     for name in ("phenomenon", "paradigm", RATING):
         if name in rows.column_names:

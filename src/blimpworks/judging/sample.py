@@ -15,8 +15,7 @@ from blimpworks.campaign.paper import Unit
 from blimpworks.items import item_id
 from blimpworks.tables import ITEMS, PROMPTS, TableSchema, read_table, write_table
 
-Paradigm = tuple[str, str]
-"""Phenomenon, and paradigm within it."""
+Paradigm = tuple[str, str]  # phenomenon, and paradigm within it
 SCHEMAS: Mapping[Unit, TableSchema] = {"pair": ITEMS, "prompt": PROMPTS}
 CONDITIONS = {"item", "condition"}
 """Columns of items tables with a row for each condition: the item's key, the condition's name."""
@@ -113,5 +112,5 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
         nominal = pa.array(_nominal(table, kept), kept["nominal"].type)
         kept = kept.set_column(column_number, "nominal", nominal)
     write_table(kept, schema, output)
-    counts = {"items": len(chosen), "of_items": len({*keys})}
-    return counts | {"rows": len(kept), "of_rows": len(table)}
+    n, n_kept = len({*keys}), len(chosen)
+    return {"items": n_kept, "of_items": n, "rows": len(kept), "of_rows": len(table)}

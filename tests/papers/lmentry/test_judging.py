@@ -15,7 +15,7 @@ from blimpworks.files import read_cells
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.answers import CLOSE, OPEN, ROLE
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
-from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, task_patterns
+from blimpworks.papers.lmentry.judging.declared import RULES, AnswerPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import prompt_row, write
@@ -57,9 +57,9 @@ def ask(method, task, arguments, answer, prompt="Which?"):
 
 
 @pytest.mark.parametrize("method", JUDGES)
-@pytest.mark.parametrize("task", RULES_OF)
+@pytest.mark.parametrize("task", RULES)
 def test_hostile_answers_get_a_verdict_from_every_task(task, method):
-    arguments = EXAMPLES[RULES_OF[task].judge]
+    arguments = EXAMPLES[RULES[task].judge]
     if "number" in task:
         arguments = arguments | {"answer": 246, "distractor": 147, "n1": 147, "n2": 246}
     for answer in HOSTILE:

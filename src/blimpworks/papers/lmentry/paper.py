@@ -22,8 +22,7 @@ from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import BENCHMARK, LANGUAGES
 from blimpworks.strict import Strict
 
-RESOURCE = "lmentry_resource"
-"""Kind of sources with annotated words and sentences of a language."""
+RESOURCE = "lmentry_resource"  # kind of sources with annotated words and sentences of a language
 
 
 def pack_file(campaign: Campaign, lang: str) -> Path:
@@ -47,10 +46,7 @@ def lender_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
 
 
 def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
-    """Return the paths of a language's resources: pinned, or in ``config/lmentry/resources/LANG``.
-
-    Raises UserError for a language without resources.
-    """
+    """Return a language's pinned resources, or files of ``config/lmentry/resources/LANG``."""
     rows = catalogue.sources_of(RESOURCE, lang)
     if rows:
         return [Path(campaign.pathvars.resources, "sources", row.name) for row in rows]
@@ -66,8 +62,7 @@ def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[
 
 UNANNOTATED = "shows judgements of people; name their filled sheets in lmentry.annotations."
 """End of a message that begins with the name of an exhibit without annotations."""
-PROMPTS = 106_000
-"""Expected number of prompts of a language: the paper's mean (Table 2: 956,244 in nine)."""
+PROMPTS = 106_000  # of a language: the paper's mean (Table 2: 956,244 in nine)
 TEMPLATES = 118
 """Number of templates of a language, also of subsets. A template has at most 1,000 prompts, and may
 have only a few dozen (Table 54)."""
@@ -137,11 +132,8 @@ def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, s
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
     """Return each model's number of parameters in billions, by its name; None if unknown."""
-    return {
-        model: row.parameters
-        for model, row in catalogue.models.items()
-        if not row.papers or BENCHMARK in row.papers
-    }
+    rows = catalogue.models.items()
+    return {name: row.parameters for name, row in rows if not row.papers or BENCHMARK in row.papers}
 
 
 class CountDifference(Strict):

@@ -16,19 +16,15 @@ from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Place, Tables
 from blimpworks.papers.lmentry import tasks
 
-OTHER = "Other Models"
-"""Heading of models that the paper does not have."""
+OTHER = "Other Models"  # heading of models that the paper does not have
 SAMPLES, TOTAL = "Prompts", "Total"
-"""Column with numbers of prompts, and row with their sum over languages."""
-EVERY = "all"
-"""Key of the printed row of all languages."""
+EVERY = "all"  # key of the printed row of all languages
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies of the campaign's models by ``labels.method``. Raises UserError without any.
+    """Read the campaign's accuracies by ``labels.method``. Raises UserError if there are none.
 
-    A row is the accuracy of a model in a language, on a task or subset (``phenomenon``).
-    ``paradigm`` is "all", or restricts the prompts ("template=2"; see ``formulas``).
+    A row has a model's accuracy in a language on a task or subset (example in ``formulas``).
     """
     where = {"benchmark": tasks.BENCHMARK, "model": [*labels.models]}
     return shared.read_accuracies(tables, where, labels.method)
@@ -111,10 +107,7 @@ def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Se
 def printed_cells(
     tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
 ) -> list[Cell]:
-    """Return a cell for each number that is printed in ``exhibit`` and legible in our copy.
-
-    ``row_name`` and ``column_name`` return the names of a printed number's keys.
-    """
+    """Return a cell for each legible printed number, given functions from its keys to names."""
     numbers = shared.by_place(shared.read_printed(tables, exhibit=exhibit))
     return [
         shared.printed_cell(row, (row_name(row_key), column_name(column_key)))
@@ -136,9 +129,7 @@ def prompt_count(
     return replace(cell, n=int(cell.value), stands_for=stands_for)
 
 
-def accuracy_filter(
-    lang: str, models: str | list[str], labels: Labels, **columns: Any
-) -> dict[str, Any]:
-    """Return the filter of accuracies in a language; ``columns``: values of further columns."""
+def filter_for(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:
+    """Return the filter of accuracies in a language; ``more``: values of further columns."""
     where = {"benchmark": tasks.BENCHMARK, "lang": lang, "model": models, "method": labels.method}
-    return where | columns
+    return where | more

@@ -28,18 +28,15 @@ from blimpworks.papers.lmentry.tasks import DATA, LANGUAGES, MODELS, WEIGHT, tas
 
 CLASSES = {"XS": (0, 2, "< 2"), "S": (2, 7, "2–7"), "M": (7, 14, "7–14"), "L": (14, inf, "≥ 14")}
 """Size classes of models: from and below which billions of parameters, and this range in print."""
-MOST_NAMED = 5
-"""Most languages that a panel's title names."""
+MOST_NAMED = 5  # most languages that a panel's title names
 # Languages of the two panels of Figure 1, and of the two panels of Figure 2.
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
 COMPARED = ("eng", "por")
 DARK, LIGHT = "#4D4D4D", "#B3B3B3"
 OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}
 """Name and shade of grey of each group of models; colours are for languages."""
-LINES = (*style.PALETTE, "#000000", "#8C510A")
-"""Colours of lines."""
-FEWEST_BARS = 6
-"""Least number of bars that a panel of Figure 2 has room for, so that bars stay narrow."""
+LINES = (*style.PALETTE, "#000000", "#8C510A")  # colours of lines
+FEWEST_BARS = 6  # for which a panel of Figure 2 has room, so that bars stay narrow
 
 
 class Scores:
@@ -63,7 +60,7 @@ class Scores:
         chosen: Any = models[0] if len(models) == 1 else [*models]
         if self.measured:
             formula = mean_over_models(as_released(SCORE, self.labels.method))
-            where, source = common.accuracy_filter(lang, chosen, self.labels), "accuracies"
+            where, source = common.filter_for(lang, chosen, self.labels), "accuracies"
         else:
             formula = of_row("value") if len(models) == 1 else MEAN
             where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
@@ -120,11 +117,9 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: LMentry scores of open-weight and open-data models, in two languages.
-
-    The languages are English and Portuguese, or the campaign's first languages in their place.
-    """
+    """Draw Figure 2: LMentry scores of open-weight and open-data models, in two languages."""
     scores = Scores(tables, labels)
+    # The campaign's first languages take the place of missing ones.
     preferred = dict.fromkeys([*COMPARED, *scores.languages])
     langs = [lang for lang in preferred if lang in scores.languages][: len(COMPARED)]
     cells_by_language: dict[str, list[Cell]] = {}
@@ -183,7 +178,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     models = common.models_of(rows)
     cells = []
     for task in common.tasks_of(rows).get(lang, []):
-        where = common.accuracy_filter(lang, models, labels, phenomenon=task, paradigm=ALL)
+        where = common.filter_for(lang, models, labels, phenomenon=task, paradigm=ALL)
         cell_key, n = (task_name(task), "Accuracy"), len(models)
         cells.append(formula_cell(rows, cell_key, UNWEIGHTED, "accuracies", where, ".1f", n=n))
     cells.sort(key=lambda cell: -cell.value)

@@ -45,11 +45,7 @@ def _mean(values: Sequence[float]) -> float:
 def _evenness_by(
     rows: pd.DataFrame, condition: str, tasks: Sequence[str], decimals: int | None
 ) -> list[float]:
-    """Return the evenness of each task's accuracies over the values of a condition.
-
-    ``condition``: "template" or "answer" (position). In the paradigm "template=2/answer=1" the
-    template is 2 and the position of the answer is 1.
-    """
+    """Return the evenness of each task's accuracies by ``condition``: "template" or "answer"."""
     values = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
     with_value = rows[values.notna() & rows["phenomenon"].isin(tasks)]
     keys = [with_value["phenomenon"].astype(str), values[with_value.index]]
@@ -102,10 +98,7 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
 
 
 def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Return the mean of the four aspects in percent; NaN if an aspect is NaN.
-
-    ``rounded``: round accuracies, and the result to a tenth, as the release does.
-    """
+    """Return the mean of the four aspects in percent, or NaN; ``rounded``: as in the release."""
     mean = sum(aspects(rows, rounded=rounded).values()) / 4
     return round(mean, 1) if rounded else mean
 
@@ -142,10 +135,7 @@ def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
 
 
 def _nominal_accuracy(rows: pd.DataFrame) -> float:
-    """Return the percentage of right answers among the prompts that the settings ask for.
-
-    ``rows`` are judgements; the column ``nominal`` has that number of prompts of a template.
-    """
+    """Return right answers in percent of the settings' numbers of prompts (column ``nominal``)."""
     template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     groups = [rows[key].astype(str) for key in ("model", "lang", "phenomenon") if key in rows]
     prompts = rows["nominal"].groupby([*groups, template]).first().sum()

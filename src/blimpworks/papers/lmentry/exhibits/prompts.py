@@ -9,13 +9,11 @@ The exhibits, as rows × columns:
 - ``table54``, ``counts``: tasks and subsets × number of prompts in each language.
 
 Input are prompts (table ``items``), language packs, and what the paper prints: English prompts
-without answers, and English templates. A template has arguments in braces: "Which is bigger, {n1}
-or {n2}?". The package's docstring explains exhibits and cells.
+without answers, and English templates. A template has arguments: "Which is bigger, {n1} or {n2}?".
 """
 
 import json
 import re
-import string
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,11 +35,9 @@ from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.reproduction.printed import as_typed, same_wording
 from blimpworks.tables import PROMPTS, read_table
 
-STRAY = re.compile(" {2,}|^ | $")
-"""Superfluous spaces of templates, which are invisible on a page and are replaced by ``SPACE``."""
 SPACE = "␣"
-LISTED_WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")
-"""Printed names of the words of a list."""
+STRAY = re.compile(" {2,}|^ | $")  # superfluous spaces, which are invisible on a page
+LISTED_WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")  # printed names of the words of a list
 IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}
 """Printed names of arguments, where they differ from the release's."""
 ENGLISH = "eng"
@@ -56,18 +52,11 @@ def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more:
 
 
 def unlike_print(cells: Sequence[Cell]) -> list[str]:
-    """Return the row and the release's text of each printed text that the release has otherwise.
-
-    The release's texts are the hidden cells.
-    """
+    """Return row and released text (hidden cell) of each printed text that the release changes."""
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
-    texts: list[str] = []
-    for cell in cells:
-        if cell.printed and cell.stands_for in released:
-            text = released[cell.stands_for]
-            if not same_wording(cell.text, text):
-                texts.append(f"{cell.row}, {text.rstrip('.')}")
-    return texts
+    texts = [c for c in cells if c.printed and c.stands_for in released]
+    different = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
+    return [f"{cell.row}, {released[cell.stands_for].rstrip('.')}" for cell in different]
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -120,12 +109,8 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
     """Return the arguments with which a template gives a text; None if it cannot give it."""
-    # Make a regular expression of the template, with a group for each argument in braces.
-    fragments = [
-        re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
-        for before, name, _, _ in string.Formatter().parse(template)
-    ]
-    match = re.fullmatch("".join(fragments), text)
+    # Make a regular expression of the template, with a group in place of each {argument}.
+    match = re.fullmatch(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(template)), text)
     if match is None:
         return None
     arguments: dict[str, Any] = {name: value.strip() for name, value in match.groupdict().items()}

@@ -9,14 +9,14 @@ The exhibits, as rows × columns:
 - ``text``: statements × number as printed, number recomputed.
 
 Input are accuracies (see ``common.read_accuracies``) or printed numbers. LMS, the LMentry score, is
-accuracy times robustness. The package's docstring explains exhibits and cells.
+accuracy times robustness.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -54,27 +54,7 @@ METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
 """Metrics of each table, and how the names of their columns end ("EN LMS")."""
 
 
-class Derivation(NamedTuple):
-    """The computation of a printed metric from two other printed numbers of the same model."""
-
-    metric: str
-    formula: basic.Formula
-    origin: str
-    """Table with the other numbers, as in the name of the cells' column."""
-    exhibits: str | list[str]
-    """Key of the table that has both numbers, or keys of two tables."""
-    columns: tuple[str, str]
-    """Columns of the two numbers, with ``{}`` for the language."""
-
-
-DERIVATIONS = {
-    "table4": Derivation(
-        "lms", formulas.PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")
-    ),
-    "table5": Derivation("", basic.QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
-}
-AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
-"""Rows of Tables 4 and 5: the measured or printed average, and the printed rows' average."""
+AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"  # as printed; recomputed
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 # Formulas of the text's numbers, and the lists of keys that they apply to.
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
@@ -143,14 +123,14 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             models_with_score = []
             for model in common.models_of(in_language):
                 cell_key = (common.model_name(model, labels), column)
-                where = common.accuracy_filter(lang, model, labels)
+                where = common.filter_for(lang, model, labels)
                 cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
                 if not pd.isna(cell.value):
                     models_with_score.append(model)
                     cells.append(replace(cell, stands_for=(model, printed_column)))
             if models_with_score:
                 cell_key = (AVERAGE_ROW, column)
-                where = common.accuracy_filter(lang, models_with_score, labels)
+                where = common.filter_for(lang, models_with_score, labels)
                 mean = formulas.mean_over_models(formula)
                 cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
                 cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
@@ -170,17 +150,13 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     )
 
 
-def _published_scores(
-    printed: pd.DataFrame,
-    tables: Tables,
-    labels: Labels,
-    table: str,
-    columns: Mapping[tuple[str, str], str],
-) -> list[Cell]:
-    """Return the printed cells of Table 4 or 5, and hidden cells with recomputed numbers.
+Columns = Mapping[tuple[str, str], str]  # names of columns by language and metric
 
-    ``columns``: names of columns by (language, metric).
-    """
+
+def _published_scores(
+    printed: pd.DataFrame, tables: Tables, labels: Labels, table: str, columns: Columns
+) -> list[Cell]:
+    """Return the printed cells of Table 4 or 5, and hidden cells with recomputed numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
@@ -190,10 +166,15 @@ def _published_scores(
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": printed_column}
         cell = formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
-    metric, formula, origin, exhibits, needed = DERIVATIONS[table]
+    # Compute each score from accuracy and robustness, and each robustness from score and accuracy.
     for lang, model in product(LANGUAGES, MODELS):
-        where = {"exhibit": exhibits, "row": model}
-        where["column"] = [column.format(lang) for column in needed]
+        if table == "table4":
+            metric, formula, origin = "lms", formulas.PRODUCT, "Table 5"
+            where = {"exhibit": ["table4", "table5"], "column": [f"{lang} accuracy", lang]}
+        else:
+            metric, formula, origin = "", basic.QUOTIENT, "Table 4"
+            where = {"exhibit": "table4", "column": [f"{lang} lms", f"{lang} accuracy"]}
+        where["row"] = model
         cell_key = (row_names[model], f"{columns[lang, metric]}, from {origin}")
         cell = formula_cell(printed, cell_key, formula, "published", where, ".1f", printed=False)
         cells.append(replace(cell, stands_for=(model, f"{lang} {metric}".strip())))
@@ -207,7 +188,7 @@ def _published_scores(
             judged = in_language[in_language["model"] == model]
             if len(judged) == len(tasks):
                 cell_key = (row_names[model], f"{columns[lang, 'accuracy']}, mean of the tasks")
-                where = common.accuracy_filter(lang, model, labels, phenomenon=tasks, paradigm=ALL)
+                where = common.filter_for(lang, model, labels, phenomenon=tasks, paradigm=ALL)
                 cell = formula_cell(judged, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f")
                 stands_for, n = (model, f"{lang} accuracy"), int(judged["n"].sum())
                 cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
@@ -245,7 +226,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         for _, row in selected.iterrows():
             model, task = row["model"], row["phenomenon"]
             cell_key = (name_of(model), task_name(task))
-            where = common.accuracy_filter(lang, model, labels, phenomenon=task)
+            where = common.filter_for(lang, model, labels, phenomenon=task)
             cell = row_accuracy_cell(row, cell_key, where, "judgements", formula, "{:.2f}".format)
             cells.append(replace(cell, stands_for=(model, task)))
         lost = []
@@ -308,7 +289,7 @@ def _rank_cells(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> It
     models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
     selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
     tasks = common.tasks_of(selected).get(lang, [])
-    where = common.accuracy_filter(lang, models, labels, phenomenon=tasks, paradigm=ALL)
+    where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
     for task in tasks:
         cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
         formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)

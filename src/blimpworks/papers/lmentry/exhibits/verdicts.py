@@ -10,8 +10,7 @@ rules that judge what the task asks. The exhibits, as rows × columns:
 - ``artefacts_fig``: a figure of accuracies by each method.
 
 Input are the tables ``annotation_agreement`` and ``verdicts`` (``lmentry/tables.py``). Tables 52
-and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours. The package's
-docstring explains exhibits and cells.
+and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -175,16 +174,11 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
         judged = select_rows(rows, where)
         where["annotator"] = sorted(judged["annotator"])
         cells += _agreement_cells(judged, task_name(task), [*columns[lang]], where)
-    return Exhibit(
-        **describe("agreement_tasks", method=labels.method),
-        cells=cells,
-        heads=heads,
-    )
+    return Exhibit(**describe("agreement_tasks", method=labels.method), cells=cells, heads=heads)
 
 
 ROUNDING_NOISE = 1e-9
-MOST_CHANGED_TASKS = 3
-"""Number of tasks in the table for each language: the tasks whose accuracy changes most."""
+MOST_CHANGED_TASKS = 3  # tasks of each language in the table: those that change most
 # A line has the heading of a column (two lines), its formula, and the ``reason`` of the rows of the
 # table ``verdicts`` that the formula takes.
 VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {

@@ -43,14 +43,12 @@ DECLINED_ROLES = {name: tuple(name.split("_")) for name in _WITH_CASE}
 ROLE_CHARACTERS = "".join(ROLE.values())
 PLACEHOLDER = chr(0xE000 + len(ROLE_NAMES))
 """Character in place of a text that must not be taken for an argument."""
-EITHER_ROLES = dict.fromkeys(
-    ("word1", "word2", "n1", "n2"), f"[{ROLE['answer']}{ROLE['distractor']}]"
-)
+_EITHER = f"[{ROLE['answer']}{ROLE['distractor']}]"
+EITHER_ROLES = dict.fromkeys(("word1", "word2", "n1", "n2"), _EITHER)
 """Regular expressions of roles that stand for either of a prompt's two arguments."""
 Arguments = Mapping[str, Any]
 """A prompt's arguments by name, such as {"answer": 7, "distractor": 3}."""
-Particles = tuple[str, ...]
-"""Endings of a language that words may have, such as Korean 는."""
+Particles = tuple[str, ...]  # endings of a language that words may have, such as Korean 는
 
 
 class Argument(NamedTuple):
@@ -266,7 +264,8 @@ def accent_table(accents: str) -> dict[int, str]:
 # Possessive quantifiers (++) keep the time linear: hostile answers have long runs of digits.
 _LONGER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++")
 _NOT_DIGIT = re.compile(r"\D")
-_FOLLOWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
+AFTER_ANSWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
+"""Word that directly follows ``{answer}`` in a pattern."""
 ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
 EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE["answer"])
 """Table by which the gold answer becomes the distractor, and other arguments the gold answer."""
@@ -275,11 +274,6 @@ EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE
 def mask_longer_numbers(text: str) -> str:
     """Replace digits by x in numbers such as -321, 321.5 and 321,000, which are not 321."""
     return _LONGER.sub(lambda match: _NOT_DIGIT.sub("x", match[0]), text)
-
-
-def words_after_answer(patterns: Iterable[str]) -> frozenset[str]:
-    """Return the words that directly follow ``{answer}`` in patterns."""
-    return frozenset(word for pattern in patterns for word in _FOLLOWER.findall(pattern))
 
 
 def any_of(texts: Iterable[str]) -> str:

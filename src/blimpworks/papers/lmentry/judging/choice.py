@@ -7,7 +7,6 @@ a language pack. Its method ``for_prompt`` takes the arguments of a prompt:
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 
 and returns a function from an answer to a verdict. By a pattern "cat has less letters" is right.
-``judge.Judge`` is the caller.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
@@ -21,18 +20,11 @@ from typing import NamedTuple
 from num2words import num2words
 
 from blimpworks.papers.lmentry.items.languages import SPELLED, Case, decline
-from blimpworks.papers.lmentry.judging import answers
+from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
-from blimpworks.papers.lmentry.judging.compiling import (
-    UNDECIDED,
-    Matchers,
-    Substitutes,
-    compile_task,
-    counts_of,
-    words_of,
-)
+from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, compile_task, counts_of
 from blimpworks.papers.lmentry.judging.declared import (
-    RULES_OF,
+    RULES,
     TWINS,
     AnswerJudge,
     AnswerPatterns,
@@ -167,8 +159,8 @@ class PublishedChoice:
     """Judge of a task with one right word, letter or number, by the authors' rules."""
 
     def __init__(self, declared: AnswerPatterns, task: str) -> None:
-        """Compile the patterns. Raises UserError for a faulty one."""
-        self._rules = RULES_OF[task]
+        """Compile the patterns. Raises UserError for a faulty pattern."""
+        self._rules = RULES[task]
         self._asks_number = "number" in self._rules.role_types.values()
         # In some tasks the release finds arguments also inside words, replaces texts in arguments,
         # or spells numbers in another language.
@@ -256,8 +248,8 @@ class CorrectedChoice:
     """Judge of a task with one right word, letter or number, as the task asks."""
 
     def __init__(self, declared: AnswerPatterns, task: str) -> None:
-        """Compile the patterns. Raises UserError for a faulty one."""
-        self._rules, self._particles = RULES_OF[task], declared.particles
+        """Compile the patterns. Raises UserError for a faulty pattern."""
+        self._rules, self._particles = RULES[task], declared.particles
         self._asks_number = "number" in self._rules.role_types.values()
         self._asks_letter = self._rules.role_types.get("answer") == "letter"
         self._number_language = declared.number_words
@@ -268,7 +260,7 @@ class CorrectedChoice:
         # Patterns depend on a prompt only by these parameters, so that few sets are compiled.
         @lru_cache(maxsize=512)
         def compile_patterns(
-            difference: int, substitutes: Substitutes, *, brackets: bool
+            difference: int, substitutes: compiling.Substitutes, *, brackets: bool
         ) -> Matchers:
             counts = counts_of(difference, declared.numerals, None, wrong_numerals)
             return compile_task(declared, task, "corrected", counts, substitutes, brackets=brackets)
@@ -279,11 +271,11 @@ class CorrectedChoice:
         texts = [*patterns.exact, *patterns.reject]
         texts += [text for framed in patterns.accept for text in (framed.pattern, *framed.after)]
         # A gold answer before one of these words is no article ("a is the first letter").
-        follow = answers.words_after_answer(texts)
-        self._not_after_articles = follow | {declared.conjunction, *reasons}
+        follow = (word for text in texts for word in answers.AFTER_ANSWER.findall(text))
+        self._not_after_articles = frozenset(follow) | {declared.conjunction, *reasons}
         texts += [text for framed in patterns.accept for text in framed.before]
         texts += [*declared.article.values(), declared.conjunction]
-        self._pattern_words = words_of(texts)
+        self._pattern_words = compiling.words_of(texts)
         one_letter_words = declared.single if self._asks_letter else ""
         self._possible_articles = self._pattern_words.union(one_letter_words)
         # The start of a reason (", because"), or of a remark in brackets or after a dash.
@@ -309,7 +301,7 @@ class CorrectedChoice:
 
     def _order_for_masking(
         self, to_find: list[Argument], gold: str
-    ) -> tuple[list[Argument], Substitutes]:
+    ) -> tuple[list[Argument], compiling.Substitutes]:
         """Return arguments with distinct texts, the longest first, and their ``Substitutes``."""
         # Of arguments with equal texts, the first decides the role.
         role_of = {argument.text: argument.role for argument in reversed(to_find)}
@@ -350,7 +342,7 @@ class CorrectedChoice:
         if verdict and inside(text.translate(answers.EXCHANGE_ANSWER)):
             return Verdict(False, False, "both", verdict.pattern)
         texts = (argument.text for argument in question.to_find)
-        if not verdict and self._pattern_words & words_of(texts):
+        if not verdict and self._pattern_words & compiling.words_of(texts):
             # Arguments are words of patterns: the first l of "l'última lletra és l" is an article.
             marked = answers.put_brackets(answer, question.to_find, self._particles)
             verdict = self._compile(difference, (), brackets=True).full(marked)

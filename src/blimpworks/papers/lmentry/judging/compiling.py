@@ -24,7 +24,7 @@ from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging import answers
 from blimpworks.papers.lmentry.judging.answers import ANY_BRACKETS, BRACKETS, ROLE, SPACE
 from blimpworks.papers.lmentry.judging.declared import (
-    RULES_OF,
+    RULES,
     AnswerPatterns,
     Changed,
     Framed,
@@ -43,18 +43,15 @@ MARKS = {"published": answers.PUBLISHED_MARKS, "corrected": answers.CORRECTED_MA
 UNDECIDED = Verdict(False, False, "none")
 Roles = Mapping[str, str]
 """Expressions by role. Two more keys: ``AFTER_EACH``, and "=" + text for ``Substitutes``."""
-AFTER_EACH = "~"
-"""Key of the expression that may follow each character of a pattern."""
+AFTER_EACH = "~"  # key of the expression that may follow each character of a pattern
 Substitutes = Sequence[tuple[str, str]]
 """Pairs (text, role): a text of patterns that equals an argument. Marked answers have the character
 of the argument's role in its place. The text is a word, or the character of another role."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 NO_WORD_CHARACTER = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
-"""Expression of the role ``{any}``, a full stop in the release's patterns: any character by the
-published rules, a space or full stop by the corrected rules."""
-NEVER = r"[^\x00-\x{10FFFF}]"
-"""Expression that never matches."""
+"""Expression of the role ``{any}``: any character as in the release, or a full stop as it means."""
+NEVER = r"[^\x00-\x{10FFFF}]"  # expression that never matches
 
 
 class Pattern(NamedTuple):
@@ -86,7 +83,7 @@ def role_expressions(
     (word, letter, number, sentence). ``endings``: patterns by case, to make the declined roles;
     None if ``texts`` has these. ``extra``: the entries of ``Roles`` that are no roles.
     """
-    role_types = RULES_OF[task].role_types
+    role_types = RULES[task].role_types
     expressions = {
         name: add_article(articles.get(role_types.get(name, "word"), "{}"), text, extra)
         for name, text in texts.items()
@@ -260,7 +257,7 @@ def compile_task(
     in_order = [*wrong_answers, *exact_answers, *sentences]
     return Matchers(
         full=make_matcher(in_order, full=True, end=END[variant]),
-        inside=make_matcher(sentences if RULES_OF[task].inside else [], full=False),
+        inside=make_matcher(sentences if RULES[task].inside else [], full=False),
     )
 
 

@@ -76,8 +76,8 @@ class TaskRules(Strict):
     """Types of roles: letter, number or sentence. A role without a type is a word."""
 
 
-_RULES = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
-RULES_OF = {rules.task: rules for rules in _RULES}
+_RULE_ROWS = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
+RULES = {rules.task: rules for rules in _RULE_ROWS}
 Patterns = tuple[str, ...]
 Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 _SLOT = re.compile(r"<(\w+)>")
@@ -247,18 +247,18 @@ class AnswerPatterns(Strict):
         _check_tasks(self.published_scorers)
         return self
 
-    def for_variant(self, variant: str) -> Self:
-        """Return the patterns with the words of a variant, published or corrected."""
+    def for_task(self, task: str, variant: str) -> "AnswerPatterns":
+        """Return the patterns that judge a task by a variant, with the words of the variant.
+
+        These are another language's patterns if the release uses them.
+        """
         if variant == "published":
-            return self.model_copy(update=self.published.model_dump(exclude_none=True))
+            lender = self.published_scorers.get(task)
+            patterns = self.lent[lender] if lender else self
+            return patterns.model_copy(update=patterns.published.model_dump(exclude_none=True))
         shared = self.shared + self.corrected.shared
         article = self.article | self.corrected.article
         return self.model_copy(update={"shared": shared, "article": article})
-
-    def for_task(self, task: str, variant: str) -> "AnswerPatterns":
-        """Return the patterns that judge a task: another language's if the release uses them."""
-        lender = self.published_scorers.get(task) if variant == "published" else None
-        return (self.lent[lender] if lender else self).for_variant(variant)
 
 
 _ROLE = re.compile(r"\{(\w+)\}")
@@ -334,7 +334,7 @@ def task_patterns(
                 if _SLOT.search(pattern):
                     reject.append(fill(exchange(pattern, family.swap), family, task_index))
                     reject.append(fill(pattern, family, 1 - task_index))
-    if variant == "corrected" or RULES_OF[task].inside:
+    if variant == "corrected" or RULES[task].inside:
         before, after = frames[0] if frames else ((), ())
         accept += (Framed(pattern, before, after) for pattern in declared.shared)
     return TaskPatterns(

@@ -28,12 +28,7 @@ from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging import answers, repetitions
 from blimpworks.papers.lmentry.judging.choice import choice_judge
-from blimpworks.papers.lmentry.judging.declared import (
-    RULES_OF,
-    AnswerJudge,
-    AnswerPatterns,
-    Verdict,
-)
+from blimpworks.papers.lmentry.judging.declared import RULES, AnswerJudge, AnswerPatterns, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
@@ -71,11 +66,11 @@ class Judge:
         """Return the function that judges answers to a prompt of a task or subset (phenomenon)."""
         task = task_of(phenomenon)
         task = self._task_by_template.get(f"{task}.{template}", task)
-        if task not in RULES_OF:
-            raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}.")
+        if task not in RULES:
+            raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES)}.")
         if task not in self._judges:
             # Compile the task's patterns when it first occurs.
-            make_judge = _JUDGES[RULES_OF[task].judge]
+            make_judge = _JUDGES[RULES[task].judge]
             declared = self._declared.for_task(task, self._variant)
             self._judges[task] = make_judge(declared, task, self._variant)
         judge_answer = self._judges[task].for_prompt(arguments, prompt)
@@ -84,7 +79,7 @@ class Judge:
         # Corrected rules remove repetitions of the prompt from the answer.
         if len(prompt) < repetitions.SHORTEST_ECHO:
             return lambda text: judge_answer(answers.normalise_corrected(text))
-        writing = RULES_OF[task].judge in ("sentence", "edge", "spelling")
+        writing = RULES[task].judge in ("sentence", "edge", "spelling")
         # Read the prompt once, and only if an answer is long enough to repeat it.
         read = cache(lambda: repetitions.read_prompt(prompt, arguments, writing=writing))
 
@@ -114,8 +109,7 @@ _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
 _ANSWER_COLUMNS = ["text", "opened", "finish"]
 # An answer that ends with a full stop, or with a quotation mark.
 _ENDED = re.compile(r"[.!?。…][\s\"'”’»」』)*]*$|[\"”»」』]\s*$")
-BATCH = 4096
-"""Number of prompts judged at a time, since Python objects take far more memory than a table."""
+BATCH = 4096  # prompts judged at a time, since Python objects take more memory than a table
 
 
 def _judge_batch(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.Table:

@@ -11,12 +11,9 @@ from typing import NamedTuple
 
 from blimpworks.papers.lmentry.judging import answers
 
-SHORTEST_ECHO = 12
-"""Number of characters of the shortest text that is taken for a repetition of the prompt."""
-FEWEST_CUT_WORDS = 3
-"""Number of words of the shortest repetition that the end of the answer cuts off."""
-LONGEST_LABEL = 40
-"""Number of characters of the longest label ("Question: ") before a repetition, with marks."""
+SHORTEST_ECHO = 12  # characters of the shortest repetition of the prompt
+FEWEST_CUT_WORDS = 3  # words of the shortest repetition that the end of the answer cuts off
+LONGEST_LABEL = 40  # characters of the longest label ("Question: ") before a repetition
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")  # between sentences
 _PHRASE = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")  # three words or more
 _BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")  # Your question: "

@@ -32,10 +32,8 @@ from blimpworks.papers.lmentry.judging.declared import (
 from blimpworks.papers.lmentry.tasks import LETTERS
 
 WORD_ROLE = answers.ROLE["word"]
-MARKS = r"[\"'.,]*"
-"""Regular expression of marks that may surround a word."""
-BREAK = rf"[^a-z0-9{WORD_ROLE}]"
-"""Expression of the release's space between words."""
+MARKS = r"[\"'.,]*"  # regular expression of marks that may surround a word
+BREAK = rf"[^a-z0-9{WORD_ROLE}]"  # expression of the release's space between words
 LONGER_WORD = rf"[\pL\pN](?:{answers.ANY_BRACKETS}[\pL\pN])+"
 """Expression of a word of two or more letters, with any brackets inside."""
 _LABEL = re.compile(r"[^\W_]{1,2}:")  # "A:"
@@ -49,8 +47,7 @@ def without_lead(answer: str) -> str:
     return sentence if len(answers.WORD.findall(sentence)) > 1 else answer
 
 
-_GROUPING = str.maketrans("", "", "()")
-"""Table that removes brackets. The release reads a word as an expression, in which they group."""
+_GROUPING = str.maketrans("", "", "()")  # removes brackets, which only group in the release
 
 
 def has_word_like_release(text: str, word: str) -> bool:
@@ -208,11 +205,9 @@ class EdgeJudge:
         return verdict or Verdict(False, len(lines) == 1, "none")
 
 
-ANY = r"[\pL\pN_]"
-"""Expression of a character of words."""
+ANY = r"[\pL\pN_]"  # expression of a character of words
 _ANSWER_ROLES = ("{word}", "{answer}")
-ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}
-"""Index of the letter in the word, by task."""
+ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}  # index of the letter in the word, by task
 _MARK = r"[\"'.,]"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))  # removes marks that may be inside words
 _WITH_SUFFIX = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
@@ -231,8 +226,8 @@ def pattern_in_letters(pattern: str) -> str:
 def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
     """Return the expression of words that the release accepts in a task on a letter.
 
-    ``one_letter_words``: letters that are words. ``twice``: whether a word that contains the letter
-    must have it twice. Comments give examples for the letter t.
+    ``one_letter_words``: letters that are words; ``twice``: the letter must be there twice.
+    Comments give examples for the letter t.
     """
     character = re2.escape(letter)
     is_word = letter in one_letter_words
@@ -254,10 +249,7 @@ def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) ->
 
 
 def _add_boundaries(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
-    """Require a word boundary where a pattern starts or ends with a role: one of ``roles``, or any.
-
-    There is none after the role ``{any}``.
-    """
+    """Require a word boundary where a pattern starts or ends with a role (one of ``roles``)."""
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
     ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
     end = r"(?:$|[^\pL\pN_])" if ends else ""

@@ -45,7 +45,7 @@ class YesNoJudge:
     """Judge of a task whose answer is yes or no, in a language, by a variant of the rules."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Compile the patterns. Raises UserError for a faulty one."""
+        """Compile the patterns. Raises UserError for a faulty pattern."""
         self._task, self._variant = task, variant
         categories = declared.published_categories if task != ANY_WORDS else {}
         self._names_by_category = {name.lower(): names for name, names in categories.items()}
@@ -84,8 +84,9 @@ class YesNoJudge:
         for affirmed, patterns_by_task in statements.items() if not published else ():
             family = Family(tasks=(task,), accept=patterns_by_task.get(task, ()))
             with_family = declared.model_copy(update={"shared": (), "families": (family,)})
-            compiled = compile_task(with_family, task, variant, {}, brackets=False)
-            self._statements[affirmed] = compiled
+            self._statements[affirmed] = compile_task(
+                with_family, task, variant, {}, brackets=False
+            )
 
     def for_prompt(self, arguments: Arguments, prompt: str) -> AnswerJudge:
         category = str(arguments.get("category", "")).lower()
