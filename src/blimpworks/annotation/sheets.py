@@ -2,8 +2,7 @@
 
 ``write_lists`` writes a CSV file (sheet) for each participant, and the key: a table that says which
 sentence of each row is grammatical. ``read_validation`` reads the filled sheets with the key, and
-writes tables of ratings, participants and accuracies. A row of a sheet, in which people fill in
-``choice``:
+writes tables of ratings, participants and accuracies. A filled row of a sheet:
 
     id                 first                second              choice  note
     r0123456789abcdef  the cats sleeps .    the cat sleeps .    2
@@ -40,9 +39,8 @@ VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
 # participant's judgements are not used.
 VALIDATION_PARTICIPANTS = read_schema(__file__, "schemas/validation_participants.tsv")
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
-SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)
-SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)
-"""Columns of sheets with pairs (SHEET) and with single sentences (SINGLE)."""
+SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)  # columns of sheets with pairs
+SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)  # columns of sheets with single sentences
 MAIN = "main"  # column ``Part`` of pairs and checks in the table for PCIbex
 CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}  # True for the first sentence
 Key = Mapping[str, Mapping[str, Any]]  # row of the key by its id

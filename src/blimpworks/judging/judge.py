@@ -175,7 +175,7 @@ def with_common_scores(good: Side, bad: Side) -> Side:
     Scores of the same tokens can differ because they were computed in different batches.
     """
     count = len(good.characters)
-    # Pairs [n] with the same number of tokens; then without pairs with a different token.
+    # Find pairs [n] with the same number of tokens, then leave out pairs with different tokens.
     same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
     of_equal_length = same[good.row]
     differs = good.id[of_equal_length] != bad.id[same[bad.row]]
@@ -359,9 +359,9 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     tie is a tie, or a margin that noise of ``rules.near_tie`` nats in a sum of log-probabilities
     could make. Prefix methods have rows only for items that allow these methods.
 
-    Items without a verdict have rows with nulls, so that they can be counted; accuracies leave them
-    out. Reasons are a sentence too long for the model, unknown words that the rules exclude, and a
-    critical word of several tokens. The last is for methods that require one token.
+    Items without a verdict have rows with nulls, which accuracies leave out. Reasons: a sentence is
+    too long for the model; the rules exclude its unknown words; the critical word has several
+    tokens, and the method requires one.
 
     Raises UserError for an unknown method, items without scores, or different rows with one id.
     """

@@ -22,10 +22,7 @@ EVERY = "all"  # key of the printed row of all languages
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read the campaign's accuracies by ``labels.method``. Raises UserError if there are none.
-
-    A row has a model's accuracy in a language on a task or subset (example in ``formulas``).
-    """
+    """Read accuracies (see ``formulas``) by ``labels.method``. Raises UserError without any."""
     where = {"benchmark": tasks.BENCHMARK, "model": [*labels.models]}
     return shared.read_accuracies(tables, where, labels.method)
 

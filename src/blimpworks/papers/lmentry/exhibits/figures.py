@@ -33,8 +33,7 @@ MOST_NAMED = 5  # most languages that a panel's title names
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
 COMPARED = ("eng", "por")
 DARK, LIGHT = "#4D4D4D", "#B3B3B3"
-OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}
-"""Name and shade of grey of each group of models; colours are for languages."""
+OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}  # name, shade of grey
 LINES = (*style.PALETTE, "#000000", "#8C510A")  # colours of lines
 FEWEST_BARS = 6  # for which a panel of Figure 2 has room, so that bars stay narrow
 

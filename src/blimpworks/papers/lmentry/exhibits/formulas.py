@@ -159,8 +159,7 @@ LEAD = Formula(
     "largest value − second largest value",
     lambda rows: -float(rows["value"].astype(float).nlargest(2).diff().iloc[1]),
 )
-FIVE = Formula("5 × number of rows", lambda rows: 5 * len(rows))
-"""Number of examples, five for each task (row)."""
+FIVE = Formula("5 × number of rows", lambda rows: 5 * len(rows))  # examples, five for each task
 NOMINAL = Formula("100 × sum of correct ÷ nominal prompts of the templates", _nominal_accuracy)
 KAPPA = mean_of("kappa")
 CHANGED = Formula(
@@ -178,8 +177,7 @@ CHANGE = _mean_over_tasks(
     "100 × corrected ÷ n − 100 × published ÷ nominal",
     lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["published"] / rows["nominal"],
 )
-"""Corrected less published accuracy, in points. Corrected accuracy is the share of judged prompts
-(``n``); published accuracy is the share of prompts that the settings ask for (``nominal``)."""
+"""Corrected accuracy (``n`` are judged prompts) less published accuracy, in points."""
 SHARE_OF_CHANGE = _mean_over_tasks(
     "100 × (corrected − published) ÷ nominal",
     lambda rows: 100 * (rows["corrected"] - rows["published"]) / rows["nominal"],

@@ -3,7 +3,7 @@
 The exhibits, as rows × columns:
 
 - ``table1``: tasks × example of a prompt, answer.
-- ``table2``, ``table7``: languages × number of prompts, and in Table 7 the system prompt.
+- ``table2``, ``table7``: languages × number of prompts; in Table 7 also the system prompt.
 - ``table8``: subsets of arguments × task, number of prompts, number of languages, arguments.
 - ``template_table`` (Tables 9 to 33): templates of a task × text, corrected text, prompts.
 - ``table54``, ``counts``: tasks and subsets × number of prompts in each language.
@@ -38,8 +38,7 @@ from blimpworks.tables import PROMPTS, read_table
 SPACE = "␣"
 STRAY = re.compile(" {2,}|^ | $")  # superfluous spaces, which are invisible on a page
 LISTED_WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")  # printed names of the words of a list
-IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}
-"""Printed names of arguments, where they differ from the release's."""
+IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}  # printed names of arguments
 ENGLISH = "eng"
 EXAMPLE, ANSWER = "Example", "Answer"
 EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "template", "prompt", "answer", "arguments")

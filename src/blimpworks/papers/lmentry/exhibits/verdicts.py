@@ -32,8 +32,7 @@ from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import HEADS, LANGUAGES, TASK_NAMES, TASKS, task_name
 
 LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
-OVERALL, POOLED = "global accuracy", "all answers"
-"""Rows of the mean over tasks, and of the answers of all tasks together."""
+OVERALL, POOLED = "global accuracy", "all answers"  # mean over tasks; answers of all tasks
 AGREEMENT, KAPPA_HEAD, COUNT = "Agreement (%)", "κ", "Answers"
 
 
@@ -142,12 +141,11 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
             chosen = rows.loc[[pair.Index]]
             with_each_other += _agreement_cells(chosen, row, [AGREEMENT, KAPPA_HEAD], where)
 
-    row_names = (cell.row for cell in with_verdicts)
-    sections = [common.named_section("Annotator", row_names, [COUNT, *heads])]
+    names = [cell.row for cell in with_verdicts]
+    sections = [common.named_section("Annotator", names, [COUNT, *heads])]
     if with_each_other:
-        row_names = (cell.row for cell in with_each_other)
-        columns = [COUNT, AGREEMENT, KAPPA_HEAD]
-        sections.append(common.named_section("Annotators", row_names, columns))
+        names = [cell.row for cell in with_each_other]
+        sections.append(common.named_section("Annotators", names, [COUNT, AGREEMENT, KAPPA_HEAD]))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
         **describe("agreement", below=with_each_other),
@@ -197,8 +195,7 @@ VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
-OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}
-"""Columns that are left out if this column of the table ``verdicts`` has nulls."""
+OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}  # left out if these have nulls
 # Formulas whose numbers have a sign, + or −.
 SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)
 # Options of matplotlib's scatter. If both accuracies are equal, the diamond is inside the ring.

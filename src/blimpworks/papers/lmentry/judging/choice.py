@@ -26,7 +26,6 @@ from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, com
 from blimpworks.papers.lmentry.judging.declared import (
     RULES,
     TWINS,
-    AnswerJudge,
     AnswerPatterns,
     Changed,
     Verdict,
@@ -36,8 +35,7 @@ from blimpworks.papers.lmentry.judging.declared import (
 ANSWER, OTHER = ROLE["answer"], ROLE["other"]
 ARGUMENT_NAMES = ("answer", "distractor", "query", "word", "category", "sentence")
 """Arguments to find in answers, in the order of search."""
-LENGTH_TASKS = ("more_letters", "less_letters")
-"""Tasks in which answers may state the difference of two words' lengths ("2 letters more")."""
+LENGTH_TASKS = ("more_letters", "less_letters")  # answers may say "has 2 letters more"
 _WORD_CASES: dict[str, Case] = {
     "ergative": "ergative",
     "comitative": "comitative_singular",
@@ -186,7 +184,7 @@ class PublishedChoice:
         declined_roles = {ROLE[name] for name in answers.DECLINED_ROLES if f"{{{name}}}" in exact}
         self._gold_roles = {ANSWER, *declined_roles}
 
-    def for_prompt(self, arguments: Arguments, prompt: str) -> AnswerJudge:
+    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
         if self._asks_number:
             to_find = numbers_to_find(arguments, self._number_language)
         else:
@@ -284,7 +282,7 @@ class CorrectedChoice:
         role, joined = f"[{answers.ANSWER_CHARACTERS}]", answers.any_of(declared.corrected.either)
         self._either = re.compile(rf"{role}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{role}")
 
-    def for_prompt(self, arguments: Arguments, prompt: str) -> AnswerJudge:
+    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
         if self._asks_number:
             texts = numbers_to_find(arguments, self._number_language)
         else:

@@ -104,8 +104,7 @@ def counts_of(
 
     n: the right ``difference``; w: the same in words; m: any other number; d: another number in
     digits. ``numerals``: words for the numbers from one, with ``|`` between alternatives.
-    ``written``: words for the difference, if all ``numerals`` are wrong. ``wrong``: further wrong
-    words.
+    ``written``: words for the difference, if ``numerals`` are wrong. ``wrong``: more wrong words.
     """
     right_words: Sequence[str] = ()
     if written is not None:
@@ -113,7 +112,7 @@ def counts_of(
     elif 0 < difference <= len(numerals):
         right_words = numerals[difference - 1].split("|")
     numeral_words = "|".join(numerals).split("|") if numerals else []
-    wrong_words = [*(word for word in numeral_words if word not in right_words), *wrong]
+    wrong_words = [word for word in numeral_words if word not in right_words] + [*wrong]
     right = [re2.escape(word) for word in right_words]
     wrong_forms = [re2.escape(word) for word in wrong_words]
     # All other numbers in digits. For 12: numbers that differ in the first or second digit
@@ -177,6 +176,8 @@ def expression_of(pattern: str, roles: Roles) -> str:
     return expression
 
 
+AnswerJudge = Callable[[str], Verdict]
+"""Function that judges an answer to one prompt; its argument is the answer without reasoning."""
 Matcher = Callable[[str], Verdict | None]
 """Function that returns the verdict by the first pattern that matches an answer; None without."""
 
@@ -272,10 +273,8 @@ def _compile_wrong(pattern: str, roles: RoleExpressions) -> Pattern:
 def _compile_framed(framed: Framed, roles: Roles) -> Pattern:
     """Compile a sentence with the texts that may precede and follow it."""
     compiled = compile_pattern(framed.pattern, roles)
-    before, after = (
-        "|".join(compile_pattern(text, roles).expression for text in texts)
-        for texts in (framed.before, framed.after)
-    )
+    before = "|".join(compile_pattern(text, roles).expression for text in framed.before)
+    after = "|".join(compile_pattern(text, roles).expression for text in framed.after)
     return compiled._replace(expression=f"(?:{before})?(?:{compiled.expression})(?:{after})?")
 
 
@@ -317,9 +316,9 @@ def _roles_in_brackets(
     conjunction = f"(?:{_translate(declared.conjunction, extra)}{SPACE}+)?"
     if published:
         # The release expects the words of a list in their order.
-        listed = [argument_of[name] for name in answers.LISTED_ROLES]
-        *firsts, last = [f"{argument}{ANY_BRACKETS}{SPACE}+" for argument in listed]
-        word_list = "".join([f"{ANY_BRACKETS}{SPACE}*", *firsts, conjunction, last])
+        gap = f"{ANY_BRACKETS}{SPACE}+"
+        listed = [argument_of[name] + gap for name in answers.LISTED_ROLES]
+        word_list = f"{ANY_BRACKETS}{SPACE}*" + "".join(listed[:-1]) + conjunction + listed[-1]
     else:
         word = f"(?:{argument_of['answer']}|{argument_of['other']})"
         word_list = f"{ANY_BRACKETS}{SPACE}*(?:{word}{ANY_BRACKETS}{SPACE}+{conjunction})+"

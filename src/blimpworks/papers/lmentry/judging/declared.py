@@ -17,7 +17,7 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovi
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -50,19 +50,14 @@ class Verdict(NamedTuple):
         return cls(False, True, rule)
 
 
-AnswerJudge = Callable[[str], Verdict]
-"""Function that judges an answer to one prompt; its argument is the answer without reasoning."""
-
-
 class TaskRules(Strict):
     """Rules by which a task is judged."""
 
     task: str
     judge: Literal["choice", "yes_no", "sentence", "edge", "spelling"]
     absent: Literal["", "cased", "any"]
-    """Whether an answer without the gold answer is certainly wrong (not empty). The release looks
-    for the gold answer in the answer in lower case: it puts the gold answer in lower case too (any)
-    or not (cased)."""
+    """Whether an answer without the gold answer is certainly wrong. The release puts the answer in
+    lower case before it looks for the gold answer, and the gold answer too (any) or not (cased)."""
     lone: Literal["", "words", "tokens"]
     """Which answers of one wrong word are certainly wrong: one word of letters (words), or one of
     letters and digits, also repeated (tokens)."""
@@ -105,8 +100,7 @@ class Family(Strict):
     published: Patterns = ()
     """Sentences that only the release accepts: wrong, garbled or of another language."""
     swap: Roles | None = None
-    """Two roles. A pattern means the same if they are exchanged and it has the opposite task's
-    words (its converse)."""
+    """Two roles. A pattern with exchanged roles and the opposite task's words is its converse."""
     never: tuple[str, ...] = ()
     """Slots with which ``swap`` fails in the release: it does not accept the converse."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
@@ -167,8 +161,7 @@ class CorrectedWords(Strict):
     either: Patterns = ()
     """Words between two alternatives, neither of which is an answer ("or")."""
     affirmed: dict[str, Patterns] = Field(default={})
-    """Statements that mean yes, by task ("the list contains {category}"), without the words of the
-    prompt's list."""
+    """Statements that mean yes, by task, without the prompt's words ("it contains {category}")."""
     denied: dict[str, Patterns] = Field(default={})
     """Statements that mean no, which are tried first ("not all the words are {category}")."""
 
@@ -191,8 +184,7 @@ class AnswerPatterns(Strict):
     """Language of num2words for numbers in words, or eu (Basque; eu-release: the release's
     spelling); None for digits only."""
     published_number_words: str | None = None
-    """The release's language of num2words, if it differs; ``numerals`` are then wrong
-    differences."""
+    """The release's language of num2words, if it differs. Then it takes ``numerals`` for wrong."""
     wrong_numerals: Patterns = ()
     """Other numbers in words that are wrong differences ("zero")."""
     single: str = ""
@@ -202,8 +194,7 @@ class AnswerPatterns(Strict):
     accents: str = ""
     """Letters with accents that corrected verdicts ignore ("áéíóúü"; not "ñ")."""
     particles: Patterns = ()
-    """Possible endings of arguments (Korean particles, Basque cases), which corrected patterns have
-    after roles."""
+    """Endings that arguments may have in corrected verdicts (Korean particles, Basque cases)."""
     yes_words: Annotated[Patterns, Field(min_length=1)]
     """Answers that mean yes; prompts offer the first."""
     no_words: Annotated[Patterns, Field(min_length=1)]
@@ -227,8 +218,7 @@ class AnswerPatterns(Strict):
     """Patterns of case endings for arguments in corrected verdicts (``{query_genitive}``);
     published verdicts decline the argument as the release does."""
     published_anywhere: bool = False
-    """Whether the release accepts a last word anywhere after another word, also inside longer
-    words."""
+    """Whether the release accepts a last word anywhere after another word, also inside words."""
     published_scorers: dict[str, str] = Field(default={})
     """Tasks that the release scores with another language's patterns, and the language's ISO 639-3
     code; its pack is in the same folder."""

@@ -26,9 +26,9 @@ from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging import answers, repetitions
+from blimpworks.papers.lmentry.judging import answers, compiling, repetitions
 from blimpworks.papers.lmentry.judging.choice import choice_judge
-from blimpworks.papers.lmentry.judging.declared import RULES, AnswerJudge, AnswerPatterns, Verdict
+from blimpworks.papers.lmentry.judging.declared import RULES, AnswerPatterns, Verdict
 from blimpworks.papers.lmentry.judging.writing import EdgeJudge, SentenceJudge, SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
@@ -37,7 +37,7 @@ from blimpworks.papers.lmentry.tasks import task_of
 class TaskJudge(Protocol):
     """Judge of one task in a language by one variant of the rules."""
 
-    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> AnswerJudge: ...
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge: ...
 
 
 _JUDGES: dict[str, Callable[[AnswerPatterns, str, str], TaskJudge]] = {
@@ -55,14 +55,14 @@ class Judge:
     def __init__(self, declared: AnswerPatterns, variant: str, *, prompts: str = PUBLISHED) -> None:
         """Create the judge. ``prompts``: variant of the prompts, ``published`` or ``corrected``."""
         self._declared, self._variant = declared, variant
-        # Some published templates ask for another task than their own.
-        is_corrected = variant == "corrected" and prompts == "published"
-        self._task_by_template = declared.asks if is_corrected else {}
+        # By corrected rules, some published templates ask for another task than their own.
+        may_differ = variant == "corrected" and prompts == "published"
+        self._task_by_template = declared.asks if may_differ else {}
         self._judges: dict[str, TaskJudge] = {}
 
     def for_prompt(
         self, phenomenon: str, template: int, arguments: answers.Arguments, prompt: str
-    ) -> AnswerJudge:
+    ) -> compiling.AnswerJudge:
         """Return the function that judges answers to a prompt of a task or subset (phenomenon)."""
         task = task_of(phenomenon)
         task = self._task_by_template.get(f"{task}.{template}", task)

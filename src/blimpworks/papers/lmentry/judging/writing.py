@@ -1,10 +1,7 @@
 """Judge answers to prompts that ask for a sentence with a word, or for a word with a letter.
 
-- ``SentenceJudge``: a sentence that contains a word, or does not contain it.
-- ``EdgeJudge``: a sentence that starts or ends with a word.
-- ``SpellingJudge``: a word that contains, does not contain, starts or ends with a letter.
-
-``judge.Judge`` makes a judge for each task. The judge's method ``for_prompt`` takes a prompt's
+``judge.Judge`` makes a judge for each task: ``SentenceJudge``, ``EdgeJudge`` (sentences that start
+or end with a word) or ``SpellingJudge``. The judge's method ``for_prompt`` takes a prompt's
 arguments ({"word": "cat"} or {"letter": "t"}) and returns the function that judges answers: by the
 authors' rules, mistakes included (``_published``), or as the task asks (``_corrected``).
 
@@ -23,12 +20,7 @@ import re2
 from blimpworks.papers.lmentry.items.languages import in_letters
 from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT
-from blimpworks.papers.lmentry.judging.declared import (
-    AnswerJudge,
-    AnswerPatterns,
-    Verdict,
-    task_patterns,
-)
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Verdict, task_patterns
 from blimpworks.papers.lmentry.tasks import LETTERS
 
 WORD_ROLE = answers.ROLE["word"]
@@ -73,7 +65,7 @@ class SentenceJudge:
         introduction = compiling.add_article(article, compiling.NEVER)
         self._introduction = re2.compile(compiling.NEVER if has_case else introduction)
 
-    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> AnswerJudge:
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             judge = self._published_with_word if self._containing else self._published_without_word
@@ -163,7 +155,7 @@ class EdgeJudge:
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
         self._inside = compiling.make_matcher(inside, full=False)
 
-    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> AnswerJudge:
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*answers.read_like_release(word, WORD_ROLE)])
@@ -214,7 +206,7 @@ _WITH_SUFFIX = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 
 
 def is_jamo(letter: str) -> bool:
-    """Return whether a letter is Hangul."""
+    """Return whether a letter is a jamo, a letter (not a syllable) of Hangul."""
     return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
 
 
@@ -262,10 +254,8 @@ class LetterPatterns(NamedTuple):
     word_without_marks: Any
     word: Any
     """Expression of a right word as a full answer, perhaps with marks and an article."""
-    sentences: compiling.Matcher
-    """Matcher of full answers that are sentences."""
-    inside: compiling.Matcher
-    """Matcher of sentences inside answers."""
+    sentences: compiling.Matcher  # of full answers
+    inside: compiling.Matcher  # of sentences inside answers
 
     def verdict(self, answer: str) -> Verdict:
         """Return the verdict of the first pattern that matches."""
@@ -354,7 +344,7 @@ class SpellingJudge:
             return pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
         return _add_boundaries(pattern)
 
-    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> AnswerJudge:
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
             return partial(self._published, letter, answers.normalise_published(prompt))

@@ -17,7 +17,7 @@ from blimpworks.papers.lmentry.items.languages import decline
 from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
 from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, compile_task
-from blimpworks.papers.lmentry.judging.declared import AnswerJudge, AnswerPatterns, Family, Verdict
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family, Verdict
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
 ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
@@ -83,12 +83,10 @@ class YesNoJudge:
         statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
         for affirmed, patterns_by_task in statements.items() if not published else ():
             family = Family(tasks=(task,), accept=patterns_by_task.get(task, ()))
-            with_family = declared.model_copy(update={"shared": (), "families": (family,)})
-            self._statements[affirmed] = compile_task(
-                with_family, task, variant, {}, brackets=False
-            )
+            adapted = declared.model_copy(update={"shared": (), "families": (family,)})
+            self._statements[affirmed] = compile_task(adapted, task, variant, {}, brackets=False)
 
-    def for_prompt(self, arguments: Arguments, prompt: str) -> AnswerJudge:
+    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
         category = str(arguments.get("category", "")).lower()
         gold = is_yes(self._task, arguments)
         if self._variant == "corrected":
