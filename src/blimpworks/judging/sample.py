@@ -55,7 +55,8 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
         # Take the same number of each paradigm, until a paradigm has no more items. If there are
         # fewer items to take than paradigms, take one of each of the first.
-        rounds = min(remaining // len(turns), *(sizes[name] - taken[name] for name in turns))
+        smallest = min(sizes[paradigm] - taken[paradigm] for paradigm in turns)
+        rounds = min(remaining // len(turns), smallest)
         for paradigm in turns if rounds else turns[:remaining]:
             taken[paradigm] += max(rounds, 1)
             remaining -= max(rounds, 1)

@@ -97,14 +97,14 @@ def sections_of(
 
 
 def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
-    """Return a section whose rows have the same names in the table as in cells."""
+    """Return a section of a table that shows its ``rows`` by their names in cells."""
     return Section(title, {row: row for row in rows}, columns)
 
 
 def printed_cells(
     tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
 ) -> list[Cell]:
-    """Return a cell for each legible printed number, given functions from its keys to names."""
+    """Return a cell for each legible number of ``exhibit``; functions name its row and column."""
     numbers = shared.by_place(shared.read_printed(tables, exhibit=exhibit))
     return [
         shared.printed_cell(row, (row_name(row_key), column_name(column_key)))
@@ -113,7 +113,7 @@ def printed_cells(
 
 
 def rules_of(labels: Labels) -> str:
-    """Return the variant of rules for a caption: the measured verdicts' method; empty in print."""
+    """Return the method of measured verdicts, for captions; empty for printed numbers."""
     return labels.method if labels.source == "measured" else ""
 
 

@@ -98,7 +98,7 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
 
 
 def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Return the mean of the four aspects in percent, or NaN; ``rounded``: as in the release."""
+    """Return the mean of the aspects in percent, or NaN; ``rounded``: as the release rounds."""
     mean = sum(aspects(rows, rounded=rounded).values()) / 4
     return round(mean, 1) if rounded else mean
 
@@ -110,7 +110,7 @@ def mean_accuracy(rows: pd.DataFrame) -> float:
 
 
 def lmentry_score(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Return mean accuracy times robustness, in percent; ``rounded``: as in ``robustness``."""
+    """Return mean accuracy times robustness, in percent; ``rounded``: as the release rounds."""
     return mean_accuracy(rows) * robustness(rows, rounded=rounded) / 100
 
 

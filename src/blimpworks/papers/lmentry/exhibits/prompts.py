@@ -51,7 +51,7 @@ def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more:
 
 
 def unlike_print(cells: Sequence[Cell]) -> list[str]:
-    """Return row and released text (hidden cell) of each printed text that the release changes."""
+    """Return row and released text (a hidden cell) of each printed text that differs from it."""
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
     texts = [c for c in cells if c.printed and c.stands_for in released]
     different = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
@@ -119,7 +119,7 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
 
 
 def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw one of Tables 9 to 33: the templates of a task, in print those in English."""
+    """Draw one of Tables 9 to 33: the templates of a task. The paper prints English templates."""
     task = tasks.TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
     # Numbers of the task's templates in each language, from 1.

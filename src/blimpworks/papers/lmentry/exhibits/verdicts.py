@@ -176,7 +176,7 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
 
 
 ROUNDING_NOISE = 1e-9
-MOST_CHANGED_TASKS = 3  # tasks of each language in the table: those that change most
+MOST_CHANGED_TASKS = 3  # number of rows for tasks of each language: the most changed tasks
 # A line has the heading of a column (two lines), its formula, and the ``reason`` of the rows of the
 # table ``verdicts`` that the formula takes.
 VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {

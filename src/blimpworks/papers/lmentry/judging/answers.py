@@ -45,7 +45,7 @@ PLACEHOLDER = chr(0xE000 + len(ROLE_NAMES))
 """Character in place of a text that must not be taken for an argument."""
 _EITHER = f"[{ROLE['answer']}{ROLE['distractor']}]"
 EITHER_ROLES = dict.fromkeys(("word1", "word2", "n1", "n2"), _EITHER)
-"""Regular expressions of roles that stand for either of a prompt's two arguments."""
+"""Regular expressions of roles that match either of a prompt's two arguments."""
 Arguments = Mapping[str, Any]
 """A prompt's arguments by name, such as {"answer": 7, "distractor": 3}."""
 Particles = tuple[str, ...]  # endings of a language that words may have, such as Korean 는

@@ -50,7 +50,7 @@ of the argument's role in its place. The text is a word, or the character of ano
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 NO_WORD_CHARACTER = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
-"""Expression of the role ``{any}``: any character as in the release, or a full stop as it means."""
+"""Expression of the role ``{any}``, by variant: any character; a full stop or space."""
 NEVER = r"[^\x00-\x{10FFFF}]"  # expression that never matches
 
 

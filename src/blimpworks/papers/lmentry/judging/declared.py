@@ -267,7 +267,7 @@ class Framed(NamedTuple):
 
 
 class TaskPatterns(NamedTuple):
-    """The patterns of one task, with filled slots and with converses, as in ``Family``."""
+    """The patterns of one task from all families, with filled slots and with converses."""
 
     exact: tuple[str, ...]
     accept: tuple[Framed, ...]

@@ -101,9 +101,9 @@ METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
 """Methods, and the ``</think>`` after which the answer begins, if a text has several."""
 FURTHER_COLUMNS = {"nominal": tables.INT, "certain": tables.BOOL, "rule": tables.LABEL}
 FURTHER_COLUMNS |= {"pattern": tables.STRING, "cut": tables.BOOL, "echo": tables.BOOL}
-"""Columns of these judgements beside those of all judgements. nominal: number of prompts of the
-template by the settings; certain, rule, pattern: as in ``Verdict``; cut: whether the limit of
-tokens ended the answer, null if unknown; echo: whether the answer only repeats its prompt."""
+"""Columns that judgements of other benchmarks lack. nominal: number of prompts of the template by
+the settings; certain, rule, pattern: as in ``Verdict``; cut: whether the limit of tokens ended the
+answer, null if unknown; echo: whether the answer only repeats its prompt."""
 _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
 _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
 _ANSWER_COLUMNS = ["text", "opened", "finish"]
