@@ -33,7 +33,7 @@ from blimpworks.interop.crate.tables import (
     write_csv,
 )
 from blimpworks.interop.datasets import _record_set, write_croissant
-from blimpworks.papers.lmentry.judging.judge import MORE
+from blimpworks.papers.lmentry.judging.judge import FURTHER_COLUMNS
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
 from blimpworks.tables import PROMPTS, TableSchema
 from support import crate_kit, tiny
@@ -142,7 +142,7 @@ def test_the_readme_computes_a_number_with_nothing_but_pandas(exported):
 def test_the_dictionary_knows_every_column_of_every_kind_of_table():
     columns = [(schema.name, column) for schema in SCHEMAS for column in schema.names]
     columns += [("items", column) for column in (*PROMPTS.names, *RELEASED_SCHEMA.names)]
-    columns += [("judgements", column) for column in MORE]
+    columns += [("judgements", column) for column in FURTHER_COLUMNS]
     for module in ("multiblimp.tables", "clams.items.build", "blimp.tables", "urblimp.tables"):
         schema = import_module(f"blimpworks.papers.{module}").ITEM_SCHEMA
         columns += [("items", column) for column in schema.names]

@@ -19,7 +19,7 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.methods import METHODS, find_method
 from blimpworks.campaign.registry import benchmarks, paper_of, tie_policy
 from blimpworks.errors import UserError
-from blimpworks.judging.judge import UNKNOWN_ID, Rules, Side, count_repeats, judge, shown, totals
+from blimpworks.judging.judge import UNKNOWN_ID, Rules, Side, count_repeats, in_unit, judge, totals
 from blimpworks.models.corpus import SPECIALS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_rows
@@ -227,7 +227,7 @@ def side(text, tokens, span=(-1, -1)):
 
 def value(named, *arguments):
     method = find_method(named)
-    (result,) = shown(method, totals(method, side(*arguments)))
+    (result,) = in_unit(method, totals(method, side(*arguments)))
     return float(result)
 
 
@@ -321,7 +321,7 @@ def test_perplexity_decides_as_the_mean_log_probability_does(first, second):
     assert values["perplexity"] == values["pseudo_perplexity"] == values["per_token"]
     assert find_method("perplexity").higher
     by_hand = math.exp(-math.fsum(first) / len(first))
-    perplexities = shown(find_method("perplexity"), np.array(values["perplexity"]))
+    perplexities = in_unit(find_method("perplexity"), np.array(values["perplexity"]))
     assert perplexities[0] == pytest.approx(by_hand, rel=1e-5)
 
 

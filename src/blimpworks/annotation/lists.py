@@ -1,15 +1,16 @@
 """Make the lists of sentence pairs that participants judge, to validate a benchmark's items.
 
 ``make_lists`` takes the benchmark's minimal pairs and returns the rows of all lists, one list for
-each participant. ``sheets`` writes them as files. A row has two sentences, in random order:
+each participant. ``sheets`` calls it and writes the files. A row has two sentences, in random
+order:
 
     list  place  part      first                 second               first_is_good
     p01   1      practice  the cats sleeps .     the cats sleep .     False
     p01   2      pair      she sees herself .    she sees himself .   True
     p01   9      check     old the sleeps cat .  the old cat sleeps . False
 
-Lists have equal numbers of pairs, in all and of each paradigm (kind of contrast), or differ by one.
-No list has a pair twice. The grammatical sentence is first in half of the rows.
+The numbers of pairs on two lists differ by at most one, in all and for each paradigm (kind of
+contrast). No list has a pair twice. The grammatical sentence is first in half of the rows.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3. Attention checks are ours.
 """
@@ -34,14 +35,12 @@ from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
 
-ListNumbers = tuple[int, ...]
-"""Numbers of some lists, from 0."""
-Groups = Sequence[Hashable]
-"""Nested groups to which an element belongs, the smallest first."""
+ListNumbers = tuple[int, ...]  # numbers of some lists, from 0
+Groups = Sequence[Hashable]  # nested groups of an element, the smallest first
 
 
 class ItemPair(NamedTuple):
-    """A minimal pair or single sentence and, if known, the ``source`` that it was made from."""
+    """A minimal pair or single sentence. ``source``: sentence that it was made from, if known."""
 
     item_id: str
     phenomenon: str
@@ -50,16 +49,16 @@ class ItemPair(NamedTuple):
     bad: str
     source: str | None = None
     acceptable: bool | None = None
-    """Whether a single sentence is acceptable; it is both ``good`` and ``bad``. None for pairs."""
+    """Whether a single sentence (both ``good`` and ``bad``) is acceptable; None for pairs."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Keys that two pairs share if they are made from the same sentence: source and text."""
+        """Source and text. Two pairs of the same sentence share at least one of them."""
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
 class ParadigmSlot(NamedTuple):
-    """A slot for one pair of a paradigm, and the lists on which the pair will be."""
+    """A slot for one pair of a paradigm, with the lists to which the pair is assigned."""
 
     paradigm: str
     lists: ListNumbers
@@ -68,24 +67,24 @@ class ParadigmSlot(NamedTuple):
 def _divide(pairs: Collection[ItemPair], random: Generator) -> dict[str, list[ItemPair]]:
     """Return the pairs of each paradigm in random order, small paradigms first.
 
-    A pair that is in two paradigms is returned for the smaller one.
+    A pair of two paradigms is returned for the smaller paradigm.
     """
     sizes = Counter(pair.paradigm for pair in pairs)
     distinct: dict[str, ItemPair] = {}
     for pair in sorted(pairs, key=lambda pair: (sizes[pair.paradigm], pair.paradigm, pair.item_id)):
         distinct.setdefault(pair.item_id, pair)
-    pairs_of: dict[str, list[ItemPair]] = {}
+    divided: dict[str, list[ItemPair]] = {}
     for pair in distinct.values():
-        pairs_of.setdefault(pair.paradigm, []).append(pair)
-    small_first = sorted(pairs_of, key=lambda name: (len(pairs_of[name]), name))
-    return {paradigm: _shuffled(pairs_of[paradigm], random) for paradigm in small_first}
+        divided.setdefault(pair.paradigm, []).append(pair)
+    small_first = sorted(divided, key=lambda paradigm: (len(divided[paradigm]), paradigm))
+    return {paradigm: _shuffled(divided[paradigm], random) for paradigm in small_first}
 
 
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
-    No list has a pair twice. A clash is two pairs of the same sentence on a list; the assignment
-    has as few clashes as exchanges of pairs can reach.
+    No list has a pair twice. Two pairs of the same sentence on a list clash. Pairs are exchanged
+    until no exchange reduces the number of clashes.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class Assignment:
     ) -> None:
         """Draw pairs of each paradigm and assign them to lists, small paradigms first."""
         unused = _divide(pairs, random)
-        # Slots take the next ``per_pair`` lists in turn, and after the last list the first again.
+        # Each slot takes the next ``per_pair`` lists; after the last list comes the first.
         list_numbers = cycle(range(options.participants))
         self.slots = [
             ParadigmSlot(paradigm, tuple(islice(list_numbers, options.per_pair)))
@@ -101,9 +100,9 @@ class Assignment:
             for _ in range(min(len(paradigm_pairs), options.per_paradigm))
         ]
         # Each slot takes the first pair with the fewest clashes. Then clashing pairs are exchanged
-        # for others of their paradigm, as long as that reduces clashes.
+        # for other pairs of their paradigm, as long as that reduces clashes.
         self.pairs: list[ItemPair] = []
-        # Number of times that each list has each sentence.
+        # For each list, how many of its pairs have a sentence.
         self._counts: list[Counter[str]] = [Counter() for _ in range(options.participants)]
         for paradigm, lists in self.slots:
             chosen = min(unused[paradigm], key=partial(self._count_clashes, lists=lists))
@@ -127,8 +126,9 @@ class Assignment:
 
     def _cost(self, index: int, pair: ItemPair) -> int:
         """Count the clashes of ``pair`` if it were in the slot at ``index``."""
-        lists, present = self.slots[index].lists, self.pairs[index].sentences
-        return self._count_clashes(pair, lists) - len(lists) * len({*pair.sentences} & {*present})
+        # The pair that is now in the slot would leave the slot's lists, and so not clash.
+        lists, common = self.slots[index].lists, {*pair.sentences} & {*self.pairs[index].sentences}
+        return self._count_clashes(pair, lists) - len(lists) * len(common)
 
     def _replace(self, index: int, pair: ItemPair) -> ItemPair:
         """Put ``pair`` into the slot at ``index``, and return the pair that was there."""
@@ -139,7 +139,7 @@ class Assignment:
         return previous
 
     def _improve(self, index: int, unused: Mapping[str, list[ItemPair]]) -> bool:
-        """Exchange a pair for another one if that reduces clashes; return whether it did."""
+        """Exchange a pair for another pair if that reduces clashes; return whether it did."""
         clashes, paradigm = self._cost(index, self.pairs[index]), self.slots[index].paradigm
         if not clashes:
             return False
@@ -170,9 +170,9 @@ def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:
 
 
 def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
-    """Pair up elements that have the same group; return the index of each element's partner.
+    """Pair up elements of the same group; return the index of each element's partner, or None.
 
-    Partners in the smallest groups are found first. An element without a partner has None.
+    Elements find a partner in the smallest of their groups that has one.
     """
     partners: list[int | None] = [None] * len(groups)
     unpaired = [*range(len(groups))]
@@ -189,11 +189,11 @@ def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
 
 
 def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) -> list[bool]:
-    """Divide elements into halves with equal numbers of elements of each group (or differing by 1).
+    """Divide elements into halves, whose numbers of elements of each group differ by at most one.
 
-    ``first`` and ``second``: each element's groups by two classifications, such as by item and by
-    list. Two partners of a group go to different halves. That is always possible, because a cycle
-    of partners by the first and second classification in turn has an even length.
+    ``first`` and ``second``: groups of each element by two classifications, such as by item and by
+    list. Two partners of a group go to different halves. That is always possible: if partners by
+    the first and by the second classification alternate, a cycle has an even length.
     """
     partners = (_find_partners(first), _find_partners(second))
     halves: dict[int, bool] = {}
@@ -213,7 +213,7 @@ def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) 
 
 
 def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
-    """Return the indices in a random order; neighbours have the same group only if unavoidable."""
+    """Return the indices in a random order that avoids neighbours of the same group."""
     remaining: dict[str, list[int]] = {}
     for index in random.permutation(len(groups)):
         remaining.setdefault(groups[index], []).append(int(index))
@@ -223,7 +223,7 @@ def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
         sizes = Counter({name: len(members) for name, members in remaining.items() if members})
         if len(sizes) > 1:
             sizes.pop(group, None)
-        # Take a group with more than half of the remaining elements, or else a random group.
+        # Take the group with more than half of the remaining elements, or else a random group.
         group, largest_size = sizes.most_common(1)[0]
         if 2 * largest_size <= len(groups) - len(order):
             names = sorted(sizes)
@@ -234,19 +234,17 @@ def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
 
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
-"""Purposes of rows: trials before the start, judged pairs, and attention checks, which are a
+"""Purposes of rows: trials before the start, judged pairs, and attention checks. A check is a
 grammatical sentence beside its scrambled words."""
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
-"""Numbers of independent random streams: a draw from one does not change the others."""
+"""Numbers of independent random streams, so that a draw from one does not change the others."""
 ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
-FEWEST_WORDS, MOST_WORDS = 5, 15
-"""Words in the sentence of a check; longer sentences are used if there are no others."""
-TRIES = 200
-"""Number of shuffles of a sentence's words before they are reversed."""
+FEWEST_WORDS, MOST_WORDS = 5, 15  # in a check; longer sentences only if there are no others
+TRIES = 200  # number of shuffles of a sentence's words before they are reversed
 
 
 class ListRow(NamedTuple):
-    """A row of a list, as in the table ``validation_key`` (without the language)."""
+    """A row of a list, with the columns of ``VALIDATION_KEY`` (sheets.py) but the language."""
 
     row: str
     list: str
@@ -267,14 +265,14 @@ class _Entry(NamedTuple):
     purpose: str
     first_is_good: bool
     wrong: str
-    """The sentence shown beside ``pair.good``."""
+    """The sentence beside ``pair.good``."""
 
 
 def read_pairs(items: Path) -> list[ItemPair]:
     """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
     Pairs of two equal sentences are left out, with a warning. Raises UserError for a table without
-    pairs, or whose items are sentences in several conditions.
+    pairs, or with items of several conditions.
     """
     table = read_table(ITEMS, items)
     if "condition" in table.column_names:
@@ -303,7 +301,7 @@ def read_pairs(items: Path) -> list[ItemPair]:
 
 
 def _unrelated(pairs: Collection[ItemPair], used: Collection[ItemPair]) -> list[ItemPair]:
-    """Return the pairs that share no sentence with a ``used`` pair, in order of their ids."""
+    """Return the pairs that share no sentence with any ``used`` pair, sorted by id."""
     used_sentences = {text for pair in used for text in pair.sentences}
     unrelated = [pair for pair in pairs if not used_sentences & {*pair.sentences}]
     return sorted(unrelated, key=lambda pair: (pair.item_id, pair.paradigm))
@@ -318,17 +316,18 @@ def _split(sentence: str) -> tuple[list[str], str]:
 
 
 def suits(sentence: str) -> bool:
-    """Return whether a sentence has enough different words to be ungrammatical when scrambled."""
+    """Return whether a sentence has enough words for a check: ``FEWEST_WORDS`` different words."""
     return len({*_split(sentence)[0]}) >= FEWEST_WORDS
 
 
 def scrambled(sentence: str, random: Generator) -> str:
-    """Shuffle the words of a sentence of ``FEWEST_WORDS`` or more; its final punctuation stays."""
+    """Shuffle the words of a sentence that ``suits``, and keep its final punctuation."""
     sentence_words, end = _split(sentence)
     for _ in range(TRIES):
         order = [sentence_words[position] for position in random.permutation(len(sentence_words))]
         # Urdu sentences can stay grammatical when a phrase moves, so no two words stay neighbours.
-        if order[-1] != sentence_words[-1] and not {*pairwise(sentence_words)} & {*pairwise(order)}:
+        has_neighbours = {*pairwise(sentence_words)} & {*pairwise(order)}
+        if order[-1] != sentence_words[-1] and not has_neighbours:
             return " ".join(order) + end
     # The sentence has many repeated words.
     return " ".join(reversed(sentence_words)) + end
@@ -357,7 +356,7 @@ def _make_checks(
 def _choose_practice(
     pairs: Collection[ItemPair], assigned: Assignment, options: ValidationOptions
 ) -> list[_Entry]:
-    """Choose the practice pairs, which are the same for all lists, and judged on none of them.
+    """Choose the practice pairs of all lists, among the pairs that no list has.
 
     Paradigms take turns. Pairs that share no sentence with any list come first.
     """
@@ -403,7 +402,7 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     if clashes := len(assigned.clashing()):
         log.warning("%d pairs share a list with another one of the same sentence", clashes)
     practice = _choose_practice(pairs, assigned, options)
-    # Decide which sentence is shown first: the good one in half of the judgements of each pair, of
+    # Decide which sentence is first: the good sentence in half of the judgements of each pair, of
     # each paradigm and of each list.
     judgements: list[tuple[ItemPair, int]] = []
     for pair, slot in zip(assigned.pairs, assigned.slots, strict=True):

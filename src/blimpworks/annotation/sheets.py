@@ -1,8 +1,11 @@
 """Write lists of sentence pairs for people to judge, and compute accuracies from the filled lists.
 
-``write_lists`` writes a CSV file (sheet) for each participant, and the key: a table with the
-grammatical sentence of each row. ``read_validation`` reads the filled sheets with the key, and
-writes tables of ratings, participants and accuracies.
+``write_lists`` writes a CSV file (sheet) for each participant, and the key: a table that says which
+sentence of each row is grammatical. ``read_validation`` reads the filled sheets with the key, and
+writes tables of ratings, participants and accuracies. A filled row of a sheet:
+
+    id                 first                second              choice  note
+    r0123456789abcdef  the cats sleeps .    the cat sleeps .    2
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9; the paper's participants
 judged on PCIbex (Zehr and Schwarz 2018).
@@ -25,25 +28,23 @@ from blimpworks.tables import ACCURACIES, read_schema, read_table, write_frame, 
 log = logging.getLogger(__name__)
 
 # The key. row: id in the sheet; list: name of the list; place: position in the list, from 1; part:
-# purpose of the row, which is practice, pair or (attention) check; item_id: id of the pair, from
-# which a check has its grammatical sentence.
+# purpose of the row, which is practice, pair or (attention) check; item_id: id of the pair, also of
+# the pair from which a check has its grammatical sentence.
 VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
 # A row for each judgement of a pair (not of practice and checks) by participants who are not left
 # out. place: position in the list.
 VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
 # n: pairs that the participant has judged; checks: attention checks on the list, answered or not;
-# left_out: whether the participant has passed too few checks for the judgements to be used.
+# passed: checks with the right answer; left_out: whether too few checks are passed, so that the
+# participant's judgements are not used.
 VALIDATION_PARTICIPANTS = read_schema(__file__, "schemas/validation_participants.tsv")
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
-SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)
-SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)
-"""Columns of sheets with pairs (SHEET) and with single sentences (SINGLE)."""
-MAIN = "main"
-CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}
-"""Answers in a sheet, and whether they mean the first sentence."""
-Key = Mapping[str, Mapping[str, Any]]
-HUMAN, METHOD = "human", "choice"
-"""Model and method in the table of people's accuracies."""
+SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)  # columns of sheets with pairs
+SINGLE = (spreadsheet.ID, SENTENCE, CHOICE, NOTE)  # columns of sheets with single sentences
+MAIN = "main"  # column ``Part`` of pairs and checks in the table for PCIbex
+CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}  # True for the first sentence
+Key = Mapping[str, Mapping[str, Any]]  # row of the key by its id
+HUMAN, METHOD = "human", "choice"  # model and method in the table of people's accuracies
 
 
 def _texts(first: str, second: str) -> dict[str, str]:
@@ -60,8 +61,9 @@ def write_lists(
 ) -> int:
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
-    A sheet does not show which sentence is grammatical, and which rows are attention checks. Raises
-    UserError as ``read_pairs`` and ``make_lists``, and for another number of sheets than lists.
+    A sheet does not show which sentence is grammatical, or which rows are attention checks. Raises
+    UserError if the number of ``sheets`` is not that of participants, and in the cases of
+    ``read_pairs`` and ``make_lists``.
     """
     if len(sheets) != options.participants:
         raise UserError(
@@ -71,12 +73,13 @@ def write_lists(
     rows = make_lists(read_pairs(items), options)
     for name, path in zip(options.names, sheets, strict=True):
         lines = []
-        for row in (row for row in rows if row.list == name):
+        list_rows = [row for row in rows if row.list == name]
+        for row in list_rows:
             note = PRACTICE if row.part == PRACTICE else ""
             texts = _texts(row.first, row.second)
-            lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note} | texts)
+            lines.append({spreadsheet.ID: row.row, CHOICE: "", NOTE: note, **texts})
         spreadsheet.write_sheet(path, SHEET if rows[0].second else SINGLE, lines)
-    # PennController's Template shows each participant the rows of one Group; checks are not marked.
+    # PCIbex shows each participant the rows of one Group. Checks look like pairs there.
     columns = {"list": "Group", "row": "Item", "part": "Part", "first": "First", "second": "Second"}
     frame = pd.DataFrame(rows).replace({"part": {PAIR: MAIN, CHECK: MAIN}})
     table = frame[[*columns]].rename(columns=columns)
@@ -86,9 +89,9 @@ def write_lists(
 
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Read the keys of lists; return the key's row for each row id.
+    """Read the keys of lists; return the rows of the keys by row id.
 
-    Lists of several keys may have the same name, so the key's path is added to the name.
+    Lists of several keys may have the same name. So the path of the key is added to the name.
     """
     key = {}
     for path in paths:
@@ -105,10 +108,11 @@ def _participant(path: Path, columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
-    """Return a row for each choice in filled sheets: the key's columns, and ``participant``.
+    """Return a row for each choice in filled sheets: the key's columns and three others.
 
-    ``chose_good``: whether the grammatical sentence was chosen. The file's name ends with the
-    participant (``urd.anna.csv``). Raises UserError as ``Form.labels`` does.
+    ``participant``: end of the file's name (anna of ``urd.anna.csv``). ``chose_first``,
+    ``chose_good``: whether the participant chose the first, or the grammatical, sentence. Raises
+    UserError in the cases of ``Form.labels``.
     """
     form = spreadsheet.Form(
         texts={name: _texts(row["first"], row["second"]) for name, row in key.items()},
@@ -135,7 +139,7 @@ def _wilson(right: float, n: int) -> tuple[float, float]:
 
 
 def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
-    """Return a row per participant; mark and log those who pass too few attention checks."""
+    """Return a row for each participant; log who passes less than ``threshold`` of the checks."""
     results = []
     for name, rows in choices.groupby("participant"):
         pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
@@ -162,8 +166,8 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
 def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
     """Return people's accuracy on each paradigm, as a table of accuracies.
 
-    The accuracy is the mean over pairs of each pair's share of right choices. ``n`` is the number
-    of pairs, also for Wilson's interval, since judgements of the same pair are not independent.
+    Accuracy is the share of right choices of a pair, as a mean over pairs. ``n`` is the number of
+    pairs, also for Wilson's interval, since judgements of the same pair are not independent.
     """
     keys = ["phenomenon", "paradigm"]
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
@@ -183,10 +187,10 @@ def read_validation(
     outputs: tuple[Path, Path, Path],
     options: ValidationOptions,
 ) -> Mapping[str, float]:
-    """Write ratings, participants and accuracies of filled lists; return their numbers.
+    """Write ratings, participants and accuracies of filled lists; return numbers for the log.
 
     ``outputs``: paths of the three tables. Raises UserError for lists that ``read_choices``
-    refuses, keys of several languages, and if no participant passes the attention checks.
+    refuses, for keys of several languages, and if no participant passes the attention checks.
     """
     key = read_key(keys)
     languages = sorted({str(row["lang"]) for row in key.values()})
@@ -196,13 +200,13 @@ def read_validation(
         )
     choices = read_choices(sheets, key)
     people = participants_of(choices, key, options.check_threshold)
-    lists = {name: row["list"] for name, row in key.items()}
+    list_by_row = {row_id: row["list"] for row_id, row in key.items()}
     judged = [*zip(choices["row"], choices["participant"], strict=True)]
-    unfilled = sum(spreadsheet.count_missing(judged, lists).values())
+    unfilled = sum(spreadsheet.count_missing(judged, list_by_row).values())
     if unfilled:
         log.warning("%d rows of the lists that were filled have no choice", unfilled)
-    counted = people["participant"][~people["left_out"].astype(bool)]
-    rated = choices[(choices["part"] == PAIR) & choices["participant"].isin([*counted])]
+    attentive = people["participant"][~people["left_out"].astype(bool)]
+    rated = choices[(choices["part"] == PAIR) & choices["participant"].isin([*attentive])]
     ratings = rated.sort_values(["participant", "place"])[VALIDATION_RATINGS.names]
     if ratings.empty:
         raise UserError(
@@ -211,20 +215,19 @@ def read_validation(
             "the choices are in the right rows, or lower check_threshold."
         )
     accuracies = accuracies_of(ratings, benchmark, languages[0])
-    frames = (ratings, people, accuracies)
-    schemas = (VALIDATION_RATINGS, VALIDATION_PARTICIPANTS, ACCURACIES)
-    for frame, schema, path in zip(frames, schemas, outputs, strict=True):
-        write_frame(frame, schema, path)
-    sizes = ratings.groupby("item_id").size()
-    incomplete = int((sizes != options.per_pair).sum())
+    write_frame(ratings, VALIDATION_RATINGS, outputs[0])
+    write_frame(people, VALIDATION_PARTICIPANTS, outputs[1])
+    write_frame(accuracies, ACCURACIES, outputs[2])
+    judgements = ratings.groupby("item_id").size()
+    incomplete = int((judgements != options.per_pair).sum())
     if incomplete:
         text = "%d of %d pairs do not have %d judgements, and are left out of kappa"
-        log.warning(text, incomplete, len(sizes), options.per_pair)
+        log.warning(text, incomplete, len(judgements), options.per_pair)
     return {
         "participants": len(people),
         "left_out": int(people["left_out"].sum()),
         "judgements": len(ratings),
-        "pairs": len(sizes),
+        "pairs": len(judgements),
         "incomplete": incomplete,
         "unfilled": unfilled,
         "accuracy": float(accuracies["accuracy"].mean()),

@@ -1,11 +1,11 @@
 """Write and read CSV files (sheets) that people fill in with a spreadsheet, and check their labels.
 
 A sheet has a column ``id``, columns of texts to judge, and columns of labels, which people fill in.
-``write_sheet`` writes a sheet with empty labels. ``Form.labels`` reads filled sheets, and compares
-them with the texts as exported.
+``write_sheet`` writes a sheet with empty labels. ``Form.labels`` reads filled sheets, and checks
+that their texts are unchanged.
 
 A spreadsheet takes a cell that starts with "=" or "+" for a formula. So writing puts an apostrophe
-before such a cell, and reading removes it.
+before the text of this cell, and reading removes the apostrophe.
 """
 
 import csv
@@ -23,16 +23,15 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, cells_of_any_size, text_of
 
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
-GUARD = "'"
+GUARD = "'"  # apostrophe before texts that begin like a formula
 SEPARATORS = ",;\t"
-MOST_NAMED_ROWS = 5
-"""Number of wrong rows that a message names."""
+MOST_NAMED_ROWS = 5  # number of wrong rows that a message names
 ID = "id"
 YES_NO: Mapping[str, bool] = {"yes": True, "no": False, "1": True, "0": False}
 
 
 class SheetRow(NamedTuple):
-    """A row of a file: the number of its first line, and its cells by column."""
+    """A row of a sheet: the number of its first line in the file, and its cells by column."""
 
     number: int
     cells: dict[str, str]
@@ -66,9 +65,10 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
 
 
 def read_sheet(path: Path) -> list[SheetRow]:
-    """Read the rows of a sheet that uses commas, semicolons or tabs; leave out empty lines.
+    """Read the rows of a sheet with commas, semicolons or tabs between cells; skip empty lines.
 
-    Raises UserError for a file that is missing or not UTF-8, repeated columns, and uneven rows.
+    Raises UserError for a file that is missing or not UTF-8, for repeated columns, and for rows
+    with more or fewer cells than the first.
     """
     with reading(path, "a filled annotation sheet", "Save the sheet as CSV in UTF-8."):
         text = text_of(path, "utf-8-sig")
@@ -100,7 +100,7 @@ def annotator_of(path: Path) -> str:
 
 
 def refuse(problems: Sequence[str]) -> None:
-    """Raise UserError with the first ``problems``, one on each line; do nothing without any."""
+    """Raise UserError with the first ``problems``, one on each line; without any, do nothing."""
     if problems:
         more = len(problems) - MOST_NAMED_ROWS
         remaining = [f"{more} more rows are wrong."] if more > 0 else []
@@ -108,7 +108,7 @@ def refuse(problems: Sequence[str]) -> None:
 
 
 def columns_error(path: Path, columns: Iterable[str], expected: str) -> UserError:
-    """Return the error about a file that lacks a column."""
+    """Return the error about a file whose ``columns`` lack the ``expected`` columns."""
     return UserError(
         f"{path}:1: columns are {', '.join(columns)}; expected {expected}; fill in the sheet as it "
         "was exported."
@@ -135,9 +135,9 @@ class Form:
     annotators: Callable[[Path, Sequence[str]], Mapping[str, str]]
     """Function that returns the annotator of each column of labels in a file."""
     items: Mapping[str, Hashable] = field(default_factory=dict)
-    """Item of each row, which an annotator may judge only once; by default, a row is an item."""
+    """Item of each row, which an annotator may judge only once. By default, each row is an item."""
     lists: Mapping[str, str] = field(default_factory=dict)
-    """List of each row; if there are lists, a file must have rows of one list only."""
+    """List of each row. If there are lists, each file must have rows of only one list."""
 
     def labels(self, paths: Iterable[Path]) -> list[Label]:
         """Read the labels of filled sheets.
@@ -147,22 +147,22 @@ class Form:
         """
         labels: list[Label] = []
         for path in paths:
-            new_labels = [*self._of_file(path)]
+            new_labels = [*self._read_labels(path)]
             first_list = self.lists.get(new_labels[0].row)
-            refuse(
-                [
-                    f"{label.where}: row {label.row} is of list {self.lists[label.row]}, the rows "
-                    f"above are of {first_list}; keep one list."
-                    for label in new_labels
-                    if self.lists.get(label.row) != first_list
-                ]
-            )
+            problems = [
+                f"{label.where}: row {label.row} is of list {self.lists[label.row]}, the rows "
+                f"above are of {first_list}; keep one list."
+                for label in new_labels
+                if self.lists.get(label.row) != first_list
+            ]
+            refuse(problems)
             labels += new_labels
-        before: dict[tuple[Hashable, str], str] = {}
+        # File and line of the first label, by item and annotator.
+        first_label: dict[tuple[Hashable, str], str] = {}
         repeated = []
         for label in labels:
             item = (self.items.get(label.row, label.row), label.annotator)
-            where = before.setdefault(item, label.where)
+            where = first_label.setdefault(item, label.where)
             if where != label.where:
                 repeated.append(
                     f"{label.where}: {label.annotator} has judged the item of row {label.row} "
@@ -172,7 +172,7 @@ class Form:
         return labels
 
     def _problem(self, line: SheetRow, columns: Iterable[str]) -> str:
-        """Return a sentence on what is wrong with a row, or an empty text."""
+        """Return a sentence on what is wrong in a row, with labels in ``columns``; or no text."""
         row = line.cells[ID].strip()
         if row not in self.texts:
             return f"row {row!r} is not in the sheets' key; take rows of this campaign's sheets."
@@ -191,7 +191,7 @@ class Form:
                 return f"{column!r} of row {row} is {label!r}, expected {expected}; correct it."
         return ""
 
-    def _of_file(self, path: Path) -> Iterator[Label]:
+    def _read_labels(self, path: Path) -> Iterator[Label]:
         lines = read_sheet(path)
         if not lines:
             raise UserError(f"{path} has no rows; expected a filled sheet.")
@@ -209,18 +209,18 @@ class Form:
 
 
 def _plain(text: str) -> str:
-    # Spreadsheets may change spaces and the composition of letters.
+    # Undo what spreadsheets may change: spaces, and the composition of letters.
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _label(text: str) -> str:
-    # Digits of any script count as 0 to 9.
+    # Read digits of any script as 0 to 9.
     signs = (str(unicodedata.digit(sign, sign)) for sign in text.strip())
     return "".join(signs).casefold()
 
 
 def count_missing(labels: Collection[tuple[str, str]], lists: Mapping[str, str]) -> Counter[str]:
-    """Count each annotator's rows without a label, in lists with a label of the annotator.
+    """Count each annotator's rows without a label, in the lists that the annotator has begun.
 
     ``labels``: (row, annotator) of each label; ``lists``: the list of each row.
     """

@@ -21,7 +21,7 @@ from blimpworks.campaign.methods import METHODS, Method, find_method, regional
 from blimpworks.errors import UserError
 from blimpworks.items import item_id
 from blimpworks.judging import judge
-from blimpworks.judging.judge import Mask, Side, divisors, rounding_bounds, shown, totals
+from blimpworks.judging.judge import Mask, Side, divisors, in_unit, rounding_bounds, totals
 from blimpworks.scoring.tokens import Floats, Integers
 from blimpworks.tables import ITEMS, SCORES, read_table
 
@@ -319,11 +319,11 @@ def _sentence_columns(
     missing = np.isnan(threshold)
     ahead = np.where(np.abs(value - threshold) <= bound + threshold_bounds, 0.0, value - threshold)
     near = np.abs(ahead) * divisors(method, side) < near_tie
-    limit = shown(method, threshold if method.higher else -threshold)
+    limit = in_unit(method, threshold if method.higher else -threshold)
     # Adding 0.0 turns -0.0 into 0.0, so that a tie has no sign.
     margin = np.where(acceptable, ahead, -ahead) + 0.0
     return {
-        "value_good": pa.array(shown(method, total), mask=np.isnan(total)),
+        "value_good": pa.array(in_unit(method, total), mask=np.isnan(total)),
         "value_bad": pa.array(limit, mask=missing),
         **judge.verdict_columns(
             margin, missing, correct=judge.right_of(margin, ties), tie=margin == 0, near=near

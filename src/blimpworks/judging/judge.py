@@ -1,9 +1,13 @@
-"""Judge pairs of sentences by token scores: which of the two a model prefers, by each method.
+"""Judge pairs of sentences by token scores: which sentence a model prefers, by each method.
 
-``judge`` reads a table of pairs (good and bad sentence) and one of scores (log-probabilities of the
-sentences' tokens). A method, such as ``sum(all)`` or ``mean(region)``, makes one value of a
-sentence's scores; the margin of a pair is the good sentence's value less the bad one's. Docstrings
-give the length of arrays in brackets: n sentences or pairs, or t tokens of all these sentences.
+``judge`` reads a table of pairs (good and bad sentence), and a table with the log-probabilities of
+the sentences' tokens. A method, such as ``sum(all)`` or ``mean(region)``, computes a sentence's
+value. The margin is the good sentence's value less the bad sentence's value. Docstrings give the
+length of arrays in brackets: [n] sentences or pairs, [t] tokens of all these sentences. The output
+has a row for each pair and method:
+
+    item_id  method    value_good  value_bad  margin  correct  tie    near_tie
+    p1       sum(all)  -31.2       -33.7      2.5     1.0      False  False
 """
 
 import logging
@@ -30,17 +34,17 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Side:
-    """Scores of the t tokens of n sentences: the good ones of n pairs, or the bad ones."""
+    """Scores of the t tokens of n sentences: all good sentences of n pairs, or all bad ones."""
 
     texts: pa.StringArray
     logprobs: pa.ListArray
     """n lists, NaN where a token is unscored."""
     ends: pa.ListArray
-    """n lists: number of characters complete after each token."""
+    """n lists: number of the sentence's characters that are complete after each token."""
     ids: pa.ListArray
     """n lists: id of each token."""
     rounding: Floats
-    """[n] largest relative error of a log-probability among a sentence's tokens."""
+    """[n] largest relative rounding error of a log-probability among a sentence's tokens."""
     span_start: Integers
     """[n] first character of the critical region; negative without a region."""
     span_end: Integers
@@ -70,10 +74,10 @@ class Side:
 
     @cached_property
     def start(self) -> Integers:
-        """[t] start of each token: the end of the one before it in its sentence."""
+        """[t] start of each token: the end of the previous token in its sentence, or 0."""
         start = np.zeros_like(self.end)
-        same = self.row[1:] == self.row[:-1]
-        start[1:] = np.where(same, self.end[:-1], 0)
+        same_sentence = self.row[1:] == self.row[:-1]
+        start[1:] = np.where(same_sentence, self.end[:-1], 0)
         return start
 
     @cached_property
@@ -101,7 +105,7 @@ class Side:
 
 
 def without_end(side: Side) -> Mask:
-    """Mask all tokens [t] except a last one without characters, such as ``</s>``."""
+    """Mask all tokens [t] but a last token without characters, such as ``</s>``."""
     is_end_symbol: Mask = side.last & (side.start == side.end)
     return ~is_end_symbol
 
@@ -123,14 +127,15 @@ TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {
     "text": without_end,
     "region": joined_region,
 }
-"""Mask for each ``Method.tokens``. Of "Cats sleep .</s>", text is all but </s>, region " sleep"."""
+"""Function for each ``Method.tokens``, which masks the tokens [t] whose scores a method uses. In
+"Cats sleep .</s>", ``text`` is all tokens but "</s>", and ``region`` is " sleep"."""
 
 
 def divisors(method: Method, side: Side) -> Floats:
     """Return the divisor of each sentence's sum of log-probabilities [n]; NaN without a value.
 
-    A region has a value only if all its tokens have scores: a word without the score of its first
-    token (``skip``) cannot be compared with a whole word.
+    A region has a value only if all its tokens have scores. If the first token of a sentence is not
+    scored (``skip``), its word cannot be compared with a word that has all scores.
     """
     chosen = TOKEN_SETS[method.tokens](side)
     count = len(side.characters)
@@ -149,12 +154,12 @@ def divisors(method: Method, side: Side) -> Floats:
 
 
 def totals(method: Method, side: Side) -> Floats:
-    """Return the value of each sentence [n] by a method, in nats; NaN without one."""
+    """Return the value of each sentence [n] by a method, in nats; NaN without a value."""
     return _sums(method, side, side.value) / divisors(method, side)
 
 
 def rounding_bounds(method: Method, side: Side) -> Floats:
-    """Return the largest possible rounding error of each sentence's total [n], in nats."""
+    """Return the largest possible rounding error of each sentence's value [n], in nats."""
     errors = tokens.rounding_errors(side.value, side.rounding[side.row])
     return _sums(method, side, errors) / divisors(method, side)
 
@@ -165,11 +170,12 @@ def _sums(method: Method, side: Side, values: Floats) -> Floats:
 
 
 def with_common_scores(good: Side, bad: Side) -> Side:
-    """Return ``bad`` with the scores of ``good`` in pairs of sentences with the same tokens.
+    """Return ``bad``, with the scores of ``good`` if both sentences of a pair have the same tokens.
 
-    Scores of the same tokens can differ because they were computed in other batches.
+    Scores of the same tokens can differ because they were computed in different batches.
     """
     count = len(good.characters)
+    # Find pairs [n] with the same number of tokens, then leave out pairs with different tokens.
     same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
     of_equal_length = same[good.row]
     differs = good.id[of_equal_length] != bad.id[same[bad.row]]
@@ -182,8 +188,8 @@ def with_common_scores(good: Side, bad: Side) -> Side:
     return replace(bad, logprobs=shared)
 
 
-def shown(method: Method, total: Floats) -> Floats:
-    """Return totals in the method's unit, for example as perplexities."""
+def in_unit(method: Method, total: Floats) -> Floats:
+    """Convert values from nats to the method's unit, such as perplexities."""
     for change in method.changes:
         total = np.exp(total) if change == "exp" else -total
     return total
@@ -191,11 +197,9 @@ def shown(method: Method, total: Floats) -> Floats:
 
 log = logging.getLogger(__name__)
 
-PREFIX_METHODS = "prefix_methods"
-"""Items column with the prefix methods that each pair allows."""
+PREFIX_METHODS = "prefix_methods"  # column of items: prefix methods that can judge the pair
 RATING = "rating"
-UNKNOWN_ID = 0
-"""Id of ``<unk>`` in every whole-word model trained here."""
+UNKNOWN_ID = 0  # id of ``<unk>`` in every whole-word model trained here
 
 
 def count_repeats(
@@ -203,19 +207,20 @@ def count_repeats(
 ) -> int:
     """Return the number of rows that repeat the ``keys`` of an earlier row.
 
-    Files may have a pair twice, and each row counts. Repeated rows must be equal in the columns
-    ``alike``, since other tables refer to rows by key. If they differ, UserError names ``path``
-    and ``content`` (such as "scores").
+    A file may have a pair twice, which is then judged twice. Repeated rows must be equal in the
+    columns ``alike``, since other tables refer to rows by key. Raises UserError if they differ; the
+    message names ``path`` and ``content`` (such as "scores").
     """
     names = pc.binary_join_element_wise(*(table[key].cast(pa.string()) for key in keys), "\t")
     names = names.combine_chunks()
     first = pc.index_in(names, value_set=names).to_numpy(zero_copy_only=False)
     repeated = np.flatnonzero(first != np.arange(len(first)))
     values = table.select([*alike])
-    later, earlier = (values.take(pa.array(r)).to_pylist() for r in (repeated, first[repeated]))
-    for row, mine, before in zip(repeated, later, earlier, strict=True):
-        # Compared as text, since NaN does not equal NaN.
-        if repr(mine) != repr(before):
+    later = values.take(pa.array(repeated)).to_pylist()
+    earlier = values.take(pa.array(first[repeated])).to_pylist()
+    for row, later_values, earlier_values in zip(repeated, later, earlier, strict=True):
+        # Compare texts, since NaN does not equal NaN.
+        if repr(later_values) != repr(earlier_values):
             name = names[int(row)].as_py().replace("\t", " ")
             raise UserError(
                 f"{path}: rows {first[row] + 1} and {row + 1} are both of {name!r}, but have "
@@ -234,32 +239,32 @@ def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
     if positions.null_count:
         item = items["item_id"][pc.is_null(positions).to_pylist().index(True)]
         raise UserError(
-            f"{path} has no scores of item {item}; it is of other items. Collect the scores again."
+            f"{path} has no scores of item {item}, expected all items. Collect the scores again."
         )
     return scores.take(positions)
 
 
 def side_of(items: pa.Table, scores: pa.Table, side: str, side_class: type[Side] = Side) -> Side:
     """Return the token scores of the ``good`` or ``bad`` sentences, from aligned tables."""
-    edges = (pc.fill_null(items[f"{side}_{edge}"], -1) for edge in ("start", "end"))
-    start, end = (edge.to_numpy().astype(np.int64) for edge in edges)
+    start = pc.fill_null(items[f"{side}_start"], -1).to_numpy()
+    end = pc.fill_null(items[f"{side}_end"], -1).to_numpy()
     return side_class(
         texts=items[side].combine_chunks(),
         logprobs=scores[f"{side}_logprobs"].combine_chunks(),
         ends=scores[f"{side}_ends"].combine_chunks(),
         ids=scores[f"{side}_ids"].combine_chunks(),
         rounding=scores["rounding"].to_numpy(),
-        span_start=start,
-        span_end=end,
+        span_start=start.astype(np.int64),
+        span_end=end.astype(np.int64),
     )
 
 
 def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
     """Return the margin of each pair [n] in nats, and the divisor of its noise [n].
 
-    A positive margin means that the model prefers the good sentence. Zero is a tie: rounding alone
-    can explain the difference (see ``scoring.tokens``). NaN: a sentence has no value. Noise in a
-    sum of log-probabilities is divided like the sums, at most by the shorter sentence's divisor.
+    A positive margin means that the model prefers the good sentence. Zero is a tie: rounding can
+    explain the difference (see ``scoring.tokens``). NaN: a sentence has no value. Noise of a sum of
+    log-probabilities is divided as the sums are: by the smaller divisor of the two sentences.
     """
     bad = with_common_scores(good, bad)
     difference = totals(method, good) - totals(method, bad)
@@ -270,7 +275,7 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
 
 
 def without_unknown(side: Side, which: str) -> Mask:
-    """Mask sentences [n] without unknown words: ``any``, or those of the ``critical`` region."""
+    """Mask sentences [n] without unknown words: ``any``, or in the ``critical`` region."""
     unknown = side.id == UNKNOWN_ID
     if which == "critical":
         unknown &= critical_region(side)
@@ -285,11 +290,11 @@ class Rules:
     methods: Sequence[str]
     """Names, or ``name=expression``."""
     ties: Sequence[str]
-    """One policy for all methods, or one for each: wrong (0), right (1) or half (0.5)."""
+    """One policy for all methods, or a policy for each: wrong (0), right (1) or half (0.5)."""
     near_tie: float
     """Noise of a sum of log-probabilities, in nats."""
     unknown: str | None = None
-    """Pairs to leave out: those with ``any`` unknown word, or with ``critical`` ones; or None."""
+    """Unknown words of pairs that are left out: ``any``, or in the ``critical`` region; or None."""
 
 
 def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
@@ -309,16 +314,16 @@ def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, floa
 
 
 def right_of(margins: Floats, ties: float) -> Floats:
-    """Return 1 for a margin above 0, ``ties`` for a margin of 0, and 0 below."""
+    """Return ``correct`` of each margin: 1 above 0, ``ties`` for a margin of 0, and 0 below."""
     return np.where(margins == 0, ties, (margins > 0).astype(float))
 
 
 def verdict_columns(
     margin: Floats, missing: Mask, *, correct: Floats, tie: Mask, near: Mask
 ) -> dict[str, pa.Array]:
-    """Make the columns margin, correct, tie and near_tie [n], null where ``missing``.
+    """Return the columns margin, correct, tie and near_tie [n], null where ``missing``.
 
-    ``near``: verdicts that noise could reverse; ties are near ties too.
+    ``near``: whether noise could reverse the verdict. A tie is always a near tie.
     """
     columns = {"margin": margin, "correct": correct, "tie": tie, "near_tie": tie | near}
     return {name: pa.array(values, mask=missing) for name, values in columns.items()}
@@ -327,15 +332,17 @@ def verdict_columns(
 def judgement_table(
     rows: pa.Table, method: Method, columns: Mapping[str, Any], item: str = "item_id"
 ) -> pa.Table:
-    """Join the items' labels, the method's name and ``columns``; ``item``: column of item ids."""
-    names = {"item_id": item, **{name: name for name in ("phenomenon", "paradigm", RATING)}}
-    labels = {name: rows[column] for name, column in names.items() if column in rows.column_names}
+    """Return a method's judgements: labels of items (ids in column ``item``), and ``columns``."""
+    labels = {"item_id": rows[item]}
+    for name in ("phenomenon", "paradigm", RATING):
+        if name in rows.column_names:
+            labels[name] = rows[name]
     methods = pa.array([method.name] * len(rows), pa.string())
     return pa.table({**labels, "method": methods, **columns})
 
 
 def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
-    """Write the judgements by each method; log and return how many are null."""
+    """Write the judgements by all methods; log and return the number of null verdicts."""
     table = pa.concat_tables(tables)
     write_table(table, JUDGEMENTS, output)
     unjudged = int(table["correct"].null_count)
@@ -346,14 +353,15 @@ def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
 
 
 def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
-    """Write one judgement per row of ``items`` and method; return the number without a verdict.
+    """Write a judgement for each row of ``items`` and method; return the number without a verdict.
 
     Values are in the method's unit; margins are in nats, positive for the good sentence. A near
     tie is a tie, or a margin that noise of ``rules.near_tie`` nats in a sum of log-probabilities
-    could make. Items without a verdict keep their row with nulls, so that they can be counted;
-    accuracies leave them out. Reasons: a sentence too long for the model, a critical word of
-    several tokens for a method that requires one, unknown words that the rules exclude. Prefix
-    methods have rows only for items that allow them.
+    could make. Prefix methods have rows only for items that allow these methods.
+
+    Items without a verdict have rows with nulls, which accuracies leave out. Reasons: a sentence is
+    too long for the model; the rules exclude its unknown words; the critical word has several
+    tokens, and the method requires one.
 
     Raises UserError for an unknown method, items without scores, or different rows with one id.
     """
@@ -362,7 +370,7 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     rows = read_table(ITEMS, items, [*ITEMS.names, PREFIX_METHODS, RATING])
     repeated = count_repeats(rows, ["item_id"], ["good", "bad"], items, "sentences")
     if repeated:
-        log.info("%s: %d of %d pairs stand there before", items, repeated, len(rows))
+        log.info("%s: %d of %d pairs repeat an earlier pair", items, repeated, len(rows))
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
     usable: Mask = np.ones(len(aligned), dtype=bool)
@@ -372,7 +380,7 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     for method in chosen:
         columns = {}
         for name, side in (("value_good", good), ("value_bad", bad)):
-            value = shown(method, totals(method, side))
+            value = in_unit(method, totals(method, side))
             columns[name] = pa.array(value, mask=np.isnan(value))
         margin, divisor = margins(method, good, bad)
         # Without a verdict, all columns but the values are null.

@@ -1,7 +1,8 @@
-"""Draw the sample of items that models run on where a campaign sets a limit.
+"""Draw a sample of a benchmark's items, if a campaign limits their number.
 
-``sample_items`` reads a table of items and writes some of its rows, the same in every run. Every
+``sample_items`` reads a table of items and writes some of its rows, the same in every run. Each
 item belongs to a paradigm (a set of items of one pattern) of a phenomenon (a kind of contrast).
+With a limit of 5, paradigms of 1, 8 and 9 items give 1, 2 and 2 items.
 """
 
 from collections import Counter
@@ -14,25 +15,25 @@ from blimpworks.campaign.paper import Unit
 from blimpworks.items import item_id
 from blimpworks.tables import ITEMS, PROMPTS, TableSchema, read_table, write_table
 
-Paradigm = tuple[str, str]
-"""Phenomenon, and paradigm within it."""
+Paradigm = tuple[str, str]  # phenomenon, and paradigm within it
 SCHEMAS: Mapping[Unit, TableSchema] = {"pair": ITEMS, "prompt": PROMPTS}
 CONDITIONS = {"item", "condition"}
-"""Columns of items with a row for each condition: the item's key, and the condition's name."""
+"""Columns of items tables with a row for each condition: the item's key, the condition's name."""
 
 
 def item_key(columns: Iterable[str]) -> str:
-    """Return the column of items' keys; the rows of an item's conditions share its key."""
+    """Return the column with the keys of items. All rows of an item's conditions have its key."""
     return "item" if {*columns} >= CONDITIONS else "item_id"
 
 
 def _random_rank(name: str) -> str:
-    # A hash, which is the same in every run.
+    # Return a hash, which is the same in every run.
     return item_id("sample", name)
 
 
 def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
-    """Order paradigms at random, so that phenomena take turns."""
+    """Return the paradigms in a random order in which phenomena take turns."""
+    # A turn has the number of the phenomenon's earlier paradigms, and a random rank.
     taken: Counter[str] = Counter()
     turns = []
     shuffled = sorted(sizes, key=lambda paradigm: (_random_rank("/".join(paradigm)), paradigm))
@@ -43,17 +44,19 @@ def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
 
 
 def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
-    """Return the number of items to take of each paradigm, in sum ``limit``.
+    """Return the number of items to take of each paradigm, ``limit`` in sum.
 
-    Paradigms get the same number, or one more. Small paradigms give all their items, and the larger
-    ones make up for them. With a larger limit no paradigm gives fewer items.
+    The numbers of two paradigms differ by at most one, but a small paradigm gives all its items,
+    and larger paradigms give more. With a larger limit no paradigm gives fewer items.
     """
     taken = dict.fromkeys(sizes, 0)
     remaining, turns = min(limit, sum(sizes.values())), _turns(sizes)
     while remaining:
         turns = [paradigm for paradigm in turns if sizes[paradigm] > taken[paradigm]]
-        # Take the same number of each, until one has no more or too few remain for all.
-        rounds = min(remaining // len(turns), *(sizes[name] - taken[name] for name in turns))
+        # Take the same number of each paradigm, until a paradigm has no more items. If there are
+        # fewer items to take than paradigms, take one of each of the first.
+        smallest = min(sizes[paradigm] - taken[paradigm] for paradigm in turns)
+        rounds = min(remaining // len(turns), smallest)
         for paradigm in turns if rounds else turns[:remaining]:
             taken[paradigm] += max(rounds, 1)
             remaining -= max(rounds, 1)
@@ -61,11 +64,11 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
 
 
 def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
-    """Choose at most ``limit`` items, from the item and paradigm of each row.
+    """Choose at most ``limit`` items, from the item's key and the paradigm of each row.
 
-    Within a paradigm a hash of the item's key decides, whatever the order of rows and the other
-    rows. An item of several paradigms counts in the first by name.
-    The sample of a larger limit contains that of a smaller one.
+    Within a paradigm, hashes of the keys decide, whatever the order of rows. An item of several
+    paradigms counts in the first by name. The sample of a larger limit contains the sample of a
+    smaller limit.
     """
     paradigm_of: dict[str, Paradigm] = {}
     for item, paradigm in rows:
@@ -84,10 +87,8 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
     """Yield the nominal number of prompts of each kept row, in proportion to the kept prompts."""
-    templates, kept_templates = (
-        [*zip(_strings(rows, "phenomenon"), rows["template"].to_pylist(), strict=True)]
-        for rows in (table, kept)
-    )
+    templates = zip(_strings(table, "phenomenon"), table["template"].to_pylist(), strict=True)
+    kept_templates = [*zip(_strings(kept, "phenomenon"), kept["template"].to_pylist(), strict=True)]
     n, n_kept = Counter(templates), Counter(kept_templates)
     for template, nominal in zip(kept_templates, kept["nominal"].to_pylist(), strict=True):
         yield max(1, round(nominal * n_kept[template] / n[template]))
@@ -97,8 +98,9 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
     """Write at most ``limit`` of ``items``, balanced over paradigms; return counts.
 
     Rows keep their order. An item of several conditions keeps all its rows and counts once.
-    ``unit``: pairs (also sentences and conditions) or prompts. The nominal number of a template's
-    prompts, which accuracies are divided by, shrinks in proportion to its kept prompts.
+    ``unit``: pairs (also sentences and conditions) or prompts. For prompts, the nominal number of a
+    template's prompts, by which accuracies are divided, shrinks in proportion to the kept prompts.
+    Counts are of kept items and rows (items, rows), and of all (of_items, of_rows).
     """
     schema = SCHEMAS[unit]
     table = read_table(schema, items)
@@ -111,5 +113,5 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
         nominal = pa.array(_nominal(table, kept), kept["nominal"].type)
         kept = kept.set_column(column_number, "nominal", nominal)
     write_table(kept, schema, output)
-    counts = {"items": len(chosen), "of_items": len({*keys})}
-    return counts | {"rows": len(kept), "of_rows": len(table)}
+    n, n_kept = len({*keys}), len(chosen)
+    return {"items": n_kept, "of_items": n, "rows": len(kept), "of_rows": len(table)}

@@ -76,7 +76,7 @@ def test_answers_are_right_by_the_corrected_rules_and_varied_prompts_are_the_tem
             if answer is not None:
                 answered.add(task)
                 gold = arguments | {"answer": asked["answer"]}
-                verdict = judge.ask(task, row["template"], gold, asked["prompt"])(answer)
+                verdict = judge.for_prompt(task, row["template"], gold, asked["prompt"])(answer)
                 assert verdict.correct, (asked["prompt"], answer)
     assert varied == {*dialogues.VARIED}
     assert answered >= {*dialogues.MANY_ANSWERS, *dialogues.VARIED}

@@ -15,7 +15,7 @@ from blimpworks.files import read_cells
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging.answers import CLOSE, OPEN, ROLE
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
-from blimpworks.papers.lmentry.judging.declared import RULES_OF, AnswerPatterns, task_patterns
+from blimpworks.papers.lmentry.judging.declared import RULES, AnswerPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import prompt_row, write
@@ -53,13 +53,13 @@ EXAMPLES = {
 
 
 def ask(method, task, arguments, answer, prompt="Which?"):
-    return JUDGES[method].ask(task, 1, arguments, prompt)(answer)
+    return JUDGES[method].for_prompt(task, 1, arguments, prompt)(answer)
 
 
 @pytest.mark.parametrize("method", JUDGES)
-@pytest.mark.parametrize("task", RULES_OF)
+@pytest.mark.parametrize("task", RULES)
 def test_hostile_answers_get_a_verdict_from_every_task(task, method):
-    arguments = EXAMPLES[RULES_OF[task].judge]
+    arguments = EXAMPLES[RULES[task].judge]
     if "number" in task:
         arguments = arguments | {"answer": 246, "distractor": 147, "n1": 147, "n2": 246}
     for answer in HOSTILE:
@@ -148,10 +148,12 @@ def test_published_templates_that_ask_for_another_task_are_judged_by_what_they_a
     arguments = {"num_words": 5, "num_distractors": 4}
     for prompts, right in (("published", "no"), ("corrected", "yes")):
         judge = Judge(declared, "corrected", prompts=prompts)
-        verdict = judge.ask("any_words_from_category_4_distractors", 2, arguments, "?")
+        verdict = judge.for_prompt("any_words_from_category_4_distractors", 2, arguments, "?")
         assert verdict(right).correct
         assert not verdict({"yes": "no", "no": "yes"}[right]).correct
-    published = Judge(declared, "published").ask("any_words_from_category", 2, arguments, "?")
+    published = Judge(declared, "published").for_prompt(
+        "any_words_from_category", 2, arguments, "?"
+    )
     assert published("yes").correct
 
 
@@ -252,7 +254,7 @@ def verdicts_of(lang):
     for row in read_cells(DATA / f"lmentry_answers/{lang}.tsv"):
         arguments, answer = json.loads(row["arguments"]), row["answer"].replace("\\n", "\n")
         question = (row["task"], 1, arguments, arguments.get("prompt") or "?")
-        verdicts = {method: judge.ask(*question)(answer) for method, judge in judges.items()}
+        verdicts = {method: judge.for_prompt(*question)(answer) for method, judge in judges.items()}
         judged.append((row, verdicts))
     return judged
 

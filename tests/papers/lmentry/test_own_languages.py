@@ -127,7 +127,7 @@ def test_each_gold_answer_is_right_and_each_distractor_wrong(lang, built):
     judged = 0
     for row in built(lang, 60):
         arguments = json.loads(row["arguments"])
-        ask = judge.ask(row["phenomenon"], row["template"], arguments, row["prompt"])
+        ask = judge.for_prompt(row["phenomenon"], row["template"], arguments, row["prompt"])
         if row["answer"] is not None:
             judged += 1
             for answer in (row["answer"], f"« {row['answer'].upper()} »", f"*{row['answer']}*.\n"):

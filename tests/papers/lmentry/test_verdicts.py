@@ -58,7 +58,7 @@ def judged(lang, task, arguments, answer):
     row = {"phenomenon": task, "text": answer}
     row["subject"] = str(next(arguments[name] for name in SUBJECTS if name in arguments))
     for method in METHODS:
-        verdict = Judge(declared, method).ask(task, 1, arguments, "Which?")(answer)
+        verdict = Judge(declared, method).for_prompt(task, 1, arguments, "Which?")(answer)
         row |= {f"correct_{method}": float(verdict.correct), f"rule_{method}": verdict.rule}
     return row
 

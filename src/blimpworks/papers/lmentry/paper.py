@@ -1,8 +1,8 @@
 """Register Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts.
 
-Shared code reads ``PAPER`` (at the end): settings, languages, sources, tables and exhibits. The
-functions above it take a campaign (its settings) and its catalogue (the languages, models and
-pinned files that it may use).
+Shared code finds ``PAPER`` (at the end), which declares the paper's settings, languages, sources,
+tables and exhibits. The functions above it take a campaign (settings) and the campaign's catalogue
+(languages, models and pinned files). A language pack is a language's YAML file of templates.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import BENCHMARK, LANGUAGES
 from blimpworks.strict import Strict
 
-RESOURCE = "lmentry_resource"
+RESOURCE = "lmentry_resource"  # kind of sources with annotated words and sentences of a language
 
 
 def pack_file(campaign: Campaign, lang: str) -> Path:
@@ -30,16 +30,18 @@ def pack_file(campaign: Campaign, lang: str) -> Path:
 
 
 def answer_packs(campaign: Campaign, languages: Iterable[str]) -> list[str]:
-    """Return the paths of some languages' packs."""
+    """Return the paths of the packs of ``languages``."""
     return [str(pack_file(campaign, lang)) for lang in languages]
 
 
 def lender_packs(campaign: Campaign, languages: Sequence[str]) -> list[str]:
-    """Return the packs of other languages from which the packs of ``languages`` take patterns."""
+    """Return the paths of other languages' packs from which the packs of ``languages`` borrow."""
     from blimpworks.papers.lmentry.items.packs import pack_files  # slow to import
 
-    packs = (pack_files(pack_file(campaign, lang)) for lang in languages)
-    return [str(lender) for _, *lenders in packs for lender in lenders]
+    lenders: list[Path] = []
+    for lang in languages:
+        lenders += pack_files(pack_file(campaign, lang))[1:]
+    return [str(lender) for lender in lenders]
 
 
 def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
@@ -58,12 +60,11 @@ def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[
 
 
 UNANNOTATED = "shows judgements of people; name their filled sheets in lmentry.annotations."
-"""End of a message about an exhibit, which begins with the exhibit's name."""
-PROMPTS = 106_000
-"""Prompts of a language: the paper's mean (Table 2: 956,244 in nine)."""
+"""End of a message that begins with the name of an exhibit without annotations."""
+PROMPTS = 106_000  # of a language: the paper's mean (Table 2: 956,244 in nine)
 TEMPLATES = 118
-"""Number of templates of a language, subsets included. Each gives at most 1,000 prompts, some only
-a few dozen (Table 54)."""
+"""Number of templates of a language, also of subsets. A template has at most 1,000 prompts, and may
+have only a few dozen (Table 54)."""
 
 
 def _options(campaign: Campaign) -> LmentryOptions:
@@ -71,16 +72,16 @@ def _options(campaign: Campaign) -> LmentryOptions:
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Return the campaign's languages with a pack, restricted to those in its settings."""
+    """Return the campaign's languages that have a pack and are chosen by ``lmentry.languages``."""
     chosen = _options(campaign).languages
-    # List the folder once: a look-up of each of a hundred files takes long on a network's disk.
+    # List the folder once, because looking up a hundred files takes long on a network's disk.
     packs = {path.stem for path in pack_file(campaign, "any").parent.glob("*.yaml")}
     with_pack = (lang for lang in catalogue.languages if lang in packs)
     return tuple(lang for lang in with_pack if chosen == "all" or lang in chosen)
 
 
 def check_settings(campaign: Campaign) -> None:
-    """Raise UserError if a recipe's practice dialogues have the seed of the benchmark's prompts."""
+    """Raise UserError if a recipe trains a model on dialogues with the seed of the prompts."""
     seed = _options(campaign).seed
     for name, recipe in campaign.training.recipes.items():
         if getattr(recipe, "practice_seed", None) == seed:
@@ -91,7 +92,7 @@ def check_settings(campaign: Campaign) -> None:
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Raise UserError if a named language has no pack, or no language has one."""
+    """Raise UserError if a language of the settings has no pack, or no language has a pack."""
     chosen = _options(campaign).languages
     for lang in () if chosen == "all" else chosen:
         if lang not in catalogue.languages or not pack_file(campaign, lang).exists():
@@ -109,13 +110,13 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Return the pinned resources of the languages."""
+    """Return the pinned resources of the benchmark's languages."""
     langs = languages(campaign, catalogue)
     return [row for lang in langs for row in catalogue.sources_of(RESOURCE, lang)]
 
 
 def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Return the available resources of the paper's languages; they decide numbers of prompts."""
+    """Return the available resources of the paper's languages, which decide numbers of prompts."""
     return [row for row in available(campaign, catalogue, RESOURCE) if row.lang in LANGUAGES]
 
 
@@ -129,14 +130,13 @@ def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, s
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
-    """Return billions of parameters of each model of the benchmark; None if unknown."""
+    """Return each model's number of parameters in billions, by its name; None if unknown."""
     rows = catalogue.models.items()
-    of_benchmark = ((k, row) for k, row in rows if not row.papers or BENCHMARK in row.papers)
-    return {model: row.parameters for model, row in of_benchmark}
+    return {name: row.parameters for name, row in rows if not row.papers or BENCHMARK in row.papers}
 
 
 class CountDifference(Strict):
-    """A number of prompts that differs from Table 54, and the reason."""
+    """A number of prompts that differs from Table 54, and the reason for the difference."""
 
     variant: Variant
     task: str
@@ -147,7 +147,7 @@ class CountDifference(Strict):
 
 
 def counts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return the campaign's choice of prompts, and reasons for differences from Table 54."""
+    """Return the settings that decide numbers of prompts, and differences from Table 54."""
     rows = read_rows(CountDifference, campaign.folder("lmentry") / "count_differences.tsv")
     options = _options(campaign)
     return {
@@ -208,13 +208,13 @@ PAPER = Paper(
             evaluated=True,
             absent=lambda campaign: "" if _options(campaign).annotations else UNANNOTATED,
         ),
-        # The published form takes the packs of the paper's languages, whatever the campaign runs.
+        # Published forms of exhibits need the packs of all languages of the paper.
         "packs": TableKind(
             paths=lambda layout, paper: answer_packs(layout.campaign, layout.item_languages(paper)),
             published=lambda layout, _: answer_packs(layout.campaign, LANGUAGES),
             reader="blimpworks.papers.lmentry.items.packs:read_texts",
         ),
-        # Numbers by the release's settings, whatever the campaign runs.
+        # These numbers follow from the release's settings, and not from the campaign's.
         "prompt_counts": TableKind(
             paths="{results}/prompt_counts/{paper}.parquet", sources=counted_resources
         ),

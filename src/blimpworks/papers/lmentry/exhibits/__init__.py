@@ -1,10 +1,13 @@
 """Draw the tables and figures of Multi-LMentry (Moroni and others 2025).
 
-Public functions take tables and labels and return an exhibit: a table or figure of cells. A cell is
-a number or text with the formula and filter (``where``) that give it. If ``labels.source`` is
-"measured", it is from the campaign's tables; otherwise the paper prints it. Beside printed ones are
-hidden cells (``printed`` is False), such as released texts and numbers recomputed from others.
-``stands_for`` has the row and column of the printed number that a cell is compared with.
+``specs.tsv`` names the function of each exhibit (table or figure). The function takes the paths of
+tables and the ``Labels``, and returns an exhibit: cells with their caption. A cell is a number or
+text, with the formula and the filter of rows (``where``) that it is computed by.
+
+If ``labels.source`` is "measured", cells are computed from the campaign's tables. If it is
+"published", the paper prints them. Hidden cells (``printed`` is False) have texts of the authors'
+release, and numbers that are recomputed from other printed numbers. ``stands_for`` has the row and
+column of the printed number that a cell is compared with.
 """
 
 from pathlib import Path
@@ -12,5 +15,6 @@ from pathlib import Path
 from blimpworks.campaign.paper import read_specs
 from blimpworks.exhibits.descriptions import Descriptions
 
+# describe("table2") returns the title, caption and heading of Table 2.
 describe = Descriptions(Path(__file__).with_name("descriptions.yaml"))
 SPECS = read_specs(Path(__file__).with_name("specs.tsv"), "lmentry", __package__)

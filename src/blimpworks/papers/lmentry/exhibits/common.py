@@ -1,33 +1,35 @@
-"""Read tables, name rows and columns, and make cells for Multi-LMentry's tables and figures.
+"""Read accuracies, name rows and columns, and make cells for this package's other modules.
 
-Languages and models have the paper's names, or those of the campaign (``labels``) if the paper has
-none.
+In code, languages and models are keys ("eng", "phi-4"). Exhibits show the names that the paper
+prints ("English", "Phi-4"), or the campaign's names (``labels``) for what the paper does not have.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from blimpworks.exhibits import shared
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, select_rows
+from blimpworks.exhibits.formulas import COUNT
 from blimpworks.exhibits.shared import Place, Tables
 from blimpworks.papers.lmentry import tasks
 
-OTHER = "Other Models"
-SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
+OTHER = "Other Models"  # heading of models that the paper does not have
+SAMPLES, TOTAL = "Prompts", "Total"
+EVERY = "all"  # key of the printed row of all languages
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read the campaign's accuracies by the exhibit's method. Raises UserError without any."""
+    """Read accuracies (see ``formulas``) by ``labels.method``. Raises UserError without any."""
     where = {"benchmark": tasks.BENCHMARK, "model": [*labels.models]}
     return shared.read_accuracies(tables, where, labels.method)
 
 
-def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
-    present = {*values.astype(str)}
-    return [value for value in order if value in present] + sorted(present - {*order})
+def _in_order(column: pd.Series, order: Mapping[str, Any]) -> list[str]:
+    present = {*column.astype(str)}
+    return [key for key in order if key in present] + sorted(present - {*order})
 
 
 def languages_of(rows: pd.DataFrame) -> list[str]:
@@ -48,7 +50,7 @@ def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def language_name(lang: str, labels: Labels) -> str:
-    """Return a language's name, or "Total" for the key of all languages."""
+    """Return a language's name; "Total" for ``EVERY``."""
     if lang == EVERY:
         return TOTAL
     language = tasks.LANGUAGES.get(lang)
@@ -56,13 +58,13 @@ def language_name(lang: str, labels: Labels) -> str:
 
 
 def language_code(lang: str, labels: Labels) -> str:
-    """Return a language's code in the paper's tables, or its name in the campaign."""
+    """Return a language's code in the paper's tables ("PT_BR"), or its name in the campaign."""
     language = tasks.LANGUAGES.get(lang)
     return language.code if language else labels.languages.get(lang, lang)
 
 
 def language_tag(lang: str) -> str:
-    """Return a language's tag in HTML (BCP 47)."""
+    """Return a language's tag in HTML, by BCP 47 ("pt-br")."""
     return tasks.LANGUAGES[lang].code.lower().replace("_", "-") if lang in tasks.LANGUAGES else lang
 
 
@@ -82,9 +84,9 @@ def sections_of(
     columns: Sequence[str],
     averages: Mapping[str, str] | None = None,
 ) -> list[Section]:
-    """Return the table's sections: models below the paper's headings, then ``averages``.
+    """Return the table's sections: models below the paper's headings, then rows of averages.
 
-    A heading is a row without cells. ``averages``: names of rows in cells, and as they are shown.
+    A heading is a row without cells. ``averages`` maps the row of cells to the name in the table.
     """
     sections = []
     for group in (tasks.WEIGHT, tasks.DATA, tasks.SPECIFIC, OTHER):
@@ -95,14 +97,14 @@ def sections_of(
 
 
 def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
-    """Return a section whose rows are shown by their names in the cells."""
+    """Return a section of a table that shows its ``rows`` by their names in cells."""
     return Section(title, {row: row for row in rows}, columns)
 
 
 def printed_cells(
     tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
 ) -> list[Cell]:
-    """Return a cell for each number that is printed in ``exhibit`` and legible in our copy."""
+    """Return a cell for each legible number of ``exhibit``; functions name its row and column."""
     numbers = shared.by_place(shared.read_printed(tables, exhibit=exhibit))
     return [
         shared.printed_cell(row, (row_name(row_key), column_name(column_key)))
@@ -110,21 +112,21 @@ def printed_cells(
     ]
 
 
-def judged_by(labels: Labels) -> str:
-    """Return the rules behind measured numbers for a caption; empty for printed numbers."""
+def rules_of(labels: Labels) -> str:
+    """Return the method of measured verdicts, for captions; empty for printed numbers."""
     return labels.method if labels.source == "measured" else ""
 
 
-def count_of(
+def prompt_count(
     items: pd.DataFrame, cell_key: Place, stands_for: Place | None = None, **where: Any
 ) -> Cell:
-    """Return a cell with the number of prompts; ``where``: values that their columns must have."""
+    """Return a cell with the number of prompts in ``items`` that have the values ``where``."""
     where = {"benchmark": tasks.BENCHMARK, **where}
-    more: dict[str, Any] = {"n": len(select_rows(items, where)), "stands_for": stands_for}
-    return shared.formula_cell(items, cell_key, COUNT, "items", where, ",.0f", **more)
+    cell = shared.formula_cell(items, cell_key, COUNT, "items", where, ",.0f")
+    return replace(cell, n=int(cell.value), stands_for=stands_for)
 
 
-def selection(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:
-    """Return the filter for accuracies in one language; ``more``: values of other columns."""
+def filter_for(lang: str, models: str | list[str], labels: Labels, **more: Any) -> dict[str, Any]:
+    """Return the filter of accuracies in a language; ``more``: values of further columns."""
     where = {"benchmark": tasks.BENCHMARK, "lang": lang, "model": models, "method": labels.method}
     return where | more

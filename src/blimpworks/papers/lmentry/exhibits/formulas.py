@@ -1,15 +1,18 @@
 """Define the formulas of Multi-LMentry's cells: robustness, scores, ranks, verdicts.
 
+Formulas of robustness and scores take accuracies of one model in one language. Three rows:
+
+    phenomenon       paradigm                n   accuracy
+    bigger_number    all                  3000     0.9412   prompts of a task or subset.
+    bigger_number    template=2           1000     0.9630   prompts of the second template.
+    bigger_number    template=2/answer=1   500     0.9840   of these, the first number is right.
+
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3, appendix A.2 and Table 8.
 
-Formulas of robustness and scores take accuracies of one model in one language. ``phenomenon``: a
-task or subset, named as in Tables 34 to 51; ``paradigm``: ``all``, ``template=2``, ``answer=1``
-(the first of two arguments is right), or both, ``template=2/answer=1``.
-
-The release rounds intermediate percentages: accuracies of tasks and answers to a hundredth, those
-of templates to a tenth, robustness to a tenth before multiplication. This rounding changes printed
-digits. With it, the mean of tasks times Table 5's robustness is Table 4's score in all 157 cases
-that have all tasks. Without it, 66 of these scores could differ in the last digit.
+The release rounds intermediate percentages: accuracies of tasks and of positions of the answer to a
+hundredth, accuracies of templates to a tenth, and robustness to a tenth before multiplication.
+Rounding changes printed digits. With it, the mean over tasks times Table 5's robustness is Table
+4's score in all 157 cases with all tasks. Without it, 66 of them could differ in the last digit.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,11 +24,12 @@ from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, mean_of
 from blimpworks.papers.lmentry.tasks import ADJACENT, ORDERED, SUBSETS, TASKS, WHOLE
 
-OF_TEMPLATES, OF_TASKS = 1, 2
-"""Decimals that the release keeps of intermediate percentages."""
+TEMPLATE_DECIMALS, TASK_DECIMALS = 1, 2
+"""Decimals of percentages to which the release rounds the accuracies of templates and of tasks."""
 
 
 def _evenness(accuracies: Sequence[float], decimals: int | None = None) -> float:
+    """Return 100 less the largest difference of accuracies in percent; 100 for fewer than two."""
     if len(accuracies) < 2:
         return 100.0
     points = [100 * accuracy for accuracy in accuracies]
@@ -38,85 +42,86 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else float("nan")
 
 
-def _between_cases(
+def _evenness_by(
     rows: pd.DataFrame, condition: str, tasks: Sequence[str], decimals: int | None
 ) -> list[float]:
-    """Return 100 less the largest difference of accuracies between the cases of each task.
-
-    The cases are the values of ``condition``, ``template`` or ``answer`` (position), in paradigms:
-    "template=2/answer=1" is of template 2.
-    """
-    case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
-    rows_with_case = rows[case.notna() & rows["phenomenon"].isin(tasks)]
-    keys = [rows_with_case["phenomenon"].astype(str), case[rows_with_case.index]]
-    hits = rows_with_case["accuracy"] * rows_with_case["n"]
-    sums = rows_with_case[["n"]].astype(float).assign(hits=hits).groupby(keys).sum()
+    """Return the evenness of each task's accuracies by ``condition``: "template" or "answer"."""
+    values = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){condition}=([^/]+)", expand=False)
+    with_value = rows[values.notna() & rows["phenomenon"].isin(tasks)]
+    keys = [with_value["phenomenon"].astype(str), values[with_value.index]]
+    hits = with_value["accuracy"] * with_value["n"]
+    sums = with_value[["n"]].astype(float).assign(hits=hits).groupby(keys).sum()
     if condition == "template" and "method" in rows:
         # In tasks with two arguments the release divides by the number of prompts in its settings,
-        # but rows of templates divide by judged prompts. The settings' number is equal for all
-        # templates: hits of all templates ÷ accuracy of the full task ÷ number of templates.
+        # but rows of templates divide by judged prompts. The settings' number is the same for each
+        # template: hits of all templates ÷ accuracy on the task ÷ number of templates.
         published = rows[(rows["method"] == PUBLISHED) & (rows["paradigm"] == WHOLE)]
-        full = published[published["phenomenon"].isin(ORDERED)]
-        for task, accuracy in zip(full["phenomenon"].astype(str), full["accuracy"], strict=True):
+        on_tasks = published[published["phenomenon"].isin(ORDERED)]
+        task_names = on_tasks["phenomenon"].astype(str)
+        for task, accuracy in zip(task_names, on_tasks["accuracy"], strict=True):
             if accuracy > 0 and task in sums.index:
-                of_task = sums["hits"][task]
-                sums.loc[task, "n"] = float(of_task.sum() / accuracy / len(of_task))
-    pooled = sums["hits"] / sums["n"]
-    return [_evenness([*accuracies], decimals) for _, accuracies in pooled.groupby(level=0)]
+                template_hits = sums["hits"][task]
+                sums.loc[task, "n"] = float(template_hits.sum() / accuracy / len(template_hits))
+    accuracies = sums["hits"] / sums["n"]
+    return [_evenness([*of_task], decimals) for _, of_task in accuracies.groupby(level=0)]
 
 
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
     """Return the four aspects of robustness in percent, of one model and language.
 
-    Each is 100 less the largest difference of accuracies between some cases, as a mean over tasks
-    (or pairs of tasks); NaN without data. The cases of ``order`` are the positions of the answer.
-    Those of ``template`` are templates, those of ``content`` subsets of arguments (100 with fewer
-    than two), and those of ``adjacent`` the tasks of a pair. By the method ``published``,
-    accuracies of templates are shares of the settings' numbers. ``rounded``: round accuracies
-    first, as the release does.
+    Each aspect is 100 less the largest difference of accuracies, as a mean over tasks or pairs of
+    tasks; NaN without data. Three aspects compare a task's accuracies: by position of the answer
+    (order), by subset of arguments (content), by template. The aspect ``adjacent`` compares the two
+    tasks of a pair.
+
+    By the method ``published``, accuracies of templates are shares of the settings' number of
+    prompts. ``rounded``: round accuracies first, as the release does.
     """
-    of_templates, of_tasks = (OF_TEMPLATES, OF_TASKS) if rounded else (None, None)
+    of_templates, of_tasks = (TEMPLATE_DECIMALS, TASK_DECIMALS) if rounded else (None, None)
     rows = rows.reset_index(drop=True)
     task_accuracies = rows[rows["paradigm"] == WHOLE].set_index("phenomenon")["accuracy"].to_dict()
-    content = [
-        [task_accuracies[f"{task}_{name}"] for name in names if f"{task}_{name}" in task_accuracies]
-        for task, names in SUBSETS.items()
-    ]
-    present = [pair for pair in ADJACENT if {*pair} <= task_accuracies.keys()]
-    adjacent = [[task_accuracies[a], task_accuracies[b]] for a, b in present]
+    content: list[float] = []
+    for task, names in SUBSETS.items():
+        subsets = [f"{task}_{name}" for name in names]
+        accuracies = [task_accuracies[name] for name in subsets if name in task_accuracies]
+        content.append(_evenness(accuracies, of_tasks))
+    adjacent: list[float] = []
+    for pair in ADJACENT:
+        if {*pair} <= task_accuracies.keys():
+            adjacent.append(_evenness([task_accuracies[task] for task in pair], of_tasks))
     return {
-        "order": _mean(_between_cases(rows, "answer", ORDERED, of_tasks)),
-        "content": _mean([_evenness(accuracies, of_tasks) for accuracies in content]),
-        "template": _mean(_between_cases(rows, "template", TASKS, of_templates)),
-        "adjacent": _mean([_evenness(pair, of_tasks) for pair in adjacent]),
+        "order": _mean(_evenness_by(rows, "answer", ORDERED, of_tasks)),
+        "content": _mean(content),
+        "template": _mean(_evenness_by(rows, "template", TASKS, of_templates)),
+        "adjacent": _mean(adjacent),
     }
 
 
 def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Return the mean of the aspects in percent, NaN if one is NaN; ``rounded`` to a tenth."""
+    """Return the mean of the aspects in percent, or NaN; ``rounded``: as the release rounds."""
     mean = sum(aspects(rows, rounded=rounded).values()) / 4
     return round(mean, 1) if rounded else mean
 
 
 def mean_accuracy(rows: pd.DataFrame) -> float:
-    """Return the unweighted mean over the language's tasks, in percent."""
-    whole_tasks = rows[(rows["paradigm"] == WHOLE) & rows["phenomenon"].isin(TASKS)]
-    return float(100 * whole_tasks["accuracy"].mean())
+    """Return the unweighted mean accuracy over the language's tasks, in percent."""
+    on_tasks = rows[(rows["paradigm"] == WHOLE) & rows["phenomenon"].isin(TASKS)]
+    return float(100 * on_tasks["accuracy"].mean())
 
 
 def lmentry_score(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Return mean accuracy times robustness, in percent; ``rounded`` rounds robustness first."""
+    """Return mean accuracy times robustness, in percent; ``rounded``: as the release rounds."""
     return mean_accuracy(rows) * robustness(rows, rounded=rounded) / 100
 
 
 TASKS_BY_ACCURACY, COLUMNS_BY_VALUE = ("phenomenon", "accuracy"), ("column", "value")
-"""Column of names and column of values, for each way to rank."""
+"""Two ways to rank: the column of names to rank, and the column of their values."""
 RANKED = {"mean(accuracy)": TASKS_BY_ACCURACY, "value": COLUMNS_BY_VALUE}
 
 
 @formula("rank of {name} by {by}", name=PHRASE, by=choice(RANKED))
 def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
-    """Return the rank of a task or column among all by its mean value; 1 is the highest."""
+    """Return the rank of the task or column ``name`` by its mean value; 1 is the highest."""
     name_column, value_column = by
     means = rows.groupby(name_column, observed=True)[value_column].mean()
     return float(means.rank(ascending=False, method="min")[name])
@@ -124,13 +129,13 @@ def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
 
 @formula("mean over models of {formula}")
 def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
-    """Return the mean of a formula's values for the rows of each model."""
+    """Return the mean over models of a formula's value, computed from each model's rows."""
     values = [formula(model_rows) for _, model_rows in rows.groupby("model", observed=True)]
     return float(sum(values) / len(values))
 
 
-def _nominal(rows: pd.DataFrame) -> float:
-    """Return accuracy in percent, of the number of prompts by the settings (``nominal``)."""
+def _nominal_accuracy(rows: pd.DataFrame) -> float:
+    """Return right answers in percent of the settings' numbers of prompts (column ``nominal``)."""
     template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     groups = [rows[key].astype(str) for key in ("model", "lang", "phenomenon") if key in rows]
     prompts = rows["nominal"].groupby([*groups, template]).first().sum()
@@ -138,7 +143,7 @@ def _nominal(rows: pd.DataFrame) -> float:
 
 
 def _mean_over_tasks(text: str, value: Callable[[pd.DataFrame], pd.Series]) -> Formula:
-    # Rows are tasks of models; every model counts the same.
+    # ``value`` takes rows of the verdicts table (a model on a task). Models have equal weights.
     return Formula(
         f"mean over models and tasks of {text}",
         lambda rows: float(value(rows).groupby(rows["model"].astype(str)).mean().mean()),
@@ -154,15 +159,14 @@ LEAD = Formula(
     "largest value − second largest value",
     lambda rows: -float(rows["value"].astype(float).nlargest(2).diff().iloc[1]),
 )
-FIVE = Formula("5 × number of rows", lambda rows: 5 * len(rows))
-"""Number of examples, five for a task."""
-NOMINAL = Formula("100 × sum of correct ÷ nominal prompts of the templates", _nominal)
+FIVE = Formula("5 × number of rows", lambda rows: 5 * len(rows))  # examples, five for each task
+NOMINAL = Formula("100 × sum of correct ÷ nominal prompts of the templates", _nominal_accuracy)
 KAPPA = mean_of("kappa")
 CHANGED = Formula(
     "sum of published and of corrected",
     lambda rows: rows["published"].sum() + rows["corrected"].sum(),
 )
-"""Number of verdicts that differ: right by one method only."""
+"""Number of answers whose verdicts differ, from rows that have the answers of one reason."""
 BY_PUBLISHED = _mean_over_tasks(
     "100 × published ÷ nominal", lambda rows: 100 * rows["published"] / rows["nominal"]
 )
@@ -173,17 +177,17 @@ CHANGE = _mean_over_tasks(
     "100 × corrected ÷ n − 100 × published ÷ nominal",
     lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["published"] / rows["nominal"],
 )
-"""Corrected minus published accuracy in points; of ``n`` (judged) and of ``nominal`` prompts."""
+"""Corrected accuracy (``n`` are judged prompts) less published accuracy, in points."""
 SHARE_OF_CHANGE = _mean_over_tasks(
     "100 × (corrected − published) ÷ nominal",
     lambda rows: 100 * (rows["corrected"] - rows["published"]) / rows["nominal"],
 )
-"""Part of ``CHANGE`` that is due to verdicts."""
+"""Summand of ``CHANGE`` that is due to verdicts."""
 DENOMINATORS = _mean_over_tasks(
     "100 × corrected × (1 ÷ n − 1 ÷ nominal)",
     lambda rows: 100 * rows["corrected"] / rows["n"] - 100 * rows["corrected"] / rows["nominal"],
 )
-"""Part of ``CHANGE`` that is due to the denominators."""
+"""Summand of ``CHANGE`` that is due to different denominators."""
 ON_THE_WAY = ", rounded on the way as in the release"
 MEAN_ACCURACY = Formula("mean accuracy", mean_accuracy)
 ROBUSTNESS = Formula("mean of the four aspects of robustness", robustness)
@@ -193,6 +197,6 @@ SCORE_ROUNDED = Formula(SCORE.sentence + ON_THE_WAY, partial(lmentry_score, roun
 
 
 def as_released(formula: Formula, method: str) -> Formula:
-    """Return a score's formula; for the method ``published`` it rounds intermediate numbers."""
+    """Return a score's formula; for the method ``published``, the form that rounds percentages."""
     rounded = {ROBUSTNESS: ROBUSTNESS_ROUNDED, SCORE: SCORE_ROUNDED}
     return rounded.get(formula, formula) if method == PUBLISHED else formula

@@ -1,12 +1,19 @@
 """Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
-The package's docstring explains exhibits and cells. A template has arguments in braces: "Which is
-bigger, {n1} or {n2}?". The paper prints English prompts without answers, and English templates.
+The exhibits, as rows × columns:
+
+- ``table1``: tasks × example of a prompt, answer.
+- ``table2``, ``table7``: languages × number of prompts; in Table 7 also the system prompt.
+- ``table8``: subsets of arguments × task, number of prompts, number of languages, arguments.
+- ``template_table`` (Tables 9 to 33): templates of a task × text, corrected text, prompts.
+- ``table54``, ``counts``: tasks and subsets × number of prompts in each language.
+
+Input are prompts (table ``items``), language packs, and what the paper prints: English prompts
+without answers, and English templates. A template has arguments: "Which is bigger, {n1} or {n2}?".
 """
 
 import json
 import re
-import string
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,11 +36,9 @@ from blimpworks.reproduction.printed import as_typed, same_wording
 from blimpworks.tables import PROMPTS, read_table
 
 SPACE = "␣"
-STRAY = re.compile(" {2,}|^ | $")
-"""Superfluous spaces, which would be invisible on a page."""
-WORD_COLUMNS = ("w₁", "w₂", "w₃", "w₄", "w₅")
-IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}
-"""Printed names of arguments, where they differ from the release's."""
+STRAY = re.compile(" {2,}|^ | $")  # superfluous spaces, which are invisible on a page
+LISTED_WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")  # printed names of the words of a list
+IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}  # printed names of arguments
 ENGLISH = "eng"
 EXAMPLE, ANSWER = "Example", "Answer"
 EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "template", "prompt", "answer", "arguments")
@@ -46,7 +51,7 @@ def pack_cell(cell_key: tuple[str, str], text: str, lang: str, key: str, **more:
 
 
 def unlike_print(cells: Sequence[Cell]) -> list[str]:
-    """List where printed texts differ from those of the release (hidden cells), with the latter."""
+    """Return row and released text (a hidden cell) of each printed text that differs from it."""
     released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
     texts = [c for c in cells if c.printed and c.stands_for in released]
     different = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
@@ -61,7 +66,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         for _, row in shared.read_printed(tables, exhibit="table1").iterrows():
             task, name = row["row"], tasks.long_name(row["row"])
             cells.append(shared.printed_text_cell(row, (name, EXAMPLE)))
-            # The hidden cell has the release's first template that can give the printed prompt.
+            # A hidden cell has the prompt from the release's first template that fits it.
             for number, template in enumerate(pack.templates[task], start=1):
                 arguments = _arguments_of(template, as_typed(row["text"]))
                 if arguments is not None:
@@ -80,7 +85,8 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         if prompt["template"] == 1:
             first_prompts.setdefault(prompt["phenomenon"], prompt)
     answers: dict[str, dict[str, str]] = {}
-    for task in (task for task in tasks.TASKS if task in first_prompts):
+    tasks_with_prompt = [task for task in tasks.TASKS if task in first_prompts]
+    for task in tasks_with_prompt:
         name, prompt = tasks.long_name(task), first_prompts[task]
         answer = prompt["answer"]
         if answer is None:
@@ -102,12 +108,8 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
     """Return the arguments with which a template gives a text; None if it cannot give it."""
-    # Make a regular expression of the template, with a group for each argument in braces.
-    fragments = [
-        re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
-        for before, name, _, _ in string.Formatter().parse(template)
-    ]
-    match = re.fullmatch("".join(fragments), text)
+    # Make a regular expression of the template, with a group in place of each {argument}.
+    match = re.fullmatch(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(template)), text)
     if match is None:
         return None
     arguments: dict[str, Any] = {name: value.strip() for name, value in match.groupdict().items()}
@@ -117,11 +119,13 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
 
 
 def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw one of Tables 9 to 33: the templates of a task, in print those in English."""
+    """Draw one of Tables 9 to 33: the templates of a task. The paper prints English templates."""
     task = tasks.TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
-    sizes = {lang: len(pack.templates.get(task, ())) for lang, pack in packs.items()}
-    numbers = {lang: range(1, size + 1) for lang, size in sizes.items()}
+    # Numbers of the task's templates in each language, from 1.
+    numbers = {
+        lang: range(1, len(pack.templates.get(task, ())) + 1) for lang, pack in packs.items()
+    }
 
     def row_name(lang: str, number: int) -> str:
         return f"{language_name(lang, labels)} {number}"
@@ -131,7 +135,7 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
         # As in print, the names of arguments are shown without braces.
         names = {name: IN_PRINT.get(name, name) for name in tasks.FIELDS[task]}
         if "words" in names:
-            names["words"] = row_of(pack, WORD_COLUMNS, task, number, corrected=corrected)
+            names["words"] = row_of(pack, LISTED_WORDS, task, number, corrected=corrected)
         text = pack.template(task, number, corrected=corrected).format_map(names)
         text = STRAY.sub(lambda spaces: SPACE * len(spaces[0]), text)
         where = {"lang": lang, "key": f"{task}.{number}", "phenomenon": task}
@@ -146,13 +150,13 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
             cells.append(shared.printed_text_cell(row, (row_name(lang, number), TEMPLATE)))
             released = template_cell(lang, number, f"{TEMPLATE}, released")
             cells.append(replace(released, printed=False))
-        texts: dict[str, Any] = {
+        caption_values: dict[str, Any] = {
             "different": unlike_print(cells),
             "note": describe.entries["notes_of_tables"].get(table),
         }
     else:
-        with_task = pd.DataFrame({"lang": [lang for lang in packs if numbers[lang]]})
-        langs = common.languages_of(with_task)
+        # Languages with the task, in the paper's order.
+        langs = common.languages_of(pd.DataFrame({"lang": [x for x in packs if numbers[x]]}))
         items = shared.read_plain(PROMPTS, tables["items"], ("lang", "phenomenon", "template"))
         items = items[items["phenomenon"] == task]
         for lang in langs:
@@ -162,11 +166,11 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
                     cells.append(template_cell(lang, number, CORRECTED))
                 cell_key = (row_name(lang, number), SAMPLES)
                 where: dict[str, Any] = {"phenomenon": task, "template": number}
-                cells.append(common.count_of(items, cell_key, lang=lang, **where))
-        both = any(cell.column == CORRECTED for cell in cells)
-        columns = [TEMPLATE, CORRECTED, SAMPLES] if both else [TEMPLATE, SAMPLES]
-        texts = {
-            "variant": labels.facts["lmentry_variant"] if both else None,
+                cells.append(common.prompt_count(items, cell_key, lang=lang, **where))
+        has_corrected = any(cell.column == CORRECTED for cell in cells)
+        columns = [TEMPLATE, CORRECTED, SAMPLES] if has_corrected else [TEMPLATE, SAMPLES]
+        caption_values = {
+            "variant": labels.facts["lmentry_variant"] if has_corrected else None,
             "without": [language_name(lang, labels) for lang in packs if not numbers[lang]],
         }
     sections = []
@@ -174,13 +178,15 @@ def template_table(tables: shared.Tables, labels: Labels, table: str) -> Exhibit
     for lang in langs:
         name = language_name(lang, labels)
         rows = {row_name(lang, number): str(number) for number in numbers[lang]}
-        of_lang = product(rows, (TEMPLATE, CORRECTED))
-        written_in |= dict.fromkeys(of_lang, common.language_tag(lang))
-        sections.append(Section("No.", {name: name} | rows if len(langs) > 1 else rows, columns))
+        text_cells = product(rows, (TEMPLATE, CORRECTED))
+        written_in |= dict.fromkeys(text_cells, common.language_tag(lang))
+        if len(langs) > 1:
+            rows = {name: name, **rows}
+        sections.append(Section("No.", rows, columns))
     width = 0.32 if CORRECTED in columns else 0.64
     key = "templates_published" if labels.source == "published" else "templates"
     return Exhibit(
-        **describe(key, task=tasks.long_name(task).lower(), **texts),
+        **describe(key, task=tasks.long_name(task).lower(), **caption_values),
         cells=cells,
         widths={TEMPLATE: width, CORRECTED: width},
         sections=sections,
@@ -199,12 +205,12 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         printed = shared.read_printed(tables)
         languages, key = [*tasks.LANGUAGES], "table2_published"
         cells = common.printed_cells(tables, "table2", name_of, lambda _: SAMPLES)
-        # Numbers that follow from other printed ones, with the filters that select these.
+        # Filters of printed numbers, by the (language, column) of their sum.
         sums: dict[tuple[str, str], dict[str, Any]] = {
             (lang, "From Table 54"): {"exhibit": "table54", "column": lang} for lang in languages
         }
-        all_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
-        sums[common.EVERY, "Sum of the rows"] = all_rows
+        row_filter = {"exhibit": "table2", "row": languages, "column": "samples"}
+        sums[common.EVERY, "Sum of the rows"] = row_filter
         for (lang, column), where in sums.items():
             cell_key = (name_of(lang), column)
             cell = shared.formula_cell(printed, cell_key, VALUES, "published", where, ",.0f")
@@ -213,10 +219,10 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
         languages = sorted(common.languages_of(items), key=name_of)
         cells = [
-            common.count_of(items, (name_of(lang), SAMPLES), (lang, "samples"), lang=lang)
+            common.prompt_count(items, (name_of(lang), SAMPLES), (lang, "samples"), lang=lang)
             for lang in languages
         ]
-        cells.append(common.count_of(items, (common.TOTAL, SAMPLES), (common.EVERY, "samples")))
+        cells.append(common.prompt_count(items, (common.TOTAL, SAMPLES), (common.EVERY, "samples")))
     stub = {name_of(lang): {"Code": language_code(lang, labels)} for lang in languages}
     stub[common.TOTAL] = {"Code": ""}
     return Exhibit(**describe(key), cells=cells, stub=stub)
@@ -243,17 +249,17 @@ def table54(tables: shared.Tables, labels: Labels) -> Exhibit:
         for task, lang in product(names, common.languages_of(items)):
             if (task, lang) in present:
                 cell_key, where = (tasks.task_name(task), code_of(lang)), {"phenomenon": task}
-                cells.append(common.count_of(items, cell_key, (task, lang), lang=lang, **where))
+                cells.append(common.prompt_count(items, cell_key, (task, lang), lang=lang, **where))
     return Exhibit(**describe(key), cells=cells)
 
 
 def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw the numbers of prompts of each task and language, and why Table 54 has others."""
+    """Draw the campaign's numbers of prompts beside Table 54's, with reasons for differences."""
     items = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
     facts = labels.facts["lmentry_counts"]
-    most, why_fewer = facts["per_template"], "not explained"
+    most, usual_reason = facts["per_template"], "not explained"
     if most is not None:
-        why_fewer = f"the campaign keeps at most {most:,} prompts of a template"
+        usual_reason = f"the campaign keeps at most {most:,} prompts of a template"
     fields = ("variant", "task", "lang", "printed", "made")
     explained = {
         tuple(difference[field] for field in fields): str(difference["reason"])
@@ -262,7 +268,8 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
     printed = shared.by_place(shared.read_printed(tables, exhibit="table54"))
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
-    reasons: dict[str, dict[str, list[str]]] = {}
+    # Codes of languages by row and by reason for a difference.
+    codes_by_reason: dict[str, dict[str, list[str]]] = {}
     for task, lang in product(tasks.HEADS, common.languages_of(items)):
         key, row, code = (task, lang), tasks.task_name(task), language_code(lang, labels)
         n_printed, n_made = 0, int(sizes.get(key, 0))
@@ -271,15 +278,15 @@ def counts(tables: shared.Tables, labels: Labels) -> Exhibit:
             cells.append(replace(cell, text=f"{cell.value:,.0f}"))
             n_printed = int(cell.value)
         if key in sizes:
-            made = common.count_of(items, (row, f"{code} made"), key, lang=lang, phenomenon=task)
-            cells.append(made)
+            cell_key, where = (row, f"{code} made"), {"lang": lang, "phenomenon": task}
+            cells.append(common.prompt_count(items, cell_key, key, **where))
         if n_printed != n_made:
-            reason = explained.get((facts["variant"], task, lang, n_printed, n_made), why_fewer)
-            reasons.setdefault(row, {}).setdefault(reason, []).append(code)
+            reason = explained.get((facts["variant"], task, lang, n_printed, n_made), usual_reason)
+            codes_by_reason.setdefault(row, {}).setdefault(reason, []).append(code)
     columns = dict.fromkeys(cell.column for cell in cells)
     sentences = {
-        row: "; ".join(f"{', '.join(codes)}: {reason}" for reason, codes in by_reason.items())
-        for row, by_reason in reasons.items()
+        row: "; ".join(f"{', '.join(codes)}: {reason}" for reason, codes in reasons.items())
+        for row, reasons in codes_by_reason.items()
     }
     return Exhibit(
         **describe("counts", variant=facts["variant"]),
@@ -299,26 +306,26 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
     langs = [*printed] if published else [*released]
     names = {lang: language_name(lang, labels) for lang in langs}
     column = f"{SYSTEM}, released" if published else SYSTEM
-    of_packs = []
+    pack_cells = []
     for lang in langs:
         cell = pack_cell((names[lang], column), released[lang], lang, SYSTEM_KEY)
-        of_packs.append(replace(cell, stands_for=(lang, SYSTEM_KEY), printed=not published))
+        pack_cells.append(replace(cell, stands_for=(lang, SYSTEM_KEY), printed=not published))
     if published:
         numbers = shared.by_place(shared.read_printed(tables, exhibit="table2"))
         cells = []
         for lang in langs:
             samples = shared.printed_cell(numbers[lang, "samples"], (names[lang], SAMPLES))
             cells.append(replace(samples, stands_for=None))
-        for lang, cell in zip(langs, of_packs, strict=True):
+        for lang, cell in zip(langs, pack_cells, strict=True):
             cells += [shared.printed_text_cell(printed[lang], (names[lang], SYSTEM)), cell]
         description = describe("table7_published", different=unlike_print(cells))
     else:
         items = shared.read_plain(PROMPTS, tables["items"], ["lang"])
         cells = [
-            common.count_of(items, (language_name(lang, labels), SAMPLES), lang=lang)
+            common.prompt_count(items, (language_name(lang, labels), SAMPLES), lang=lang)
             for lang in common.languages_of(items)
         ]
-        cells += of_packs
+        cells += pack_cells
         printed_texts = {lang: row["text"] for lang, row in printed.items()}
         different = [names[lang] for lang in langs if printed_texts.get(lang) != released[lang]]
         description = describe("table7", different=different)
@@ -351,7 +358,7 @@ def table8(tables: shared.Tables, labels: Labels) -> Exhibit:
         items, key = shared.read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: tasks.TASK_NAMES[subset]["words"] for subset in tasks.PARENTS}
         for subset in tasks.PARENTS:
-            count = common.count_of(items, (subset, SAMPLES), phenomenon=subset)
+            count = common.prompt_count(items, (subset, SAMPLES), phenomenon=subset)
             where = {"benchmark": tasks.BENCHMARK, "phenomenon": subset}
             if count.n:
                 cell_key = (subset, "Languages")

@@ -1,14 +1,22 @@
 """Draw Tables 3 to 6 and 34 to 51, and statements of the text (Moroni and others 2025).
 
-The package's docstring explains exhibits and cells. LMS, the LMentry score, is accuracy times
-robustness.
+The exhibits, as rows × columns:
+
+- ``table3``: models × name, size, languages.
+- ``score_table``: models × score and accuracy (Table 4) or robustness (Table 5) in each language.
+- ``table6``: languages and ranks × names of the best and worst tasks, for two groups of models.
+- ``task_table`` (Tables 34 to 51): models × accuracy on one half of the tasks, in one language.
+- ``text``: statements × number as printed, number recomputed.
+
+Input are accuracies (see ``common.read_accuracies``) or printed numbers. LMS, the LMentry score, is
+accuracy times robustness.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -41,32 +49,14 @@ from blimpworks.papers.lmentry.tasks import (
 )
 
 FORMULAS = {"lms": formulas.SCORE, "accuracy": formulas.MEAN_ACCURACY, "": formulas.ROBUSTNESS}
-"""Formula of each metric for one model. Robustness, the only metric of Table 5, has no name."""
+"""Formula of each metric of a model. Robustness, the only metric of Table 5, has an empty key."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
-"""Metrics of each table, with the ends of their columns' names, such as "EN LMS"."""
+"""Metrics of each table, and how the names of their columns end ("EN LMS")."""
 
 
-class Derivation(NamedTuple):
-    """The computation of a printed metric from two other printed numbers of the same model."""
-
-    metric: str
-    formula: basic.Formula
-    origin: str
-    """Table with the other numbers, as cells name it."""
-    exhibits: str | list[str]
-    """Key of the table that has both numbers, or keys of two tables."""
-    columns: tuple[str, str]
-    """Columns of the two numbers, with ``{}`` for the language."""
-
-
-DERIVATIONS = {
-    "table4": Derivation(
-        "lms", formulas.PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")
-    ),
-    "table5": Derivation("", basic.QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
-}
-AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
+AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"  # as printed; recomputed
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
+# Formulas of the text's numbers, and the lists of keys that they apply to.
 _RANKS = [formulas.rank_of(f"{lang} lms", formulas.COLUMNS_BY_VALUE) for lang in LANGUAGES]
 _FORMULAS = [basic.COUNT, basic.LARGEST, formulas.SMALLEST, basic.QUOTIENT]
 _FORMULAS += [formulas.FIVE, formulas.LEAD, basic.of_row("value"), *_RANKS]
@@ -133,39 +123,40 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
             models_with_score = []
             for model in common.models_of(in_language):
                 cell_key = (common.model_name(model, labels), column)
-                where = common.selection(lang, model, labels)
+                where = common.filter_for(lang, model, labels)
                 cell = formula_cell(in_language, cell_key, formula, "accuracies", where, ".1f")
                 if not pd.isna(cell.value):
                     models_with_score.append(model)
                     cells.append(replace(cell, stands_for=(model, printed_column)))
             if models_with_score:
                 cell_key = (AVERAGE_ROW, column)
-                where = common.selection(lang, models_with_score, labels)
+                where = common.filter_for(lang, models_with_score, labels)
                 mean = formulas.mean_over_models(formula)
                 cell = formula_cell(in_language, cell_key, mean, "accuracies", where, ".1f")
                 cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
     shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
-    absent = [key for key, column in columns.items() if column not in shown_columns]
-    langs = {lang for lang, metric in absent if metric != "accuracy"}
-    unscored = sorted(common.language_code(lang, labels) for lang in langs)
+    unscored = sorted(
+        common.language_code(lang, labels)
+        for (lang, metric), column in columns.items()
+        if metric != "accuracy" and column not in shown_columns
+    )
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
     shown_names = [column for column in columns.values() if column in shown_columns]
     return Exhibit(
-        **describe(table, rules=common.judged_by(labels), unscored=unscored),
+        **describe(table, rules=common.rules_of(labels), unscored=unscored),
         cells=cells,
         heads={name: (name.split()[0], name.split()[1]) for name in shown_names if " " in name},
         sections=common.sections_of(models, labels, shown_names, averages),
     )
 
 
-Columns = Mapping[tuple[str, str], str]
-"""Names of columns by language and metric."""
+Columns = Mapping[tuple[str, str], str]  # names of columns by language and metric
 
 
 def _published_scores(
     printed: pd.DataFrame, tables: Tables, labels: Labels, table: str, columns: Columns
 ) -> list[Cell]:
-    """Return the cells of Table 4 or 5 from print, with hidden ones that recompute numbers."""
+    """Return the printed cells of Table 4 or 5, and hidden cells with recomputed numbers."""
     row_names = {model: common.model_name(model, labels) for model in MODELS}
     row_names[AVERAGE] = AVERAGE_ROW
     names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
@@ -175,16 +166,21 @@ def _published_scores(
         where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": printed_column}
         cell = formula_cell(printed, cell_key, basic.MEAN, "published", where, ".1f")
         cells.append(replace(cell, stands_for=(AVERAGE, printed_column)))
-    metric, formula, origin, exhibits, needed = DERIVATIONS[table]
+    # Compute each score from accuracy and robustness, and each robustness from score and accuracy.
     for lang, model in product(LANGUAGES, MODELS):
-        where = {"exhibit": exhibits, "row": model}
-        where["column"] = [column.format(lang) for column in needed]
+        if table == "table4":
+            metric, formula, origin = "lms", formulas.PRODUCT, "Table 5"
+            where = {"exhibit": ["table4", "table5"], "column": [f"{lang} accuracy", lang]}
+        else:
+            metric, formula, origin = "", basic.QUOTIENT, "Table 4"
+            where = {"exhibit": "table4", "column": [f"{lang} lms", f"{lang} accuracy"]}
+        where["row"] = model
         cell_key = (row_names[model], f"{columns[lang, metric]}, from {origin}")
         cell = formula_cell(printed, cell_key, formula, "published", where, ".1f", printed=False)
         cells.append(replace(cell, stands_for=(model, f"{lang} {metric}".strip())))
     if table == "table5":
         return cells
-    # Recompute accuracies of the models that have all tasks of a language.
+    # Recompute accuracies where Tables 34 to 51 have all tasks of a language.
     rows = common.read_accuracies(tables, labels)
     for lang, tasks in common.tasks_of(rows).items():
         in_language = basic.select_rows(rows, {"lang": lang, "phenomenon": tasks})
@@ -192,7 +188,7 @@ def _published_scores(
             judged = in_language[in_language["model"] == model]
             if len(judged) == len(tasks):
                 cell_key = (row_names[model], f"{columns[lang, 'accuracy']}, mean of the tasks")
-                where = common.selection(lang, model, labels, phenomenon=tasks, paradigm=ALL)
+                where = common.filter_for(lang, model, labels, phenomenon=tasks, paradigm=ALL)
                 cell = formula_cell(judged, cell_key, basic.UNWEIGHTED, "accuracies", where, ".1f")
                 stands_for, n = (model, f"{lang} accuracy"), int(judged["n"].sum())
                 cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
@@ -200,17 +196,16 @@ def _published_scores(
 
 
 FILTERED_BY_POS = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
-"""Languages that filter the words for ``starts_with_word`` by part of speech."""
+"""Languages in which the words of the task ``starts_with_word`` are filtered by part of speech."""
+# Settings of Table 6: groups of models, with their heading in Table 3 and name in Table 6;
+# languages; and number of tasks at either end of the ranking.
 OPENNESS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
-"""Heading in Table 3 and name in Table 6 of each group of models."""
 RANKED = ("eng", "ita")
-"""Languages of Table 6."""
 TASKS_PER_END = 5
-"""Number of tasks in Table 6 at either end of the ranking."""
 
 
 def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Draw one of Tables 34 to 51: accuracy by model on one half of the tasks in a language."""
+    """Draw one of Tables 34 to 51: accuracy of each model on one half of a language's tasks."""
     lang = TASK_TABLES[table]
     language = LANGUAGES[lang]
     half = language.tables.index(table)
@@ -218,9 +213,10 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
     name_of = partial(common.model_name, labels=labels)
     if labels.source == "published":
         models, cells = [*MODELS], common.printed_cells(tables, table, name_of, task_name)
+        # Numbers that our copy of the paper garbles.
         garbled = read_printed(tables, exhibit=table, fault="garbled")
-        by_model = garbled.groupby("row", sort=False)["column"]
-        lost = [f"{name_of(str(m))} {', '.join(map(task_name, tasks))}" for m, tasks in by_model]
+        tasks_by_model = garbled.groupby("row", sort=False)["column"]
+        lost = [f"{name_of(str(m))} {', '.join(map(task_name, t))}" for m, t in tasks_by_model]
     else:
         rows = common.read_accuracies(tables, labels)
         models, cells = common.models_of(rows), []
@@ -230,7 +226,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         for _, row in selected.iterrows():
             model, task = row["model"], row["phenomenon"]
             cell_key = (name_of(model), task_name(task))
-            where = common.selection(lang, model, labels, phenomenon=task)
+            where = common.filter_for(lang, model, labels, phenomenon=task)
             cell = row_accuracy_cell(row, cell_key, where, "judgements", formula, "{:.2f}".format)
             cells.append(replace(cell, stands_for=(model, task)))
         lost = []
@@ -241,7 +237,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         "task_table",
         language=language.name,
         part=half + 1,
-        rules=common.judged_by(labels),
+        rules=common.rules_of(labels),
         empty=not cells,
         note=describe.entries["notes_of_languages"].get(lang),
         ceiling=lang in FILTERED_BY_POS and half == 0,
@@ -259,7 +255,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Table 6: the best and worst tasks by mean accuracy, in English and Italian."""
     rows = common.read_accuracies(tables, labels)
     ranks_by_group = {
-        (lang, group): [*_ranks(rows, lang, group, labels)]
+        (lang, group): [*_rank_cells(rows, lang, group, labels)]
         for lang, group in product(RANKED, OPENNESS)
     }
     cells: list[Cell] = []
@@ -275,7 +271,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     else:
         for _, printed in read_printed(tables, exhibit="table6").iterrows():
             lang, group = printed["row"].split()
-            cell_key = _row_and_column(lang, group, int(printed["value"]), 25, labels)
+            cell_key = _row_and_column(lang, group, int(printed["value"]), len(TASKS), labels)
             assert cell_key is not None
             cells.append(printed_cell(printed, cell_key))
         listed = {cell.stands_for for cell in cells}
@@ -283,17 +279,17 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
             cells += [cell for cell in ranks if cell.stands_for in listed]
     columns = [f"{name} {end}" for _, name in OPENNESS.values() for end in ("top 5", "bottom 5")]
     heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
-    description = describe("table6", rules=common.judged_by(labels))
+    description = describe("table6", rules=common.rules_of(labels))
     return Exhibit(**description, cells=cells, heads=heads, textual=True)
 
 
-def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
-    """Yield a hidden cell for each task of a language: its rank by a group's mean accuracy."""
+def _rank_cells(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
+    """Yield a hidden cell for each task in a language: its rank by a group's mean accuracy."""
     heading, name = OPENNESS[group]
     models = [model for model in common.models_of(rows) if common.group_of(model) == heading]
     selected = basic.select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
     tasks = common.tasks_of(selected).get(lang, [])
-    where = common.selection(lang, models, labels, phenomenon=tasks, paradigm=ALL)
+    where = common.filter_for(lang, models, labels, phenomenon=tasks, paradigm=ALL)
     for task in tasks:
         cell_key = (f"{common.language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
         formula = formulas.rank_of(task, formulas.TASKS_BY_ACCURACY)
@@ -305,13 +301,15 @@ def _row_and_column(
     lang: str, group: str, rank: int, n: int, labels: Labels
 ) -> tuple[str, str] | None:
     """Return row and column in Table 6 of a task's rank among ``n``; None for middle ranks."""
-    if TASKS_PER_END < rank <= n - TASKS_PER_END:
-        return None
-    end, line = ("top 5", rank) if rank <= TASKS_PER_END else ("bottom 5", rank - n + TASKS_PER_END)
-    return f"{common.language_code(lang, labels)} {line}", f"{OPENNESS[group][1]} {end}"
+    code, (_, name) = common.language_code(lang, labels), OPENNESS[group]
+    if rank <= TASKS_PER_END:
+        return f"{code} {rank}", f"{name} top 5"
+    if rank > n - TASKS_PER_END:
+        return f"{code} {rank - n + TASKS_PER_END}", f"{name} bottom 5"
+    return None
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """List the text's statements on the benchmark, the models, the annotators and the results."""
+    """Draw the table of numbers in the running text, printed and recomputed."""
     cells, _ = printed_statements(read_printed(tables), RECOMPUTATION)
     return Exhibit(**describe("text"), cells=cells)

@@ -1,13 +1,21 @@
 """Draw agreement with annotators, and the differences between published and corrected verdicts.
 
 Models' answers are judged by two methods: ``published``, the authors' rules, and ``corrected``,
-rules that judge what the task asks. The package's docstring explains exhibits and cells. Tables 52
-and 53 are those of Moroni and others (2025), appendix A.6; other exhibits are not theirs.
+rules that judge what the task asks. The exhibits, as rows × columns:
+
+- ``agreement_table`` (Tables 52 and 53): tasks × agreement and κ with each annotator.
+- ``agreement``: annotators of each language × agreement and κ by each method.
+- ``agreement_tasks``: tasks × agreement and κ in each language.
+- ``artefacts``: languages and tasks × accuracy by each method, and its change by reason.
+- ``artefacts_fig``: a figure of accuracies by each method.
+
+Input are the tables ``annotation_agreement`` and ``verdicts`` (``lmentry/tables.py``). Tables 52
+and 53 are in Moroni and others (2025), appendix A.6; the other exhibits are ours.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -24,8 +32,7 @@ from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import HEADS, LANGUAGES, TASK_NAMES, TASKS, task_name
 
 LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
-# Names of rows (of the mean over tasks, and of all answers together) and of columns.
-OVERALL, POOLED = "global accuracy", "all answers"
+OVERALL, POOLED = "global accuracy", "all answers"  # mean over tasks; answers of all tasks
 AGREEMENT, KAPPA_HEAD, COUNT = "Agreement (%)", "κ", "Answers"
 
 
@@ -36,10 +43,10 @@ def _agreement_cells(
     where: Mapping[str, Any],
     stands_for: str | None = None,
 ) -> Iterator[Cell]:
-    """Yield the cells of agreement and kappa in a row of an exhibit, in these two ``columns``.
+    """Yield the cells of agreement and of kappa in ``row``; ``columns`` are the two columns.
 
-    They are means over ``rows``, the rows that ``where`` selects in the table of agreement. If this
-    is one row they have its intervals. ``stands_for``: key of the printed row.
+    The numbers are means over ``rows``, which ``where`` selects in the table of agreement. A number
+    from only one of ``rows`` has an interval. ``stands_for``: key of the printed row.
     """
     if rows.empty:
         return
@@ -62,9 +69,9 @@ def _tasks_in(tasks: pd.Series) -> list[str]:
     return [task for task in HEADS if (tasks == task).any()]
 
 
-def _headings(name: str, share: str = AGREEMENT) -> dict[str, tuple[str, str]]:
-    # The two lines of heading of the columns of agreement and kappa below ``name``.
-    return {f"{name} {head}": (name, head) for head in (share, KAPPA_HEAD)}
+def _headings(name: str, agreement_head: str = AGREEMENT) -> dict[str, tuple[str, str]]:
+    # Two columns below the heading ``name``, each with the two lines of its heading.
+    return {f"{name} {head}": (name, head) for head in (agreement_head, KAPPA_HEAD)}
 
 
 def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
@@ -89,17 +96,15 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
         heads |= columns
         judged = rows[rows["annotator"] == annotator]
         tasks = _tasks_in(judged["phenomenon"])
-        # A row for each task, the mean of these rows, and a row for all answers together.
-        for row, phenomenon, printed_row in (
-            *((task_name(task), task, task) for task in tasks),
-            (OVERALL, tasks, "global_accuracy"),
-            (POOLED, ALL, None),
-        ):
+        # Name, phenomena and printed key of each row.
+        table_rows: list[tuple[str, Any, str | None]] = [(task_name(t), t, t) for t in tasks]
+        table_rows += [(OVERALL, tasks, "global_accuracy"), (POOLED, ALL, None)]
+        for row, phenomenon, printed_row in table_rows:
             where = {"lang": lang, "method": labels.method, "annotator": annotator}
-            where |= {"phenomenon": phenomenon}
+            where["phenomenon"] = phenomenon
             chosen = select_rows(judged, where)
             cells += _agreement_cells(chosen, row, [*columns], where, printed_row)
-    # Annotators may have judged different numbers of answers of a row: show least and greatest.
+    # If annotators have judged different numbers of a row's answers, show the least and greatest.
     counts_by_row: dict[str, set[int]] = {}
     for cell in cells:
         counts_by_row.setdefault(cell.row, set()).add(cell.n or 0)
@@ -131,17 +136,16 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
                 with_verdicts += _agreement_cells(chosen, row, columns, where)
         for pair in rows[in_language & ~with_method].itertuples():
             where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
-            where["phenomenon"] = ALL
+            where["phenomenon"] = ALL  # the column ``method`` names the second annotator
             row = f"{language}, {pair.method} and {pair.annotator}"
             chosen = rows.loc[[pair.Index]]
             with_each_other += _agreement_cells(chosen, row, [AGREEMENT, KAPPA_HEAD], where)
 
-    row_names = (cell.row for cell in with_verdicts)
-    sections = [common.named_section("Annotator", row_names, [COUNT, *heads])]
+    names = [cell.row for cell in with_verdicts]
+    sections = [common.named_section("Annotator", names, [COUNT, *heads])]
     if with_each_other:
-        row_names = (cell.row for cell in with_each_other)
-        columns = [COUNT, AGREEMENT, KAPPA_HEAD]
-        sections.append(common.named_section("Annotators", row_names, columns))
+        names = [cell.row for cell in with_each_other]
+        sections.append(common.named_section("Annotators", names, [COUNT, AGREEMENT, KAPPA_HEAD]))
     cells = [*with_verdicts, *with_each_other]
     return Exhibit(
         **describe("agreement", below=with_each_other),
@@ -154,33 +158,33 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw agreement with ``labels.method`` on each task and language, mean over annotators."""
+    """Draw agreement with ``labels.method`` on each task and language: means over annotators."""
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = rows[rows["method"] == labels.method]
     cells: list[Cell] = []
     langs = common.languages_of(rows)
     columns = {lang: _headings(common.language_code(lang, labels), "%") for lang in langs}
-    for task, lang in product(HEADS, columns):
+    heads: dict[str, tuple[str, str]] = {}
+    for headings in columns.values():
+        heads |= headings
+    for task, lang in product(HEADS, langs):
         where: dict[str, Any] = {"lang": lang, "method": labels.method, "phenomenon": task}
         judged = select_rows(rows, where)
         where["annotator"] = sorted(judged["annotator"])
         cells += _agreement_cells(judged, task_name(task), [*columns[lang]], where)
-    return Exhibit(
-        **describe("agreement_tasks", method=labels.method),
-        cells=cells,
-        heads=dict(chain.from_iterable(heads.items() for heads in columns.values())),
-    )
+    return Exhibit(**describe("agreement_tasks", method=labels.method), cells=cells, heads=heads)
 
 
 ROUNDING_NOISE = 1e-9
-MOST_CHANGED_TASKS = 3
-"""Number of tasks of each language in the table: those with the largest changes."""
+MOST_CHANGED_TASKS = 3  # number of rows for tasks of each language: the most changed tasks
+# A line has the heading of a column (two lines), its formula, and the ``reason`` of the rows of the
+# table ``verdicts`` that the formula takes.
 VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Accuracy", PUBLISHED): (formulas.BY_PUBLISHED, ALL),
     ("Accuracy", CORRECTED): (formulas.BY_CORRECTED, ALL),
     ("Accuracy", "change"): (formulas.CHANGE, ALL),
     ("Verdicts", "changed"): (formulas.CHANGED, [*verdicts.CAUSES]),
-    # The change in accuracy is the sum of the next seven: by reason, and by the number of prompts.
+    # The change in accuracy is the sum of the next seven columns: six reasons, and denominators.
     ("No ASCII word", "right"): (formulas.SHARE_OF_CHANGE, verdicts.VACUOUS),
     ("No ASCII word", "wrong"): (formulas.SHARE_OF_CHANGE, verdicts.SCRIPT),
     ("Capital", "letters"): (formulas.SHARE_OF_CHANGE, verdicts.CASE),
@@ -191,13 +195,10 @@ VERDICT_COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
-"""Formula of each column (by the two lines of its heading), and the ``reason`` of the rows of the
-verdicts table that it sums up."""
-OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}
-"""Columns that are left out if the verdicts table has no numbers for them."""
-# Formulas of columns with + or − before the number.
+OPTIONAL = {"Answers cut off": "cut", "Answers echoes": "echoes"}  # left out if these have nulls
+# Formulas whose numbers have a sign, + or −.
 SIGNED = (formulas.CHANGE, formulas.SHARE_OF_CHANGE, formulas.DENOMINATORS)
-# Options of matplotlib. If both accuracies are equal, the diamond is inside the ring.
+# Options of matplotlib's scatter. If both accuracies are equal, the diamond is inside the ring.
 RING: dict[str, Any] = {"s": 26, "facecolor": "white", "edgecolor": ORANGE, "linewidth": 1.3}
 DIAMOND: dict[str, Any] = {"s": 10, "color": BLUE, "marker": "D"}
 MARKERS = {"published rules": RING | {"marker": "o"}, "corrected rules": DIAMOND}
@@ -205,10 +206,12 @@ TASK_GROUPS = {"all tasks": TASKS} | {
     group: tuple(task for task in TASKS if TASK_NAMES[task]["group"] == group)
     for group in dict.fromkeys(TASK_NAMES[task]["group"] for task in TASKS)
 }
-"""Tasks of the figure's panels: all tasks, and five disjoint groups of them."""
+"""Tasks of each panel of the figure: all tasks, and five disjoint groups of tasks."""
 
 
-def _cells_of(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iterator[Cell]:
+def _verdict_cells(
+    rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]
+) -> Iterator[Cell]:
     """Yield the cells of ``VERDICT_COLUMNS`` for some tasks of a language, in the row ``name``."""
     where = {"lang": lang, "model": common.models_of(rows), "phenomenon": [*tasks]}
     all_answers = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
@@ -217,8 +220,9 @@ def _cells_of(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) ->
         if column in OPTIONAL and all_answers[OPTIONAL[column]].isna().any():
             continue
         is_count = column in OPTIONAL or formula == formulas.CHANGED
-        form, chosen = ",.0f" if is_count else ".1f", where | {"reason": reason}
-        cell = formula_cell(rows, (name, column), formula, "verdicts", chosen, form)
+        number_format = ",.0f" if is_count else ".1f"
+        of_reason = where | {"reason": reason}
+        cell = formula_cell(rows, (name, column), formula, "verdicts", of_reason, number_format)
         if formula in SIGNED:
             # A typographic minus; zero has no sign.
             text = f"{cell.value:+.1f}".replace("-", "−")
@@ -228,7 +232,7 @@ def _cells_of(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) ->
 
 
 def artefacts(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the table of accuracies by both methods: languages, and tasks that change most."""
+    """Draw accuracies by both methods: a row for each language, and for its most changed tasks."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     of_languages: list[Cell] = []
     of_tasks: list[Cell] = []
@@ -236,12 +240,12 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
         in_language = rows[rows["lang"] == lang]
         tasks = [task for task in TASKS if (in_language["phenomenon"] == task).any()]
         language = common.language_name(lang, labels)
-        of_languages += _cells_of(in_language, language, lang, tasks)
+        of_languages += _verdict_cells(in_language, language, lang, tasks)
         on_tasks = in_language[in_language["phenomenon"].isin(TASKS)]
         changes: list[tuple[float, list[Cell]]] = []
         for task in sorted(tasks):
             name = f"{common.language_code(lang, labels)} {task_name(task)}"
-            cells = [*_cells_of(on_tasks, name, lang, [task])]
+            cells = [*_verdict_cells(on_tasks, name, lang, [task])]
             change = next(abs(cell.value) for cell in cells if cell.column == "Accuracy change")
             if change > ROUNDING_NOISE:
                 changes.append((change, cells))
@@ -264,7 +268,7 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the figure of accuracies by both methods, for each language and group of tasks."""
+    """Draw accuracies by both methods: a panel for each group of tasks, a line per language."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     langs = common.languages_of(rows)
     cells = []
@@ -274,8 +278,8 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
             tasks = [task for task in members if (selected["phenomenon"] == task).any()]
             if not tasks:
                 continue
-            where = {"lang": lang, "model": common.models_of(selected)}
-            where |= {"phenomenon": tasks, "reason": ALL}
+            models = common.models_of(selected)
+            where = {"lang": lang, "model": models, "phenomenon": tasks, "reason": ALL}
             for method in VARIANTS:
                 formula, _ = VERDICT_COLUMNS["Accuracy", method]
                 cell_key = (common.language_name(lang, labels), f"{group}, {method}")
@@ -288,7 +292,7 @@ def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
         if not cells:
             say(axes, "no verdicts")
             continue
-        # Draw a line for each language from one accuracy to the other.
+        # Draw a line from the published to the corrected accuracy of each language.
         for y, lang in enumerate(langs):
             name = common.language_name(lang, labels)
             if (name, f"{group}, {PUBLISHED}") not in values:

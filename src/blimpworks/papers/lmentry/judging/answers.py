@@ -1,16 +1,17 @@
-"""Prepare a model's answer for the patterns that judge it: normalise it and mark arguments.
+"""Normalise a model's answer, and mark the prompt's arguments in it, before patterns judge it.
 
 A prompt is made from arguments, each with a role: "Which is bigger, 3 or 7?" has the ``answer`` 7
-and the ``distractor`` 3. Patterns, such as "{answer} is bigger", are compiled once for a task.
-To match them, each argument in an answer is marked by a character of Unicode's private use area,
-one for each role. Patterns contain the same characters:
+and the ``distractor`` 3. Patterns, such as "{answer} is bigger", are compiled once for a task, with
+a character of Unicode's private use area for each role. The same characters mark the arguments in
+an answer:
 
     "7 is bigger than 3"
     corrected rules: mask          A is bigger than D           (A, D: one character for each role)
     published rules: put_brackets  <A>7</A> is bigger than <D>3</D>
 
-The authors' release instead inserts arguments into its patterns. Brackets keep the words, so that
-arguments can overlap or be words of a pattern ("the first word is *the*") as in the release.
+The authors' release instead compiles patterns for each prompt, with its arguments inserted.
+Brackets keep the text of arguments. So arguments can overlap, or be words of a pattern ("the first
+word is *the*"), as in the release.
 """
 
 import re
@@ -32,9 +33,9 @@ LISTED_ROLES = tuple(name for name in ROLE_NAMES if name.startswith("listed"))
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(ROLE_NAMES)}
 """Private-use character of each role.
 
-other: a word of a list that is not the answer; with a case, as in answer_ergative: the argument
-with a Basque ending; rewritten: the argument after the release has exchanged "more" and "less"
-inside words; listed1 to listed5: the words of a list.
+other: a word of a list that is not the answer; answer_ergative and others with a case: the
+argument with a Basque ending; answer_rewritten: the argument after the release has exchanged
+"more" and "less" in it; listed1 to listed5: the words of a list.
 """
 _WITH_CASE = [name for name in ROLE_NAMES if "_" in name and not name.endswith("_rewritten")]
 DECLINED_ROLES = {name: tuple(name.split("_")) for name in _WITH_CASE}
@@ -42,14 +43,12 @@ DECLINED_ROLES = {name: tuple(name.split("_")) for name in _WITH_CASE}
 ROLE_CHARACTERS = "".join(ROLE.values())
 PLACEHOLDER = chr(0xE000 + len(ROLE_NAMES))
 """Character in place of a text that must not be taken for an argument."""
-EITHER_ROLES = dict.fromkeys(
-    ("word1", "word2", "n1", "n2"), f"[{ROLE['answer']}{ROLE['distractor']}]"
-)
-"""Expressions of roles in patterns that match either of two arguments."""
+_EITHER = f"[{ROLE['answer']}{ROLE['distractor']}]"
+EITHER_ROLES = dict.fromkeys(("word1", "word2", "n1", "n2"), _EITHER)
+"""Regular expressions of roles that match either of a prompt's two arguments."""
 Arguments = Mapping[str, Any]
 """A prompt's arguments by name, such as {"answer": 7, "distractor": 3}."""
-Particles = tuple[str, ...]
-"""Endings of a language that words may have, such as Korean 는."""
+Particles = tuple[str, ...]  # endings of a language that words may have, such as Korean 는
 
 
 class Argument(NamedTuple):
@@ -59,7 +58,7 @@ class Argument(NamedTuple):
     role: str
     """Private-use character of the argument's role."""
     is_expression: bool = False
-    """Whether the text is a regular expression, as in the release."""
+    """Whether the text is a regular expression, as which the release reads all arguments."""
     inside_words: bool = False
     """Whether to look for the text also inside longer words."""
 
@@ -82,7 +81,7 @@ def read_like_release(text: str, role: str) -> Iterator[Argument]:
 
 
 def find_word_end(text: str, start: int, end: int, particles: Particles) -> int:
-    """Return the end of the word that is ``text[start:end]``, perhaps with one of ``particles``.
+    """Return the end of the word ``text[start:end]``, or of this word with one of ``particles``.
 
     Returns -1 if ``text[start:end]`` is inside of a longer word.
     """
@@ -101,7 +100,7 @@ def find_word_end(text: str, start: int, end: int, particles: Particles) -> int:
 
 
 def _occurrences(text: str, word: str, *, overlap: bool = True) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of each occurrence of ``word``; with ``overlap`` they may overlap."""
+    """Yield the (start, end) of each occurrence of ``word``, which overlap only by ``overlap``."""
     step = 1 if overlap else max(1, len(word))
     start = text.find(word)
     while start >= 0:
@@ -117,7 +116,7 @@ def has_word(text: str, word: str, particles: Particles = ()) -> bool:
 def replace_word(text: str, argument: Argument, marks: str, particles: Particles = ()) -> str:
     """Replace each occurrence of an argument, and ``marks`` around it, by its role's character.
 
-    A sentence is replaced anywhere, other arguments as whole words only. ``particles`` stay.
+    A sentence is replaced anywhere, other arguments as whole words only. Particles are kept.
     """
     role, fragments, copied_to = argument.role, list[str](), 0
     for start, end in _occurrences(text, argument.text):
@@ -134,7 +133,7 @@ def replace_word(text: str, argument: Argument, marks: str, particles: Particles
 def mask(text: str, to_find: Iterable[Argument], marks: str, particles: Particles = ()) -> str:
     """Replace arguments, one after the other, by the characters of their roles."""
     for argument in to_find:
-        # No pattern is about the other words of a list, so they need no particles.
+        # No pattern has the role ``other``, so these words need no particles.
         allowed = () if argument.role == ROLE["other"] else particles
         text = replace_word(text, argument, marks, allowed)
     return text
@@ -145,8 +144,9 @@ CLOSE = {role: chr(_FIRST + number) for number, role in enumerate(ROLE.values())
 OPEN = {role: chr(_FIRST + len(ROLE_NAMES) + number) for number, role in enumerate(ROLE.values())}
 """Brackets for each role's character. A closing bracket sorts before any opening one."""
 BRACKETS = f"{CLOSE[ROLE[ROLE_NAMES[0]]]}-{OPEN[ROLE[ROLE_NAMES[-1]]]}"
+"""Range of all brackets, for use in a character class."""
 ANY_BRACKETS = f"[{BRACKETS}]*"
-"""Expression of brackets, which patterns allow after each character."""
+"""Expression of any number of brackets, which patterns allow after each character."""
 SPACE = rf"(?:[^a-z0-9{BRACKETS}]{ANY_BRACKETS})"
 """Expression of the release's space between words: any character but ASCII letters and digits."""
 _INSIDE_WORDS = {ROLE[name] for name in ("sentence", *LISTED_ROLES)}
@@ -154,7 +154,7 @@ _INSIDE_WORDS = {ROLE[name] for name in ("sentence", *LISTED_ROLES)}
 
 @lru_cache(maxsize=1024)
 def _compile(expression: str) -> Any:
-    # None for a text that is no valid expression, for which the release would fail.
+    # Return None for an invalid expression, with which the release would fail.
     try:
         return re2.compile(expression)
     except re2.error:
@@ -178,8 +178,9 @@ def find_spans(
     for start, end in spans:
         # A word boundary has a letter or digit on one side only.
         at_boundaries = all(
-            (at > 0 and text[at - 1].isalnum()) != (at < len(text) and text[at].isalnum())
-            for at in (start, end)
+            (index > 0 and text[index - 1].isalnum())
+            != (index < len(text) and text[index].isalnum())
+            for index in (start, end)
         )
         has_particle = bool(particles) and find_word_end(text, start, end, particles) >= 0
         if inside_words or at_boundaries or has_particle:
@@ -193,8 +194,8 @@ def put_brackets(
 
     If two texts of one role begin at the same position, the first in ``to_find`` gets brackets.
     """
-    end_of: dict[tuple[int, str], int] = {}
-    empty: list[tuple[int, str]] = []
+    end_of: dict[tuple[int, str], int] = {}  # end of an occurrence, by start and opening bracket
+    empty: list[tuple[int, str]] = []  # start and brackets of occurrences of an empty text
     for argument in to_find:
         opening = OPEN[argument.role]
         for start, end in find_spans(text, argument, particles, anywhere=anywhere):
@@ -202,7 +203,7 @@ def put_brackets(
                 end_of.setdefault((start, opening), end)
             elif (start, opening) not in end_of:
                 empty.append((start, opening + CLOSE[argument.role]))
-    # At one position, closing brackets come first, because their code points are lower.
+    # Closing brackets have lower code points, so that they are sorted before opening ones.
     closing = [(end, chr(ord(opening) - len(ROLE_NAMES))) for (_, opening), end in end_of.items()]
     fragments, copied_to = [], 0
     for position, bracket in sorted([*end_of, *closing, *empty]):
@@ -221,8 +222,8 @@ CORRECTED_MARKS = "\"'.,“”‘’«»„‚「」『』…"
 _SPACES = re.compile("  +")
 _BLANK = re.compile(r"\s+")
 _MARKUP = "*`#_\u200b\u200c\u200d\u2060\ufeff"
-# A model may write characters of roles, which are removed.
-_PRIVATE = "".join((ROLE_CHARACTERS, *CLOSE.values(), *OPEN.values()))
+# Characters of roles and brackets, which are removed if a model writes them.
+_PRIVATE = ROLE_CHARACTERS + "".join(CLOSE.values()) + "".join(OPEN.values())
 _NO_ROLES = str.maketrans(dict.fromkeys(_PRIVATE, " "))
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
 _PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {PLACEHOLDER: " "}) | _NO_ROLES | _STRAIGHT
@@ -236,14 +237,14 @@ LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
 def normalise_published(text: str) -> str:
-    """Normalise as the release does: lower case, single spaces, spaces for underscores."""
+    """Normalise as the release does: lower case, single spaces, spaces in place of underscores."""
     if not text.isascii():
         text = text.translate(_NO_ROLES)
     return _SPACES.sub(" ", text.strip().lower()).replace("_", " ")
 
 
 def normalise_corrected(text: str) -> str:
-    """Normalise to NFC, lower case and straight marks, without markup and spaces as in "oui !"."""
+    """Normalise to NFC, lower case and straight quotes; remove markup, and spaces as in "oui !"."""
     text = unicodedata.normalize("NFC", text)
     if not _ODD_TEXT.search(text):
         return text.strip().lower()
@@ -260,35 +261,32 @@ def accent_table(accents: str) -> dict[int, str]:
     return {ord(accented): unicodedata.normalize("NFD", accented)[0] for accented in accents}
 
 
-# Possessive quantifiers, so that no run of digits is read twice: hostile answers are long.
+# Possessive quantifiers (++) keep the time linear: hostile answers have long runs of digits.
 _LONGER = re.compile(r"(?<!\w)[-−]\d++(?:[.,]\d++)*+|(?<!\d)\d++(?:[.,]\d++)++")
 _NOT_DIGIT = re.compile(r"\D")
-_FOLLOWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
+AFTER_ANSWER = re.compile(r"\{answer\}[^\w{]*(\w+)")
+"""Word that directly follows ``{answer}`` in a pattern."""
 ANSWER_CHARACTERS = ROLE["answer"] + ROLE["distractor"] + ROLE["other"]
 EXCHANGE_ANSWER = str.maketrans(ANSWER_CHARACTERS, ROLE["distractor"] + 2 * ROLE["answer"])
-"""Table that makes the gold answer the distractor, and all other arguments the gold answer."""
+"""Table by which the gold answer becomes the distractor, and other arguments the gold answer."""
 
 
 def mask_longer_numbers(text: str) -> str:
-    """Replace digits by x in numbers such as -321, 321.5 and 321,000, so that 321 is not found."""
+    """Replace digits by x in numbers such as -321, 321.5 and 321,000, which are not 321."""
     return _LONGER.sub(lambda match: _NOT_DIGIT.sub("x", match[0]), text)
 
 
-def words_after_answer(patterns: Iterable[str]) -> frozenset[str]:
-    """Return the words that directly follow ``{answer}`` in patterns."""
-    return frozenset(word for pattern in patterns for word in _FOLLOWER.findall(pattern))
-
-
 def any_of(texts: Iterable[str]) -> str:
-    """Return the expression that matches any of some texts; without texts it never matches."""
+    """Return the expression that matches each of ``texts``; without texts it never matches."""
     return "|".join(map(re.escape, texts)) or "(?!)"
 
 
 @lru_cache(maxsize=4096)
 def article_pattern(form: str, follow: frozenset[str]) -> re.Pattern[str]:
-    """Return the pattern that matches the gold answer ``form``, such as "a", used as an article.
+    """Return the pattern of the gold answer ``form``, such as "a", where it is an article.
 
-    An article is inside a clause, without quotation marks, before a word that is not in ``follow``.
+    An article is inside a clause, without quotation marks, before a word that is not in ``follow``,
+    the words that may follow an answer.
     """
     after = rf"(?= [\"{ROLE_CHARACTERS}]| (?!(?:{any_of(sorted(follow))})\b)\w)"
     return re.compile(rf"(?<=[\w{ROLE_CHARACTERS}] )" + re.escape(form) + after)

@@ -1,13 +1,12 @@
 """Judge answers to questions with one right word, letter or number.
 
-``judge.Judge`` makes a judge for each task and variant of the rules, which compiles the answer
-patterns of a language pack. The judge's method ``ask`` takes the arguments of a prompt:
+``choice_judge`` makes the judge of a task: ``PublishedChoice`` follows the authors' scorer with its
+mistakes, and ``CorrectedChoice`` judges as the task asks. The judge compiles the answer patterns of
+a language pack. Its method ``for_prompt`` takes the arguments of a prompt:
 
     {"answer": "cat", "distractor": "house", ...}      for "Which has less letters, cat or house?"
 
-and returns a function that judges answers: "cat has less letters" is a right answer, by a pattern.
-``PublishedChoice`` follows the authors' scorer with its mistakes; ``CorrectedChoice`` judges as the
-task asks.
+and returns a function from an answer to a verdict. By a pattern "cat has less letters" is right.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
@@ -21,21 +20,13 @@ from typing import NamedTuple
 from num2words import num2words
 
 from blimpworks.papers.lmentry.items.languages import SPELLED, Case, decline
-from blimpworks.papers.lmentry.judging import answers
+from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
-from blimpworks.papers.lmentry.judging.compiling import (
-    UNDECIDED,
-    Matchers,
-    Substitutes,
-    compile_task,
-    counts_of,
-    words_of,
-)
+from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, compile_task, counts_of
 from blimpworks.papers.lmentry.judging.declared import (
-    RULES_OF,
+    RULES,
     TWINS,
     AnswerPatterns,
-    Ask,
     Changed,
     Verdict,
     task_patterns,
@@ -44,8 +35,7 @@ from blimpworks.papers.lmentry.judging.declared import (
 ANSWER, OTHER = ROLE["answer"], ROLE["other"]
 ARGUMENT_NAMES = ("answer", "distractor", "query", "word", "category", "sentence")
 """Arguments to find in answers, in the order of search."""
-LENGTH_TASKS = ("more_letters", "less_letters")
-"""Tasks in which answers may state the difference of two words' lengths ("2 letters more")."""
+LENGTH_TASKS = ("more_letters", "less_letters")  # answers may say "has 2 letters more"
 _WORD_CASES: dict[str, Case] = {
     "ergative": "ergative",
     "comitative": "comitative_singular",
@@ -55,7 +45,7 @@ _CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
     "absolutive": ("absolutive_singular", "absolutive_plural"),
     "comitative": ("comitative_singular", "comitative_plural"),
 }
-"""Cases of categories to which words relate (art), and to which words belong (animals)."""
+"""Cases of a category: if words relate to it (art), and if words belong to it (animals)."""
 
 
 @lru_cache(maxsize=4096)
@@ -73,7 +63,7 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
 
 
 def numbers_to_find(arguments: Arguments, language: str | None) -> list[Argument]:
-    """Return the texts to find in answers to a prompt with two numbers, with their roles."""
+    """Return the spellings of a prompt's two numbers, as texts to find in answers."""
     return [
         Argument(form, ROLE[name])
         for name in ("answer", "distractor")
@@ -82,7 +72,7 @@ def numbers_to_find(arguments: Arguments, language: str | None) -> list[Argument
 
 
 def published_texts(arguments: Arguments) -> list[Argument]:
-    """Return the texts that the release finds in answers to a prompt without numbers."""
+    """Return the texts that the release looks for in answers, with their roles; without numbers."""
     to_find: list[Argument] = []
     for name in ARGUMENT_NAMES:
         if arguments.get(name):
@@ -98,9 +88,10 @@ def published_texts(arguments: Arguments) -> list[Argument]:
 
 
 def corrected_texts(arguments: Arguments) -> list[Argument]:
-    """Return the texts to find in answers to a prompt without numbers, with their roles."""
+    """Return the texts to find in answers, with their roles; without numbers."""
     texts = [(arguments.get(name), ROLE[name]) for name in ARGUMENT_NAMES]
-    texts += [(str(w), OTHER) for w in arguments.get("distractors", arguments.get("words", ()))]
+    listed_words = arguments.get("distractors", arguments.get("words", ()))
+    texts += [(word, OTHER) for word in listed_words]
     normalised = [(answers.normalise_corrected(str(text)), role) for text, role in texts if text]
     return [Argument(text, role) for text, role in normalised if text]
 
@@ -108,7 +99,7 @@ def corrected_texts(arguments: Arguments) -> list[Argument]:
 def decline_arguments(arguments: Arguments, prompt: str) -> list[Argument]:
     """Return the arguments of a Basque prompt with the endings that the release's patterns need.
 
-    The form of a category in the prompt shows whether words belong to it or relate to it.
+    The case of a category depends on the prompt: words belong to the category, or relate to it.
     """
     declined: list[Argument] = []
     for role, (name, case) in answers.DECLINED_ROLES.items():
@@ -130,7 +121,7 @@ def rewrite_arguments(
 ) -> tuple[Changed, list[Argument]]:
     """Replace texts in answers and distractors, as the release does to make converse sentences.
 
-    ``rewrites`` has new texts by old text, such as "less" by "more", which also changes "moreover".
+    ``rewrites``: new texts by old text. {"more": "less"} also changes the argument "moreover".
     Returns the (role, old text) of each replacement, and the changed arguments.
     """
     changed: dict[tuple[str, str], None] = {}
@@ -146,19 +137,19 @@ def rewrite_arguments(
 
 
 def difference_of(task: str, arguments: Arguments) -> int:
-    """Return the difference of two words' lengths if answers may state it, else 1."""
+    """Return the difference of two words' lengths, in letters; 1 if no answer states it."""
     if task not in LENGTH_TASKS:
         return 1
     return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
 
 
 class Question(NamedTuple):
-    """Facts of one prompt that the judge of its answers needs."""
+    """Facts of a prompt that are needed to judge its answers."""
 
     to_find: Sequence[Argument]
     """Texts to find in answers, in the order of search."""
     gold_forms: list[str]
-    """Spellings and declined forms of the gold answer; the first as in the prompt."""
+    """Spellings and declined forms of the gold answer. The first is as in the prompt."""
     patterns: Matchers
 
 
@@ -166,11 +157,11 @@ class PublishedChoice:
     """Judge of a task with one right word, letter or number, by the authors' rules."""
 
     def __init__(self, declared: AnswerPatterns, task: str) -> None:
-        """Compile the patterns. Raises UserError for a faulty one."""
-        self._rules = RULES_OF[task]
+        """Compile the patterns. Raises UserError for a faulty pattern."""
+        self._rules = RULES[task]
         self._asks_number = "number" in self._rules.role_types.values()
-        # The release finds arguments inside words, replaces texts in them, and spells numbers in
-        # another language.
+        # In some tasks the release finds arguments also inside words, replaces texts in arguments,
+        # or spells numbers in another language.
         self._inside_words = task in declared.published_unbounded
         self._rewrites: dict[str, str] = {}
         for family in declared.families:
@@ -178,7 +169,7 @@ class PublishedChoice:
         language = declared.published_number_words or declared.number_words
         self._number_language = language
 
-        # Patterns depend on little of a prompt, so that few sets are compiled.
+        # Patterns depend on a prompt only by these two parameters, so that few sets are compiled.
         @lru_cache(maxsize=512)
         def compile_patterns(difference: int, changed: Changed) -> Matchers:
             spelled = None
@@ -188,12 +179,12 @@ class PublishedChoice:
             return compile_task(declared, task, "published", counts, (), changed, brackets=True)
 
         self._compile = compile_patterns
-        compile_patterns(1, ())
+        compile_patterns(1, ())  # raises the error about a faulty pattern
         exact = task_patterns(declared, task, "published").exact
         declined_roles = {ROLE[name] for name in answers.DECLINED_ROLES if f"{{{name}}}" in exact}
         self._gold_roles = {ANSWER, *declined_roles}
 
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
         if self._asks_number:
             to_find = numbers_to_find(arguments, self._number_language)
         else:
@@ -214,10 +205,10 @@ class PublishedChoice:
     def _judge(
         self, question: Question, sentence: str, misses_capitals: bool, text: str
     ) -> Verdict:
-        """Judge an answer to a question about a ``sentence``, if it is about one.
+        """Judge an answer. ``sentence``: argument of that name; empty if the prompt has none.
 
-        ``misses_capitals``: whether the release never finds the gold answer, because that has
-        capitals and only the model's answer is put in lower case.
+        ``misses_capitals``: whether the release never finds the gold answer, because the gold
+        answer has capitals and the model's answer is put in lower case.
         """
         answer, rules = answers.normalise_published(text), self._rules
         if rules.absent:
@@ -228,11 +219,11 @@ class PublishedChoice:
         without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
         if rules.echo and without_marks == sentence:
             return Verdict.wrong("echo")
-        # The answer is one word, and not the gold answer. The release ignores words of other
-        # scripts, and repetitions of a word with digits.
+        # An answer of one word that is not the gold answer is wrong. The release ignores words of
+        # other scripts, and repetitions of a word with digits.
         tokens = answers.ASCII_TOKEN.findall(answer)
         candidates = answers.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
-        # Here the gold answer is a number in digits only, and never has capitals.
+        # For this rule the gold answer is a number in digits, or a word without capitals.
         gold_forms = question.gold_forms
         if self._asks_number:
             gold_forms = [form for form in gold_forms if form.isdigit()]
@@ -255,8 +246,8 @@ class CorrectedChoice:
     """Judge of a task with one right word, letter or number, as the task asks."""
 
     def __init__(self, declared: AnswerPatterns, task: str) -> None:
-        """Compile the patterns. Raises UserError for a faulty one."""
-        self._rules, self._particles = RULES_OF[task], declared.particles
+        """Compile the patterns. Raises UserError for a faulty pattern."""
+        self._rules, self._particles = RULES[task], declared.particles
         self._asks_number = "number" in self._rules.role_types.values()
         self._asks_letter = self._rules.role_types.get("answer") == "letter"
         self._number_language = declared.number_words
@@ -264,10 +255,10 @@ class CorrectedChoice:
         numerals = "|".join(declared.numerals).split("|")
         wrong_numerals = tuple(word for word in declared.wrong_numerals if word not in numerals)
 
-        # Patterns depend on little of a prompt, so that few sets are compiled.
+        # Patterns depend on a prompt only by these parameters, so that few sets are compiled.
         @lru_cache(maxsize=512)
         def compile_patterns(
-            difference: int, substitutes: Substitutes, *, brackets: bool
+            difference: int, substitutes: compiling.Substitutes, *, brackets: bool
         ) -> Matchers:
             counts = counts_of(difference, declared.numerals, None, wrong_numerals)
             return compile_task(declared, task, "corrected", counts, substitutes, brackets=brackets)
@@ -277,12 +268,12 @@ class CorrectedChoice:
         patterns, reasons = task_patterns(declared, task, "corrected"), declared.corrected.reasons
         texts = [*patterns.exact, *patterns.reject]
         texts += [text for framed in patterns.accept for text in (framed.pattern, *framed.after)]
-        # Words that may follow the gold answer, which is no article then.
-        follow = answers.words_after_answer(texts)
-        self._not_after_articles = follow | {declared.conjunction, *reasons}
+        # A gold answer before one of these words is no article ("a is the first letter").
+        follow = (word for text in texts for word in answers.AFTER_ANSWER.findall(text))
+        self._not_after_articles = frozenset(follow) | {declared.conjunction, *reasons}
         texts += [text for framed in patterns.accept for text in framed.before]
         texts += [*declared.article.values(), declared.conjunction]
-        self._pattern_words = words_of(texts)
+        self._pattern_words = compiling.words_of(texts)
         one_letter_words = declared.single if self._asks_letter else ""
         self._possible_articles = self._pattern_words.union(one_letter_words)
         # The start of a reason (", because"), or of a remark in brackets or after a dash.
@@ -291,7 +282,7 @@ class CorrectedChoice:
         role, joined = f"[{answers.ANSWER_CHARACTERS}]", answers.any_of(declared.corrected.either)
         self._either = re.compile(rf"{role}\s*(?:{joined})\s(?:\w+ ){{0,2}}?{role}")
 
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
         if self._asks_number:
             texts = numbers_to_find(arguments, self._number_language)
         else:
@@ -308,23 +299,23 @@ class CorrectedChoice:
 
     def _order_for_masking(
         self, to_find: list[Argument], gold: str
-    ) -> tuple[list[Argument], Substitutes]:
+    ) -> tuple[list[Argument], compiling.Substitutes]:
         """Return arguments with distinct texts, the longest first, and their ``Substitutes``."""
-        # Equal texts have the first one's role.
+        # Of arguments with equal texts, the first decides the role.
         role_of = {argument.text: argument.role for argument in reversed(to_find)}
         texts = sorted(role_of, key=lambda text: (-len(text), text))
         ordered = [Argument(text, role_of[text]) for text in texts]
         if self._asks_letter:
             ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
         # Masking also replaces words of patterns, such as the first word "the".
-        replaced = [(a.text, a.role) for a in ordered if a.text in self._pattern_words]
-        twins = [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
-        return ordered, tuple(dict.fromkeys((*replaced, *twins)))
+        substitutes = [(a.text, a.role) for a in ordered if a.text in self._pattern_words]
+        substitutes += [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
+        return ordered, tuple(dict.fromkeys(substitutes))
 
     def _judge(self, question: Question, article: str, difference: int, answer: str) -> Verdict:
-        """Judge by patterns that match the full answer, a line or clause, or a text inside of it.
+        """Judge by patterns that match the full answer, a line or clause, or text inside of it.
 
-        ``article`` is the gold answer if it may also be an article ("a"), else empty.
+        ``article``: the gold answer if it may also be an article ("a"), else empty.
         """
         # Patterns have no quotation marks around a full answer, and optional ones around its words.
         answer = answer.strip('"')
@@ -349,8 +340,8 @@ class CorrectedChoice:
         if verdict and inside(text.translate(answers.EXCHANGE_ANSWER)):
             return Verdict(False, False, "both", verdict.pattern)
         texts = (argument.text for argument in question.to_find)
-        if not verdict and self._pattern_words & words_of(texts):
-            # Arguments are words of a pattern: in "L'última lletra és l" the first l is no answer.
+        if not verdict and self._pattern_words & compiling.words_of(texts):
+            # Arguments are words of patterns: the first l of "l'última lletra és l" is an article.
             marked = answers.put_brackets(answer, question.to_find, self._particles)
             verdict = self._compile(difference, (), brackets=True).full(marked)
         if verdict:
@@ -358,15 +349,16 @@ class CorrectedChoice:
 
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict.wrong("empty")
-        # The gold answer may also be part of another argument, such as a sentence.
-        has_gold = any(answers.has_word(answer, x, self._particles) for x in question.gold_forms)
+        # The gold answer may also be inside another argument, such as a sentence.
+        forms = question.gold_forms
+        has_gold = any(answers.has_word(answer, form, self._particles) for form in forms)
         if ANSWER in masked or has_gold:
             return UNDECIDED
         is_one_word = len(answers.WORD.findall(answer)) == 1
         return Verdict.wrong("lone" if is_one_word else "absent")
 
     def _mask(self, to_find: Sequence[Argument], article: str, answer: str) -> str:
-        """Replace arguments by roles, except articles that are spelt like the gold answer."""
+        """Replace arguments by roles, but not articles that are spelt like the gold answer."""
         mask = partial(answers.mask, marks=answers.CORRECTED_MARKS, particles=self._particles)
         if not article:
             return mask(answer, to_find)
@@ -380,14 +372,14 @@ class CorrectedChoice:
 def choice_judge(
     declared: AnswerPatterns, task: str, variant: str
 ) -> PublishedChoice | CorrectedChoice:
-    """Make the judge of a task by one variant. Raises UserError for a faulty pattern."""
+    """Make the judge of a task by a variant of the rules. Raises UserError for a faulty pattern."""
     if variant == "published":
         return PublishedChoice(declared, task)
     return CorrectedChoice(declared, task)
 
 
 def _judge_line(masked: str, patterns: Matchers) -> Verdict | None:
-    """Judge a line with characters of roles in place of arguments; None if nothing decides."""
+    """Judge a line with characters of roles in place of arguments; None without a decision."""
     verdict = patterns.full(masked)
     if verdict or ANSWER not in masked:
         return verdict

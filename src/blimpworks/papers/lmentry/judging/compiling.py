@@ -1,15 +1,17 @@
 """Compile the answer patterns of a language pack to sets of RE2 expressions.
 
-``compile_task`` takes the patterns of a task, such as "{answer} has less letters", and returns two
-``Matchers``. These return the verdict on an answer in which ``answers`` has marked the prompt's
-arguments: by a character of the role in place of the argument, or by brackets around the argument.
-Each ``{role}`` of a pattern becomes the expression of a marked argument:
+``compile_task``, which the judges call, takes the patterns of a task, such as "{answer} has less
+letters". It returns ``Matchers``: two functions from an answer to a verdict. Before, ``answers``
+has marked the prompt's arguments in the answer: by the role's character in place of the argument,
+or by brackets around the argument. Each ``{role}`` of a pattern becomes the expression of a marked
+argument:
 
     marked answer         expression of the pattern
     A has less letters    A has less letters        (A: the character of the role ``answer``)
     <A>cat</A> has ...    <A>[^</A>]*</A> has ...   (brackets may also follow any character)
 
-RE2 matches a set of expressions in a time that is linear in the length of the answer.
+RE2 matches a set of expressions in a time that is linear in the length of the answer. "Expression"
+means a regular expression as text.
 """
 
 import re
@@ -22,7 +24,7 @@ from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging import answers
 from blimpworks.papers.lmentry.judging.answers import ANY_BRACKETS, BRACKETS, ROLE, SPACE
 from blimpworks.papers.lmentry.judging.declared import (
-    RULES_OF,
+    RULES,
     AnswerPatterns,
     Changed,
     Framed,
@@ -32,7 +34,7 @@ from blimpworks.papers.lmentry.judging.declared import (
 
 _ROLE = re.compile(r"\{(\w*)\}")
 _LITERAL = r"[^\W\d_]+"
-# Tokens of a pattern: a {role}, an escape such as \s, syntax, a word (not before "?"), a character.
+# Tokens of a pattern: {role}, escape such as \s, syntax, word (not before "?"), other character.
 _TOKEN = re.compile(rf"\{{\w*\}}|\\.|[()|?]|{_LITERAL}(?!\?)|.", re.DOTALL)
 _WORD = re.compile(_LITERAL)
 END = {"published": r"\.?", "corrected": r"[.!。]*"}
@@ -40,18 +42,16 @@ END = {"published": r"\.?", "corrected": r"[.!。]*"}
 MARKS = {"published": answers.PUBLISHED_MARKS, "corrected": answers.CORRECTED_MARKS}
 UNDECIDED = Verdict(False, False, "none")
 Roles = Mapping[str, str]
-"""Expression of each role. Other keys are ``AFTER_EACH``, and ``=text`` for ``Substitutes``."""
-AFTER_EACH = "~"
-"""Key of the expression that may follow each character of a pattern."""
+"""Expressions by role. Two more keys: ``AFTER_EACH``, and "=" + text for ``Substitutes``."""
+AFTER_EACH = "~"  # key of the expression that may follow each character of a pattern
 Substitutes = Sequence[tuple[str, str]]
-"""Pairs (text, role): a text of patterns that equals an argument, so that marked answers have the
-argument's role in its place. The text is a word, or the character of another role."""
+"""Pairs (text, role): a text of patterns that equals an argument. Marked answers have the character
+of the argument's role in its place. The text is a word, or the character of another role."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")  # a mark beside a role
 NO_WORD_CHARACTER = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
-"""Meaning of a full stop in a pattern: the release's, and the intended one."""
-NEVER = r"[^\x00-\x{10FFFF}]"
-"""Expression that never matches."""
+"""Expression of the role ``{any}``, by variant: any character; a full stop or space."""
+NEVER = r"[^\x00-\x{10FFFF}]"  # expression that never matches
 
 
 class Pattern(NamedTuple):
@@ -64,12 +64,12 @@ class Pattern(NamedTuple):
 
 
 def add_article(article: str, expression: str, roles: Roles | None = None) -> str:
-    """Return a role's expression after its article, a pattern such as "(the word )?{}"."""
+    """Return an argument's expression with its article, which is a pattern: "(the word )?{}"."""
     return "(?:" + _translate(article, {**(roles or {}), "": expression}) + ")"
 
 
 def words_of(patterns: Iterable[str]) -> frozenset[str]:
-    """Return the words in some patterns, without the names of roles."""
+    """Return the words of patterns, without the names of roles."""
     texts = " ".join(_ROLE.sub(" ", pattern) for pattern in patterns)
     return frozenset(_WORD.findall(texts))
 
@@ -79,11 +79,11 @@ def role_expressions(
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
-    ``texts``: expressions without articles. ``articles``: by the role's type (word, letter, number,
-    sentence). ``endings``: pattern for each case; None if ``texts`` has the declined arguments.
-    ``extra``: the entries of ``Roles`` that are no roles.
+    ``texts``: expressions without articles, by role. ``articles``: patterns by the role's type
+    (word, letter, number, sentence). ``endings``: patterns by case, to make the declined roles;
+    None if ``texts`` has these. ``extra``: the entries of ``Roles`` that are no roles.
     """
-    role_types = RULES_OF[task].role_types
+    role_types = RULES[task].role_types
     expressions = {
         name: add_article(articles.get(role_types.get(name, "word"), "{}"), text, extra)
         for name, text in texts.items()
@@ -103,9 +103,8 @@ def counts_of(
     """Return the expressions of four roles: right and wrong differences of two words' lengths.
 
     n: the right ``difference``; w: the same in words; m: any other number; d: another number in
-    digits. ``numerals`` are words for the numbers from one, alternatives separated by ``|``. If
-    ``written`` has words for the difference, all ``numerals`` are wrong. ``wrong`` has further
-    wrong words.
+    digits. ``numerals``: words for the numbers from one, with ``|`` between alternatives.
+    ``written``: words for the difference, if ``numerals`` are wrong. ``wrong``: more wrong words.
     """
     right_words: Sequence[str] = ()
     if written is not None:
@@ -113,15 +112,15 @@ def counts_of(
     elif 0 < difference <= len(numerals):
         right_words = numerals[difference - 1].split("|")
     numeral_words = "|".join(numerals).split("|") if numerals else []
-    wrong_words = [*(word for word in numeral_words if word not in right_words), *wrong]
+    wrong_words = [word for word in numeral_words if word not in right_words] + [*wrong]
     right = [re2.escape(word) for word in right_words]
     wrong_forms = [re2.escape(word) for word in wrong_words]
-    # All other numbers in digits: for 12, numbers that differ in the first or second digit
-    # ([^\D1]\d*, 1[^\D2]\d*), a shorter number (1), and longer numbers (12\d+).
+    # All other numbers in digits. For 12: numbers that differ in the first or second digit
+    # ([^\D1]\d*, 1[^\D2]\d*), shorter numbers (1), and longer numbers (12\d+).
     digits = str(difference)
-    longer = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
+    differing = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
     shorter = [digits[:i] for i in range(1, len(digits))]
-    in_digits = [*longer, *shorter, rf"{digits}\d+"]
+    in_digits = [*differing, *shorter, rf"{digits}\d+"]
     return {
         "n": f"(?:{'|'.join([digits, *right])})",
         "m": f"(?:{'|'.join([*in_digits, *wrong_forms])})",
@@ -131,7 +130,7 @@ def counts_of(
 
 
 def _translate(pattern: str, roles: Roles) -> str:
-    """Return the RE2 expression of a pattern; ``roles`` must have all its roles."""
+    """Return the RE2 expression of a pattern, all of whose roles are in ``roles``."""
     fragments, after_each = [], roles.get(AFTER_EACH, "")
     for token in _TOKEN.findall(pattern):
         role = _ROLE.fullmatch(token)
@@ -157,7 +156,7 @@ def literal(text: str, after_each: str) -> str:
 
 
 def expression_of(pattern: str, roles: Roles) -> str:
-    """Return a pattern as an RE2 expression. Raises UserError for a faulty one."""
+    """Return a pattern as an RE2 expression. Raises UserError for a faulty pattern."""
     unknown = [name for name in _ROLE.findall(pattern) if name not in roles]
     if unknown:
         role_names = ", ".join(sorted(role for role in roles if role.isalnum()))
@@ -177,15 +176,17 @@ def expression_of(pattern: str, roles: Roles) -> str:
     return expression
 
 
+AnswerJudge = Callable[[str], Verdict]
+"""Function that judges an answer to one prompt; its argument is the answer without reasoning."""
 Matcher = Callable[[str], Verdict | None]
-"""Function that returns the verdict by the first pattern that matches an answer, or None."""
+"""Function that returns the verdict by the first pattern that matches an answer; None without."""
 
 
 def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") -> Matcher:
     """Compile patterns to one function.
 
-    With ``full`` a pattern, and ``end`` after it, must match the whole answer. Otherwise it may
-    match inside the answer, and the verdict is uncertain.
+    With ``full``, a pattern with the expression ``end`` after it must match the whole answer.
+    Otherwise the pattern may match inside the answer, and the verdict is uncertain.
     """
     options = re2.Options()
     options.max_mem = 1 << 26  # 64 MiB
@@ -196,7 +197,7 @@ def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") 
     if ordered:
         expressions.Compile()
 
-    def verdict(text: str) -> Verdict | None:
+    def match(text: str) -> Verdict | None:
         matches = expressions.Match(text) if ordered else None
         if not matches:
             return None
@@ -204,11 +205,11 @@ def make_matcher(patterns: Iterable[Pattern], *, full: bool, end: str = r"\.?") 
         rule = pattern.rule if full else "inside"
         return Verdict(rule != "reject", full, rule, pattern.source)
 
-    return verdict
+    return match
 
 
 class RoleExpressions(NamedTuple):
-    """The expressions of roles in sentences, in exact answers and in wrong differences."""
+    """Expressions of roles, which differ between sentences, exact answers and wrong differences."""
 
     sentences: Roles
     exact_answers: Roles
@@ -232,11 +233,11 @@ def compile_task(
     *,
     brackets: bool,
 ) -> Matchers:
-    """Compile the patterns of a task. Raises UserError for a faulty one.
+    """Compile the patterns of a task. Raises UserError for a faulty pattern.
 
-    ``expressions`` has the roles that are no arguments, such as the numbers of ``counts_of``.
-    ``brackets`` tells whether brackets mark the arguments in answers. ``substitutes`` are for
-    answers without brackets, ``changed`` is for published patterns.
+    ``expressions``: expressions of roles that are no arguments, such as the result of
+    ``counts_of``. ``brackets``: whether brackets mark the arguments in answers; if not, characters
+    of roles do, and ``substitutes`` apply. ``changed``: as in ``task_patterns``.
     """
     patterns = task_patterns(declared, task, variant, changed)
     if brackets:
@@ -257,7 +258,7 @@ def compile_task(
     in_order = [*wrong_answers, *exact_answers, *sentences]
     return Matchers(
         full=make_matcher(in_order, full=True, end=END[variant]),
-        inside=make_matcher(sentences if RULES_OF[task].inside else [], full=False),
+        inside=make_matcher(sentences if RULES[task].inside else [], full=False),
     )
 
 
@@ -272,22 +273,21 @@ def _compile_wrong(pattern: str, roles: RoleExpressions) -> Pattern:
 def _compile_framed(framed: Framed, roles: Roles) -> Pattern:
     """Compile a sentence with the texts that may precede and follow it."""
     compiled = compile_pattern(framed.pattern, roles)
-    before, after = (
-        "|".join(compile_pattern(text, roles).expression for text in texts)
-        for texts in (framed.before, framed.after)
-    )
+    before = "|".join(compile_pattern(text, roles).expression for text in framed.before)
+    after = "|".join(compile_pattern(text, roles).expression for text in framed.after)
     return compiled._replace(expression=f"(?:{before})?(?:{compiled.expression})(?:{after})?")
 
 
 def compile_pattern(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
-    """Return a pattern with its expression. Raises UserError for a faulty one."""
+    """Return a pattern with its expression. Raises UserError for a faulty pattern."""
     return Pattern(pattern, roles.get(AFTER_EACH, "") + expression_of(pattern, roles), rule)
 
 
 def _masked_roles(declared: AnswerPatterns, task: str, substitutes: Substitutes) -> Roles:
     """Return the expression of each role, for answers with roles in place of arguments.
 
-    A role may replace a word of a pattern ("the first word is *the*"), or an equal argument.
+    ``substitutes``: an answer may have a role in place of a word of a pattern ("the first word is
+    *the*"), or in place of another role.
     """
     either = {text: f"(?:{re2.escape(text)}|{role})" for text, role in substitutes}
     roles = (ROLE | answers.EITHER_ROLES).items()
@@ -316,9 +316,9 @@ def _roles_in_brackets(
     conjunction = f"(?:{_translate(declared.conjunction, extra)}{SPACE}+)?"
     if published:
         # The release expects the words of a list in their order.
-        listed = [argument_of[name] for name in answers.LISTED_ROLES]
-        *firsts, last = [f"{argument}{ANY_BRACKETS}{SPACE}+" for argument in listed]
-        word_list = "".join([f"{ANY_BRACKETS}{SPACE}*", *firsts, conjunction, last])
+        gap = f"{ANY_BRACKETS}{SPACE}+"
+        listed = [argument_of[name] + gap for name in answers.LISTED_ROLES]
+        word_list = f"{ANY_BRACKETS}{SPACE}*" + "".join(listed[:-1]) + conjunction + listed[-1]
     else:
         word = f"(?:{argument_of['answer']}|{argument_of['other']})"
         word_list = f"{ANY_BRACKETS}{SPACE}*(?:{word}{ANY_BRACKETS}{SPACE}+{conjunction})+"
@@ -326,12 +326,12 @@ def _roles_in_brackets(
     for name, expression in other_roles.items():
         spaced = expression.replace("\\ ", f"{ANY_BRACKETS}\\ {ANY_BRACKETS}")
         without_marks[name] = f"(?:{spaced}){ANY_BRACKETS}"
-    del argument_of["other"]  # no pattern names it
+    del argument_of["other"]  # no pattern has this role
     either = f"(?:{argument_of['answer']}|{argument_of['distractor']})"
     argument_of |= dict.fromkeys(answers.EITHER_ROLES, either)
 
     def with_marks(marks: str, articles: dict[str, str]) -> Roles:
-        """Add an expression of marks on both sides of each argument, and its article."""
+        """Return the expressions of all roles: arguments between marks, after their articles."""
         texts = {}
         for name, argument in argument_of.items():
             # Declined arguments have no marks, except a category in the absolutive.
@@ -350,8 +350,8 @@ def _roles_in_brackets(
     if task in declared.published_unbounded:
         articles = {}
         around = f"{ANY_BRACKETS}[{marks}]?{ANY_BRACKETS}" if marks else ANY_BRACKETS
-    # The release looks for articles with a capital in wrong differences, but in lower-case answers.
-    # So it only finds articles in scripts without case.
+    # In wrong differences the release looks for articles with a capital, although answers are in
+    # lower case. So it only finds articles of scripts without case.
     uncased = {name: article for name, article in articles.items() if article.upper() == article}
     sentences, wrong_differences = with_marks(around, articles), with_marks(around, uncased)
     return RoleExpressions(sentences, exact_answers, wrong_differences)

@@ -1,22 +1,23 @@
 """Define verdicts, the rules of tasks, and the answer patterns of a language pack.
 
-The judges (choice.py, yes_no.py, writing.py) call ``task_patterns`` for the patterns of a task. A
-pattern is a right or wrong answer in lower case, with the prompt's arguments as roles in braces:
+``AnswerPatterns`` is the key ``answers`` of a pack. ``task_patterns`` returns a task's patterns for
+its judge (choice.py, yes_no.py, writing.py). A pattern is a right or wrong answer in lower case,
+with the prompt's arguments as roles in braces:
 
     tasks: [more_letters, less_letters]
     slots: {more: [more, less]}                   # the word for <more> in either task
     swap: [answer, distractor]
     accept: ["{answer} has <more> letters( than {distractor})?"]
 
-It may have groups ``(a|b)``, and ``?`` after optional text, but no repetition. Marks around a role
-("'., and others) are always optional, and not written in patterns. With ``swap``, the converse is
-accepted too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
+A pattern may have groups ``(a|b)``, and ``?`` after optional text, but no repetition. Patterns are
+without marks around roles ("'., and others), which answers may always have. With ``swap``, the
+converse is right too: "{distractor} has less letters( than {answer})?" for ``more_letters``.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy (2023).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -49,10 +50,6 @@ class Verdict(NamedTuple):
         return cls(False, True, rule)
 
 
-Ask = Callable[[str], Verdict]
-"""Function that judges an answer to one prompt; the answer is given without its reasoning."""
-
-
 class TaskRules(Strict):
     """Rules by which a task is judged."""
 
@@ -62,20 +59,20 @@ class TaskRules(Strict):
     """Whether an answer without the gold answer is certainly wrong. The release puts the answer in
     lower case before it looks for the gold answer, and the gold answer too (any) or not (cased)."""
     lone: Literal["", "words", "tokens"]
-    """Whether an answer of one wrong word is certainly wrong: a word of letters (words), or a word
-    of letters and digits that may be repeated (tokens)."""
+    """Which answers of one wrong word are certainly wrong: one word of letters (words), or one of
+    letters and digits, also repeated (tokens)."""
     echo: bool
     """Whether a repetition of the prompt's sentence is certainly wrong."""
     inside: bool
-    """Whether a pattern may match inside an answer, and the release accepts shared sentences."""
+    """Whether patterns may match inside an answer. The release then also has shared sentences."""
     role_types: Annotated[
         dict[str, str], BeforeValidator(lambda cell: dict(pair.split("=") for pair in cell.split()))
     ]
-    """Types of roles: letter, number or sentence; other roles are words."""
+    """Types of roles: letter, number or sentence. A role without a type is a word."""
 
 
-_RULES = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
-RULES_OF = {rules.task: rules for rules in _RULES}
+_RULE_ROWS = read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
+RULES = {rules.task: rules for rules in _RULE_ROWS}
 Patterns = tuple[str, ...]
 Roles = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 _SLOT = re.compile(r"<(\w+)>")
@@ -103,16 +100,14 @@ class Family(Strict):
     published: Patterns = ()
     """Sentences that only the release accepts: wrong, garbled or of another language."""
     swap: Roles | None = None
-    """Two roles. A pattern means the same if they are exchanged and it has the opposite task's
-    words (its converse)."""
+    """Two roles. A pattern with exchanged roles and the opposite task's words is its converse."""
     never: tuple[str, ...] = ()
-    """Slots of patterns that the release means to exchange for ``swap``, but does not."""
+    """Slots with which ``swap`` fails in the release: it does not accept the converse."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
-    """The release's replacements for each task, in order, which make the converse of a pattern.
-
-    They also change arguments ("además" becomes "ademenos"), unless they are in brackets."""
+    """New texts by task and old text, in order, by which the release makes the converse of a
+    pattern. Old texts without brackets are replaced in arguments too ("además" to "ademenos")."""
     converse: bool = False
-    """Whether these patterns are converses of the patterns of another family."""
+    """Whether these patterns are the converses of another family's patterns."""
     same: Roles | None = None
     """Two roles that may be exchanged without any other change ("X rhymes with Y")."""
     reject: Patterns = ()
@@ -147,7 +142,7 @@ class Family(Strict):
 
 
 class PublishedWords(Strict):
-    """The release's words in place of a language's, such as English words in German scorers."""
+    """Words that the release has in place of a language's, such as English words in German."""
 
     shared: Patterns | None = None
     article: dict[str, str] | None = None
@@ -166,8 +161,7 @@ class CorrectedWords(Strict):
     either: Patterns = ()
     """Words between two alternatives, neither of which is an answer ("or")."""
     affirmed: dict[str, Patterns] = Field(default={})
-    """Statements that mean yes, by task ("the list contains {category}"), without the words of the
-    prompt's list."""
+    """Statements that mean yes, by task, without the prompt's words ("it contains {category}")."""
     denied: dict[str, Patterns] = Field(default={})
     """Statements that mean no, which are tried first ("not all the words are {category}")."""
 
@@ -190,8 +184,7 @@ class AnswerPatterns(Strict):
     """Language of num2words for numbers in words, or eu (Basque; eu-release: the release's
     spelling); None for digits only."""
     published_number_words: str | None = None
-    """The release's language of num2words, if it differs; ``numerals`` are then wrong
-    differences."""
+    """The release's language of num2words, if it differs. Then it takes ``numerals`` for wrong."""
     wrong_numerals: Patterns = ()
     """Other numbers in words that are wrong differences ("zero")."""
     single: str = ""
@@ -201,8 +194,7 @@ class AnswerPatterns(Strict):
     accents: str = ""
     """Letters with accents that corrected verdicts ignore ("áéíóúü"; not "ñ")."""
     particles: Patterns = ()
-    """Possible endings of arguments (Korean particles, Basque cases), which corrected patterns have
-    after roles."""
+    """Endings that arguments may have in corrected verdicts (Korean particles, Basque cases)."""
     yes_words: Annotated[Patterns, Field(min_length=1)]
     """Answers that mean yes; prompts offer the first."""
     no_words: Annotated[Patterns, Field(min_length=1)]
@@ -226,8 +218,7 @@ class AnswerPatterns(Strict):
     """Patterns of case endings for arguments in corrected verdicts (``{query_genitive}``);
     published verdicts decline the argument as the release does."""
     published_anywhere: bool = False
-    """Whether the release accepts a last word anywhere after another word, also inside longer
-    words."""
+    """Whether the release accepts a last word anywhere after another word, also inside words."""
     published_scorers: dict[str, str] = Field(default={})
     """Tasks that the release scores with another language's patterns, and the language's ISO 639-3
     code; its pack is in the same folder."""
@@ -246,25 +237,25 @@ class AnswerPatterns(Strict):
         _check_tasks(self.published_scorers)
         return self
 
-    def for_variant(self, variant: str) -> Self:
-        """Return the patterns with the words of a variant, published or corrected."""
-        if variant != "published":
-            more = self.corrected
-            both = {"shared": self.shared + more.shared, "article": self.article | more.article}
-            return self.model_copy(update=both)
-        return self.model_copy(update=self.published.model_dump(exclude_none=True))
-
     def for_task(self, task: str, variant: str) -> "AnswerPatterns":
-        """Return the patterns that judge a task: another language's if the release uses them."""
-        lender = self.published_scorers.get(task) if variant == "published" else None
-        return (self.lent[lender] if lender else self).for_variant(variant)
+        """Return the patterns that judge a task by a variant, with the words of the variant.
+
+        These are another language's patterns if the release uses them.
+        """
+        if variant == "published":
+            lender = self.published_scorers.get(task)
+            patterns = self.lent[lender] if lender else self
+            return patterns.model_copy(update=patterns.published.model_dump(exclude_none=True))
+        shared = self.shared + self.corrected.shared
+        article = self.article | self.corrected.article
+        return self.model_copy(update={"shared": shared, "article": article})
 
 
 _ROLE = re.compile(r"\{(\w+)\}")
 Changed = Sequence[tuple[str, str]]
-"""(role, text) pairs: arguments that the release changes, and the text that it replaces in them."""
+"""Pairs of an argument's role and a text that the release replaces in it; perhaps ``TWINS``."""
 TWINS = ("distractor", "query")
-"""Entry of ``Changed`` for a distractor that is the same word as the query."""
+"""Pair in ``Changed`` if the distractor is the same word as the query."""
 
 
 class Framed(NamedTuple):
@@ -276,7 +267,7 @@ class Framed(NamedTuple):
 
 
 class TaskPatterns(NamedTuple):
-    """The patterns of one task, with filled slots and with converses."""
+    """The patterns of one task from all families, with filled slots and with converses."""
 
     exact: tuple[str, ...]
     accept: tuple[Framed, ...]
@@ -302,22 +293,23 @@ def task_patterns(
 ) -> TaskPatterns:
     """Return the patterns of ``task`` from all families, in a variant (published or corrected).
 
-    ``changed`` is for published patterns. Corrected patterns also reject the opposite of each
-    accepted sentence of a family with ``swap``.
+    ``changed``: replacements in the prompt's arguments, for published patterns. Corrected patterns
+    also reject the opposite of each right sentence of a family with ``swap``.
     """
     published = variant == "published"
     exact: list[str] = []
     accept: list[Framed] = []
     reject: list[str] = []
     frames: list[tuple[Patterns, Patterns]] = []
-    for family in (family for family in declared.families if task in family.tasks):
+    families = [family for family in declared.families if task in family.tasks]
+    for family in families:
         task_index = family.tasks.index(task)
         for pattern in family.exact:
             filled = fill(pattern, family, task_index)
             exact.append(filled)
             if family.same:
                 twin = exchange(filled, family.same)
-                # The release exchanges texts, and so also a distractor that equals the query.
+                # The release exchanges texts. So it exchanges a distractor that equals the query.
                 exact.append(twin.replace("{distractor}", "{answer}") if TWINS in changed else twin)
 
         before = tuple(fill(pattern, family, task_index) for pattern in family.before)
@@ -332,7 +324,7 @@ def task_patterns(
                 if _SLOT.search(pattern):
                     reject.append(fill(exchange(pattern, family.swap), family, task_index))
                     reject.append(fill(pattern, family, 1 - task_index))
-    if variant == "corrected" or RULES_OF[task].inside:
+    if variant == "corrected" or RULES[task].inside:
         before, after = frames[0] if frames else ((), ())
         accept += (Framed(pattern, before, after) for pattern in declared.shared)
     return TaskPatterns(
@@ -341,14 +333,14 @@ def task_patterns(
 
 
 def _sentences(family: Family, task_index: int, variant: str, changed: Changed) -> Iterator[str]:
-    """Yield the right sentences of one family for a task, each with its converses."""
+    """Yield the right sentences of one family for a task, and their converses."""
     published, swap = variant == "published", family.swap or ()
     if changed and family.converse:
         return
     if changed and family.tasks[task_index] in family.rewrites:
         sentences = family.accept + family.published
         rewritten = [fill(pattern, family, task_index) for pattern in sentences]
-        # Converses by the release's replacements, which also change arguments.
+        # Make converses by the release's replacements, which also change arguments.
         for old, new in family.rewrites[family.tasks[task_index]].items():
             text = old.strip("()")
             roles = [f"{{{role}}}" for role, replaced in changed if replaced == old]

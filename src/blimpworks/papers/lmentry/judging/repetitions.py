@@ -1,4 +1,4 @@
-"""Remove repetitions of the prompt from an answer, such as the question before the answer proper.
+"""Remove repetitions of the prompt from an answer.
 
 ``judge.Judge`` calls ``read_prompt`` once for a prompt, then ``without_prompt`` for each answer:
 "question: which is bigger, 3 or 7? 7 is bigger." becomes "7 is bigger.".
@@ -11,18 +11,15 @@ from typing import NamedTuple
 
 from blimpworks.papers.lmentry.judging import answers
 
-SHORTEST_ECHO = 12
-"""Number of characters of the shortest text that is taken for a repetition of the prompt."""
-FEWEST_CUT_WORDS = 3
-"""Smallest number of words of a repetition that the answer's end cuts off."""
-LONGEST_LABEL = 40
-"""Characters of the longest label before a repetition ("Question: "), with marks."""
+SHORTEST_ECHO = 12  # characters of the shortest repetition of the prompt
+FEWEST_CUT_WORDS = 3  # words of the shortest repetition that the end of the answer cuts off
+LONGEST_LABEL = 40  # characters of the longest label ("Question: ") before a repetition
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")  # between sentences
 _PHRASE = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")  # three words or more
 _BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")  # Your question: "
 _BEHIND = re.compile(r"[\"'?!:.…\])]*")
 _OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+)\b")  # (Write) (a word)
-_STATED = re.compile(r"\.(?![\"'])")
+_STATED = re.compile(r"\.(?![\"'])")  # the full stop of a statement
 _LABEL = re.compile(r"[^\W_]+ ?:|[\W_]+")  # a line that has only "Answer:", or only marks
 
 
@@ -30,7 +27,7 @@ class Sentence(NamedTuple):
     """A sentence of a prompt in lower case."""
 
     hint: str
-    """Three or more successive words without marks, a quick test: a repetition contains them."""
+    """Three or more successive words that each repetition has, for a quick test; empty if none."""
     text: str
     is_question: bool
 
@@ -38,10 +35,10 @@ class Sentence(NamedTuple):
 def read_prompt(
     prompt: str, arguments: answers.Arguments, *, writing: bool
 ) -> tuple[list[Sentence], re.Match[str] | None]:
-    """Return a prompt's sentences, and with ``writing`` also the match of its first three words.
+    """Return a prompt's sentences; and, with ``writing``, the match of its first three words.
 
-    ``writing``: whether the prompt asks to write a sentence or word. The sentence that a prompt is
-    about (argument ``sentence``) is not divided.
+    ``writing``: whether the prompt asks to write a sentence or word. The argument ``sentence``,
+    which a prompt is about, is not divided.
     """
     text, quoted = answers.normalise_corrected(prompt), str(arguments.get("sentence", ""))
     if quoted:
@@ -52,7 +49,7 @@ def read_prompt(
 
 @lru_cache(maxsize=256)
 def _instruction(verb: str, asked_for: str) -> re.Pattern[str]:
-    # Other words may follow the first ones, and the verb may have another ending.
+    # The verb may have another ending, and other words may follow than in the prompt.
     return re.compile(
         rf"^[^\w\n]*{re.escape(verb[:4])}\w* {re.escape(asked_for)}\b[^\n:.?!]*"
         r"[\W_]*?(?=[^\W_]|\n|$)",
@@ -76,8 +73,8 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
     """Remove repetitions of the prompt from an answer.
 
     ``read_prompt`` returns ``sentences`` and ``opening``. Labels of repetitions ("Question: ") and
-    the instruction ("Write a word that ...") are removed too. A question's words stay if a full
-    stop follows: in some languages they are then a statement.
+    the instruction ("Write a word that ...") are removed too. A question with a full stop is kept,
+    since it is a statement in some languages.
     """
     hinted = [sentence for sentence in sentences if sentence.hint in answer]
     spans = [match.span() for match in answers.WORD.finditer(answer)] if hinted else []
@@ -90,7 +87,7 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
         start, end = spans[first][0], spans[last][1]
         if start < read_to or (is_question and _STATED.match(answer, end)):
             continue
-        # Limited, so that no run of marks is read again and again: hostile answers are long.
+        # The length of labels is limited, since hostile answers have long runs of marks.
         label = _BEFORE.search(answer, max(read_to, start - LONGEST_LABEL), start)
         remaining_texts.append(answer[read_to : label.start() if label else start])
         marks = _BEHIND.match(answer, end)
@@ -104,9 +101,9 @@ def without_prompt(answer: str, sentences: list[Sentence], opening: re.Match[str
 
 
 def _find_repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """Yield the indices of the first and last word of each occurrence of a sentence in an answer.
+    """Yield the indices of the first and last word of each repetition of a sentence.
 
-    ``text``: the answer's words, with spaces around each. Its end may cut off the last occurrence.
+    ``text``: the answer's words, with spaces around each. Its end may cut off the last repetition.
     """
     sentence_words = answers.WORD.findall(sentence.text)
     joined, size = f" {' '.join(sentence_words)} ", len(sentence_words)
@@ -119,9 +116,11 @@ def _find_repetitions(text: str, sentence: Sentence) -> Iterator[tuple[int, int]
         yield first, first + size - 1
         occurrences += 1
         counted_to, start = start, text.find(joined, start + len(joined) - 1)
-    total, end = text.count(" ") - 1, text.split()[1 - size :]
-    for length in range(len(end), 0 if occurrences > 1 else FEWEST_CUT_WORDS - 1, -1):
+    # The answer may end with the first words of the sentence.
+    total, last_words = text.count(" ") - 1, text.split()[1 - size :]
+    shortest = 1 if occurrences > 1 else FEWEST_CUT_WORDS
+    for length in range(len(last_words), shortest - 1, -1):
         *before, last = sentence_words[:length]
-        if end[-length:-1] == before and last.startswith(end[-1]):
+        if last_words[-length:-1] == before and last.startswith(last_words[-1]):
             yield total - length, total - 1
             return

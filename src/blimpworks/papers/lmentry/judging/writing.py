@@ -1,10 +1,11 @@
 """Judge answers to prompts that ask for a sentence with a word, or for a word with a letter.
 
-``judge.Judge`` makes a judge for each task. The judge's method ``ask`` takes a prompt's arguments
-({"word": "cat"} or {"letter": "t"}) and returns the function that judges answers: by the authors'
-rules, mistakes included (``_published``), or by the definition of the task (``_corrected``).
+``judge.Judge`` makes a judge for each task: ``SentenceJudge``, ``EdgeJudge`` (sentences that start
+or end with a word) or ``SpellingJudge``. The judge's method ``for_prompt`` takes a prompt's
+arguments ({"word": "cat"} or {"letter": "t"}) and returns the function that judges answers: by the
+authors' rules, mistakes included (``_published``), or as the task asks (``_corrected``).
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 27 to 30.
+Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 9 to 12 and 26 to 29.
 """
 
 import re
@@ -19,14 +20,12 @@ import re2
 from blimpworks.papers.lmentry.items.languages import in_letters
 from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Verdict, task_patterns
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Verdict, task_patterns
 from blimpworks.papers.lmentry.tasks import LETTERS
 
 WORD_ROLE = answers.ROLE["word"]
-MARKS = r"[\"'.,]*"
-"""Expression of marks that may surround a word."""
-BREAK = rf"[^a-z0-9{WORD_ROLE}]"
-"""The release's space between words."""
+MARKS = r"[\"'.,]*"  # regular expression of marks that may surround a word
+BREAK = rf"[^a-z0-9{WORD_ROLE}]"  # expression of the release's space between words
 LONGER_WORD = rf"[\pL\pN](?:{answers.ANY_BRACKETS}[\pL\pN])+"
 """Expression of a word of two or more letters, with any brackets inside."""
 _LABEL = re.compile(r"[^\W_]{1,2}:")  # "A:"
@@ -40,8 +39,7 @@ def without_lead(answer: str) -> str:
     return sentence if len(answers.WORD.findall(sentence)) > 1 else answer
 
 
-_GROUPING = str.maketrans("", "", "()")
-"""Table that removes brackets: the release reads a word as an expression, where they only group."""
+_GROUPING = str.maketrans("", "", "()")  # removes brackets, which only group in the release
 
 
 def has_word_like_release(text: str, word: str) -> bool:
@@ -55,19 +53,19 @@ def has_word_like_release(text: str, word: str) -> bool:
 
 
 class SentenceJudge:
-    """The judge of one of the tasks to write a sentence with a word, or without it."""
+    """Judge of a task to write a sentence with a word, or without the word."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         self._containing, self._variant = task == "sentence_containing", variant
         self._particles = declared.particles
         # The release also accepts an introduction ("the sentence is") without a sentence. It looks
-        # for it with a capital in lower-case answers, and so never finds it in scripts with case.
+        # for a capital in lower-case answers, and so finds no introduction in scripts with case.
         article = declared.article.get("sentence", "{}")
         has_case = article.upper() != article
         introduction = compiling.add_article(article, compiling.NEVER)
         self._introduction = re2.compile(compiling.NEVER if has_case else introduction)
 
-    def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             judge = self._published_with_word if self._containing else self._published_without_word
@@ -75,15 +73,15 @@ class SentenceJudge:
         return partial(self._corrected, answers.normalise_corrected(word))
 
     def _published_with_word(self, word: str, text: str) -> Verdict:
-        """Judge as published: a line has the word and more, or the text says "the sentence"."""
+        """Accept a line with the word and more text, or an introduction."""
         word, answer = word.translate(_GROUPING), answers.normalise_published(text)
-        lines = answer.split("\n")
-        made = any(has_word_like_release(line, word) and len(line) > len(word) for line in lines)
+        longer_lines = [line for line in answer.split("\n") if len(line) > len(word)]
+        made = any(has_word_like_release(line, word) for line in longer_lines)
         made = made or self._introduction.search(answer) is not None
         return Verdict(made, True, "made" if made else "absent")
 
     def _published_without_word(self, word: str, text: str) -> Verdict:
-        """Judge as published: the word is absent, and there are two words of ASCII letters."""
+        """Accept two or more words of ASCII letters without the word."""
         answer = answers.normalise_published(text)
         if has_word_like_release(answer, word.translate(_GROUPING)):
             return Verdict.wrong("present")
@@ -93,7 +91,7 @@ class SentenceJudge:
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, answer: str) -> Verdict:
-        """Accept two or more words with the word, or without it, as the task asks."""
+        """Accept two or more words with ``word``, or without ``word``, as the task asks."""
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict.wrong("empty")
         sentence = answer
@@ -114,15 +112,15 @@ class SentenceJudge:
 
 
 class EdgeJudge:
-    """The judge of one of the tasks to write a sentence that starts or ends with a word."""
+    """Judge of a task to write a sentence that starts or ends with a word."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Compile the patterns, which have the role ``{text}`` for the written sentence."""
+        """Compile the patterns. Their role ``{text}`` is the sentence that a model has written."""
         self._at_start, self._variant = task == "starts_with_word", variant
         self._anywhere = declared.published_anywhere
         self._particles = declared.particles
-        # The expression of a sentence has the word in question and another word: of two or more
-        # letters, or one of the language's words of one letter.
+        # A sentence is the prompt's word and another word: a word of two or more letters, or one of
+        # the language's words of one letter.
         one_letter_words = declared.published_single.get(task, declared.single)
         valid_words = [f"[{one_letter_words}]"] if one_letter_words else []
         expressions: dict[str, str] = {}
@@ -157,7 +155,7 @@ class EdgeJudge:
         inside = (pattern._replace(expression=pattern.expression + end) for pattern in patterns)
         self._inside = compiling.make_matcher(inside, full=False)
 
-    def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*answers.read_like_release(word, WORD_ROLE)])
@@ -175,15 +173,15 @@ class EdgeJudge:
         return self._patterns(marked) or self._inside(marked) or compiling.UNDECIDED
 
     def _corrected(self, word: str, answer: str) -> Verdict:
-        """Accept a line, or its part after a colon, with the word at the right end."""
+        """Accept a line, or the text after its colon, that starts or ends with the word."""
         if not answers.has_word(answer, word, self._particles):
             return Verdict.wrong("absent")
         argument, lines = answers.Argument(word, WORD_ROLE), answer.split("\n")
         # A label, such as "A:", is not a word of a sentence.
-        answer_lines = [line for line in lines if not _LABEL.match(line)]
-        answer_lines += (line.partition(":")[2] for line in lines if ":" in line)
-        for answer_line in answer_lines:
-            masked = answers.replace_word(answer_line, argument, "", self._particles)
+        candidates = [line for line in lines if not _LABEL.match(line)]
+        candidates += [line.partition(":")[2] for line in lines if ":" in line]
+        for candidate in candidates:
+            masked = answers.replace_word(candidate, argument, "", self._particles)
             divide = masked.partition if self._at_start else masked.rpartition
             before, role, after = divide(WORD_ROLE)
             for particle in self._particles:
@@ -192,59 +190,58 @@ class EdgeJudge:
                     after = stem
                     break
             outside, inside = (before, after) if self._at_start else (after, before)
-            # There must be another word, and none beyond the word in question.
+            # The line must have another word, but not beyond the prompt's word.
             if role and LETTER_OR_DIGIT.search(inside) and not LETTER_OR_DIGIT.search(outside):
-                return Verdict(True, answer_line == answer, "made")
+                return Verdict(True, candidate == answer, "made")
         verdict = self._patterns(answers.replace_word(answer, argument, ""))
         return verdict or Verdict(False, len(lines) == 1, "none")
 
 
-ANY = r"[\pL\pN_]"
-"""Expression of any character of words."""
+ANY = r"[\pL\pN_]"  # expression of a character of words
 _ANSWER_ROLES = ("{word}", "{answer}")
-ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}
-"""Index of the letter in tasks on a letter at an end."""
+ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}  # index of the letter in the word, by task
 _MARK = r"[\"'.,]"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))  # removes marks that may be inside words
 _WITH_SUFFIX = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 
 
 def is_jamo(letter: str) -> bool:
-    """Return whether a letter is Hangul."""
+    """Return whether a letter is a jamo, a letter (not a syllable) of Hangul."""
     return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
 
 
 def pattern_in_letters(pattern: str) -> str:
-    """Decompose the Hangul of a pattern; ``?`` still applies to a whole syllable."""
+    """Decompose the Hangul syllables of a pattern into letters; ``?`` stays after the syllable."""
     return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
 
 
 def right_word(task: str, letter: str, one_letter_words: str, *, twice: bool) -> str:
     """Return the expression of words that the release accepts in a task on a letter.
 
-    ``one_letter_words``: letters that are words; ``twice``: the word must have the letter twice.
+    ``one_letter_words``: letters that are words; ``twice``: the letter must be there twice.
+    Comments give examples for the letter t.
     """
     character = re2.escape(letter)
     is_word = letter in one_letter_words
     if task == "starts_with_letter":
-        return f"{character}(?:-?{ANY}+){'?' if is_word else ''}"  # of t: "to", not "t"
+        return f"{character}(?:-?{ANY}+){'?' if is_word else ''}"  # "to", not "t"
     if task == "ends_with_letter":
-        return f"{ANY}{'*' if is_word else '+'}{character}"  # of t: "at", not "t"
+        return f"{ANY}{'*' if is_word else '+'}{character}"  # "at", not "t"
     if task == "word_not_containing":
         other_letters = string.ascii_lowercase.replace(letter, "")
         other_words = "".join(f"|{word}" for word in one_letter_words if word != letter)
-        return f"(?:[{other_letters}]{{2,}}{other_words})"  # of t: "me", not "it"
+        return f"(?:[{other_letters}]{{2,}}{other_words})"  # "me", not "it"
     if not letter.isalnum():
         # The release requires word boundaries on both sides; an apostrophe has them inside words.
         return f"{ANY}+{character}{ANY}+"  # "it's", not "cats'"
     longer = f"(?:{ANY}+{character}{ANY}*|{ANY}*{character}{ANY}+|{character}-{ANY}+)"
     if twice:
-        return f"{ANY}*{character}{ANY}*{longer}"  # of t: "tat", not "at"
-    return f"{ANY}*{character}{ANY}*" if is_word else longer  # of t: "at", not "t"
+        return f"{ANY}*{character}{ANY}*{longer}"  # "tat", not "at"
+    return f"{ANY}*{character}{ANY}*" if is_word else longer  # "at", not "t"
 
 
 def _add_boundaries(pattern: compiling.Pattern, *roles: str) -> compiling.Pattern:
-    """Require a word boundary at each end of a pattern that is one of ``roles`` (default: any)."""
+    """Require a word boundary where a pattern starts or ends with a role (one of ``roles``)."""
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
     ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
     end = r"(?:$|[^\pL\pN_])" if ends else ""
@@ -257,10 +254,8 @@ class LetterPatterns(NamedTuple):
     word_without_marks: Any
     word: Any
     """Expression of a right word as a full answer, perhaps with marks and an article."""
-    sentences: compiling.Matcher
-    """Matcher of full answers that are sentences."""
-    inside: compiling.Matcher
-    """Matcher of sentences inside answers."""
+    sentences: compiling.Matcher  # of full answers
+    inside: compiling.Matcher  # of sentences inside answers
 
     def verdict(self, answer: str) -> Verdict:
         """Return the verdict of the first pattern that matches."""
@@ -270,10 +265,10 @@ class LetterPatterns(NamedTuple):
 
 
 class SpellingJudge:
-    """The judge of one of the tasks to write a word with a letter, in one language."""
+    """Judge of a task to write a word with a letter, or without the letter."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Create the judge; a letter's patterns are compiled when an answer needs them."""
+        """Create the judge. The patterns of a letter are compiled at its first answer."""
         self._declared, self._task, self._variant = declared, task, variant
         self._patterns_of = lru_cache(maxsize=None)(self._compile)
         self._without_letter = task == "word_not_containing"
@@ -282,12 +277,12 @@ class SpellingJudge:
         self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
 
     def _compile(self, letter: str) -> LetterPatterns:
-        """Compile the patterns of one letter. Raises UserError for a faulty one."""
+        """Compile the patterns of one letter. Raises UserError for a faulty pattern."""
         declared, task, corrected = self._declared, self._task, self._variant == "corrected"
         spell = pattern_in_letters if corrected and is_jamo(letter) else str
 
         def with_article(name: str, text: str, repeat: str = "*") -> str:
-            # Marks may surround the word or letter; ``repeat`` quantifies those that follow it.
+            # Marks may surround the word or letter. ``repeat`` is the quantifier of marks after it.
             article = spell(declared.article.get(name, "{}"))
             return compiling.add_article(article, f"{_MARK}*{text}{_MARK}{repeat}")
 
@@ -338,7 +333,7 @@ class SpellingJudge:
         )
 
     def _bound_at_clause(self, pattern: compiling.Pattern) -> compiling.Pattern:
-        """Require the answer at a clause's edge, unlike "that" in "a word that fits"."""
+        """Require answers at the edge of a clause, unlike "that" in "a word that fits"."""
         start = end = ""
         if pattern.source.startswith(_ANSWER_ROLES):
             start = r"(?:^|\n|[^\pL\pN_\s]) *"
@@ -349,7 +344,7 @@ class SpellingJudge:
             return pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
         return _add_boundaries(pattern)
 
-    def ask(self, arguments: answers.Arguments, prompt: str) -> Ask:
+    def for_prompt(self, arguments: answers.Arguments, prompt: str) -> compiling.AnswerJudge:
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
             return partial(self._published, letter, answers.normalise_published(prompt))
@@ -381,7 +376,7 @@ class SpellingJudge:
     def _corrected(
         self, letter: str, spell: Callable[[str], str], prompt: str, answer: str
     ) -> Verdict:
-        """Judge a single word by its letters, several words by patterns."""
+        """Judge one word by its letters, and several words by patterns."""
         answer = self._copulas.sub("", answer)
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict.wrong("empty")
@@ -392,14 +387,14 @@ class SpellingJudge:
         if len(distinct) == 1:
             right = self._is_right(answer_words[0], letter, spell)
             return Verdict.right("whole", "{word}") if right else Verdict.wrong("absent")
-        # Every sentence has words without the letter, so only babble is certainly wrong.
+        # Each sentence has words without the letter, so only babble is certainly wrong then.
         if self._without_letter:
             is_wrong = any(map(_is_babble, distinct))
         else:
             is_wrong = not any(self._is_right(word, letter, spell) for word in distinct)
         if is_wrong:
             return Verdict.wrong("absent")
-        # The first line, or the text after a colon, may be one word; otherwise patterns decide.
+        # If the first line, or the text after the last colon, is one word, judge this word.
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
             line_words = answers.WORD.findall(line)
             if len(line_words) == 1 and line != answer:
@@ -416,12 +411,12 @@ class SpellingJudge:
 
 
 def _is_babble(word: str) -> bool:
-    # The same few letters again and again, as in "mmmmm", are not a word.
+    # A few letters that are repeated, as in "mmmmm", are not a word.
     return len(word) >= 4 * len({*word})
 
 
 def _echoes(answer: str, prompt: str, letter: str) -> bool:
-    # The answer is the prompt, also with another letter in quotation marks.
+    # Return whether the answer is the prompt, perhaps with another letter in quotation marks.
     before, quoted, after = prompt.partition(f'"{letter}"')
     if not quoted:
         return answer == prompt

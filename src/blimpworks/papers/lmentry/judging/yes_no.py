@@ -1,9 +1,10 @@
 """Judge answers to "Are all (or any) of these words animals?", which say yes or no.
 
-``YesNoJudge.ask`` takes a prompt's arguments and returns the function that judges its answers
-(choice.py explains judges). Arguments are for example
+``YesNoJudge.for_prompt`` takes a prompt's arguments, such as
 
     {"category": "animals", "words": ["cat", "house", ...], "num_distractors": 1, ...}
+
+and returns the function that judges its answers. ``judge.Judge`` is the caller.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 and 16.
 """
@@ -16,21 +17,21 @@ from blimpworks.papers.lmentry.items.languages import decline
 from blimpworks.papers.lmentry.judging import answers, compiling
 from blimpworks.papers.lmentry.judging.answers import LETTER_OR_DIGIT, ROLE, Argument, Arguments
 from blimpworks.papers.lmentry.judging.compiling import UNDECIDED, Matchers, compile_task
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Ask, Family, Verdict
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family, Verdict
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
 ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 _CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
 """Yes or no as the last clause of a line: "in this case, no"."""
 _CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
-"""Roles for the names of one category: a role for each, since two may begin at one position."""
+"""Roles for the names of a category. Each name has a role, since two may begin at one position."""
 
 
 def category_forms(category: str, prompt: str) -> tuple[str, ...]:
     """Return the forms of a Basque category that the release looks for in answers.
 
-    If words relate to the category ("art"), there are five forms of "words related to", the first
-    as in the prompt. If words belong to the category, there is one form.
+    If words relate to the category ("art"), these are five forms of "words related to", the first
+    as in the prompt. If words belong to the category ("animals"), there is one form.
     """
     either = category.replace(" eta ", " edo ").lower()
     stem = decline(either, "comitative_singular")
@@ -41,10 +42,10 @@ def category_forms(category: str, prompt: str) -> tuple[str, ...]:
 
 
 class YesNoJudge:
-    """Judge of a task whose answer is yes or no, in one language."""
+    """Judge of a task whose answer is yes or no, in a language, by a variant of the rules."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Compile the patterns. Raises UserError for a faulty one."""
+        """Compile the patterns. Raises UserError for a faulty pattern."""
         self._task, self._variant = task, variant
         categories = declared.published_categories if task != ANY_WORDS else {}
         self._names_by_category = {name.lower(): names for name, names in categories.items()}
@@ -53,19 +54,20 @@ class YesNoJudge:
         if published:
             yes_no = declared.published_yes_no or (yes[0], no[0])
             yes, no = yes_no[:1], yes_no[1:]
+        # Keys of the next mappings are gold answers: True for yes.
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
         self._yes_no_arguments: dict[bool, list[Argument]] = {}
         for gold, forms in self._forms.items():
             yes_and_no = [Argument(form, ANSWER) for form in forms]
             yes_and_no += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
-            # The longest first, so that no form is read as the beginning of another.
+            # The longest is first, so that no form is read as the beginning of another.
             self._yes_no_arguments[gold] = sorted(yes_and_no, key=lambda a: -len(a.text))
-        # "yes/no", "yes or no" at the start, which is no answer.
+        # "yes/no" or "yes or no" at the start is no answer.
         joins = [declared.conjunction, *declared.corrected.either]
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
         either = "|".join(re.escape(forms[0].lower()) for forms in (yes, no))
         self._both = re.compile(rf"\W*(?:{either})\W*(?:/|{joined})\W*(?:{either})\b")
-        # Compile sentences with yes or no; for corrected verdicts, then statements without either.
+        # Compile sentences with yes or no.
         self._patterns = {}
         for gold, forms in self._forms.items():
             expressions = {}
@@ -76,14 +78,15 @@ class YesNoJudge:
             compiled = compile_task(declared, task, variant, expressions, brackets=published)
             self._patterns[gold] = compiled
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
+        # Compile statements without yes or no, for corrected verdicts: first those that mean no.
         self._statements: dict[bool, Matchers] = {}
         statements = {False: declared.corrected.denied, True: declared.corrected.affirmed}
-        for affirmed, by_task in statements.items() if not published else ():
-            family = Family(tasks=(task,), accept=by_task.get(task, ()))
-            only_these = declared.model_copy(update={"shared": (), "families": (family,)})
-            self._statements[affirmed] = compile_task(only_these, task, variant, {}, brackets=False)
+        for affirmed, patterns_by_task in statements.items() if not published else ():
+            family = Family(tasks=(task,), accept=patterns_by_task.get(task, ()))
+            adapted = declared.model_copy(update={"shared": (), "families": (family,)})
+            self._statements[affirmed] = compile_task(adapted, task, variant, {}, brackets=False)
 
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+    def for_prompt(self, arguments: Arguments, prompt: str) -> compiling.AnswerJudge:
         category = str(arguments.get("category", "")).lower()
         gold = is_yes(self._task, arguments)
         if self._variant == "corrected":
@@ -126,10 +129,10 @@ class YesNoJudge:
         """Judge by yes or no at the start, by the patterns, or by a statement without either."""
         if not LETTER_OR_DIGIT.search(answer):
             return Verdict.wrong("empty")
-        # The category is first, then come the words of the prompt's list.
+        # ``to_find`` has the category, then the words of the prompt's list. First replace the
+        # category, yes and no by the characters of their roles.
         category = to_find[:1] if to_find[0].text else []
         arguments = [*category, *self._yes_no_arguments[gold]]
-        # The category and yes or no are replaced by the characters of their roles.
         masked = answers.mask(answer, arguments, answers.CORRECTED_MARKS).strip()
         has_more = LETTER_OR_DIGIT.search(masked) is not None
         if masked.startswith(DISTRACTOR):
@@ -142,13 +145,13 @@ class YesNoJudge:
         verdict = self._judge_by_patterns(gold, masked.replace("\n", " "), begins_right)
         if verdict != UNDECIDED:
             return verdict
-        # Yes or no at the end of a line.
+        # Look for yes or no at the end of a line.
         clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER
             pattern = "{answer}" if right else None
             return Verdict(correct=right, certain=False, rule="line", pattern=pattern)
-        # A statement without yes or no. Repeated words of the prompt's list are removed first.
+        # Look for a statement without yes or no. First remove repeated words of the prompt's list.
         listed = (argument for argument in to_find if argument.text)
         text = answer.replace("\n", " ")
         text = answers.mask(text, listed, answers.CORRECTED_MARKS, self._particles)
