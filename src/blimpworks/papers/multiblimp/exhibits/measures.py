@@ -1,9 +1,8 @@
 """Compute cells of MultiBLiMP's exhibits: names of phenomena, formulas, and accuracies.
 
 ``read_accuracies`` reads the rows that most exhibits need, and ``accuracy_cell`` makes a cell of
-them. The functions with ``@formula`` and the constants made by ``Formula`` are formulas: each
-computes a cell's number from rows of a table, and has a sentence for readers, such as "count where
-verb_value is SG ÷ sum of count".
+them. Functions with ``@formula``, and constants made by ``Formula``, compute a cell's number from
+rows of a table. Their sentences are for readers: "count where verb_value is SG ÷ sum of count".
 """
 
 from dataclasses import replace
