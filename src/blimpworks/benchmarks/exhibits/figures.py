@@ -127,10 +127,10 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
     title = view.languages[lang] if view.prefix(lang) else ACCURACY
     cells_with_seeds = []
     for column, models in view.columns.items():
-        cell = view.cell(view.rows_on(lang, ALL, models), (column, title))
+        cell = view.cell(view.phenomenon_rows(lang, ALL, models), (column, title))
         seeds = []
         for model in models if len(models) > 1 else ():
-            if seed := view.cell(view.rows_on(lang, ALL, [model]), (model, title)):
+            if seed := view.cell(view.phenomenon_rows(lang, ALL, [model]), (model, title)):
                 seeds.append(replace(seed, printed=False))
         if cell:
             cells_with_seeds.append((cell, seeds))
@@ -375,7 +375,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     layout: dict[str, Any] = {"squeeze": False, "gridspec_kw": {"width_ratios": [3, 2][:columns]}}
     grid = figure.subplots(len(view.languages), columns, sharex="col", **layout)
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):
-        keys = [view.row(lang, phenomenon) for phenomenon in phenomena]
+        keys = [view.row_key(lang, phenomenon) for phenomenon in phenomena]
         _draw_phenomena(panels[0], cells, keys, hues)
         _set_row_names(panels[0], [view.phenomenon_names[key] for key in phenomena], names)
         if view.prefix(lang):

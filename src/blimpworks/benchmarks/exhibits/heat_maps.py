@@ -230,7 +230,9 @@ def _groups(view: View) -> list[tuple[str, list[MapRow]]]:
         if all(len(lines) == 1 for lines in rows.values()):
             groups.append((view.languages[lang] if prefix else "", [*chain(*rows.values())]))
         else:
-            groups += [(view.row(lang, phenomenon), lines) for phenomenon, lines in rows.items()]
+            groups += [
+                (view.row_key(lang, phenomenon), lines) for phenomenon, lines in rows.items()
+            ]
     return groups
 
 
@@ -259,7 +261,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
         lang, phenomenon, paradigm = line.paradigm
         stub[line.key] = {"Phenomenon": view.phenomenon_names[phenomenon]}
         for column, models in view.columns.items():
-            rows = view.rows_at(lang, phenomenon, paradigm, models)
+            rows = view.paradigm_rows(lang, phenomenon, paradigm, models)
             if cell := view.cell(rows, (line.key, column)):
                 cells.append(cell)
         cells += baselines.cells(lang, phenomenon, line.key, paradigm)
