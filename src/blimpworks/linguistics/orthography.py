@@ -24,7 +24,6 @@ INVISIBLE = dict.fromkeys(
 """Deleted characters: marks of direction and joining, and tatweel, which only stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
-UNDERSCORE = "_"
 MOST_ROUNDS = 9
 """Most times that all rules are applied to a word; rules that undo each other would never end."""
 
@@ -79,7 +78,7 @@ class Orthography(Strict):
         for _ in range(MOST_ROUNDS):
             before = text
             text = unicodedata.normalize("NFC", text.translate(self._table))
-            text = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ")
+            text = text.replace(ZWNJ, " ").replace("_", " ")
             text = " ".join(filter(None, map(self._respelled, text.split())))
             if text == before:
                 break
@@ -112,10 +111,7 @@ class Orthography(Strict):
         return self.joined(self.tokens(sentence))
 
     def joined(self, tokens: Iterable[tuple[str, bool]]) -> str:
-        """Join tokens (word or mark, whether the treebank has a space after it) to a sentence.
-
-        There are no spaces before closing and after opening marks.
-        """
+        """Join tokens (text, whether a space follows) to a sentence, with spaces by the rules."""
         text, space_before, in_quotes = "", False, False
         forms = list(tokens)
         if forms:

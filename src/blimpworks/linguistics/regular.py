@@ -89,10 +89,7 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def check(text: str, new: str = "") -> str:
-    """Return the expression ``text``, once its syntax and its replacement ``new`` are checked.
-
-    Raises ValueError if the expression is malformed, or ``new`` names a group that it lacks.
-    """
+    """Return the expression ``text``. Raises ValueError if ``text`` or ``new`` is malformed."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         if reference[1] is None and reference[2] != "\\":

@@ -132,12 +132,6 @@ The ID of a range, "3-4", becomes (3, "-", 4). The ID of an empty node, "3.1", b
 """
 
 
-def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
-    """Return the values of comments such as "# sent_id = w01"."""
-    comments = (line for line in lines if line.startswith("#"))
-    return dict(pair for line in comments for pair in parse_comment_line(line))
-
-
 def parse_sentence(block: Block) -> list[Token]:
     """Parse and check the tokens of a sentence. Raises MalformedSentence for the first problem."""
     last_line = block.first_line + len(block.lines) - 1
@@ -158,8 +152,7 @@ def parse_sentence(block: Block) -> list[Token]:
             raise MalformedSentence(number, reason)
     rows = [line.split("\t") for line in token_lines]
     if not any(_is_word_id(cells[0]) for cells in rows):
-        reason = "a sentence without words, expected at least one"
-        raise MalformedSentence(block.first_line, reason)
+        raise MalformedSentence(block.first_line, "a sentence without words, expected at least one")
     tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
     _check_tokens(last_line - len(rows) + 1, rows, tokens)
     if block.lacks_blank_line:
@@ -301,7 +294,9 @@ def read_treebank(
     def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
         """Yield rows of tokens; append rows to ``sentences`` and ``malformed`` on the way."""
         for block in _blocks(lines):
-            metadata = _parse_comments(block.lines)
+            # Values of comments such as "# sent_id = w01".
+            comments = [line for line in block.lines if line.startswith("#")]
+            metadata = dict(pair for line in comments for pair in parse_comment_line(line))
             sent_id = metadata.get("sent_id") or f"line {block.first_line}"
             try:
                 tokens = parse_sentence(block)
@@ -319,10 +314,8 @@ def read_treebank(
                 continue
             line_of_id[sent_id] = block.first_line
             number = first_sentence + len(sentences)
-            comment_count = len(block.lines) - len(tokens)
-            for line, token in enumerate(tokens, start=block.first_line + comment_count):
+            for line, token in enumerate(tokens, start=block.first_line + len(comments)):
                 yield _token_row(number, line, token)
-            comments = block.lines[:comment_count]
             word_count = sum(isinstance(token["ID"], int) for token in tokens)
             origin = number, treebank, path.name, sent_id, block.first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))

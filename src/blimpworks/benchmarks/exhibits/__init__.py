@@ -10,7 +10,6 @@ from pathlib import Path
 from blimpworks.campaign.paper import ExhibitSpec, read_specs
 from blimpworks.exhibits.descriptions import Descriptions
 
-SPECS_FILE = Path(__file__).with_name("specs.tsv")
 describe = Descriptions(Path(__file__).with_name("descriptions.yaml"))
 REQUIREMENTS: Mapping[str, str] = {
     "acceptability": "sentences",
@@ -24,12 +23,9 @@ REQUIREMENTS: Mapping[str, str] = {
 
 
 def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits of the benchmark ``name`` for which the needed data are ``present``.
-
-    Exhibits of a benchmark without ``released`` decisions have no published form.
-    """
+    """List the exhibits whose data are ``present``; unless ``released``, without published form."""
     specs = []
-    for spec in read_specs(SPECS_FILE, name, __name__):
+    for spec in read_specs(Path(__file__).with_name("specs.tsv"), name, __name__):
         if REQUIREMENTS.get(spec.name) in {None, *present}:
             specs.append(spec if released else spec.model_copy(update={"published": ()}))
     return tuple(specs)

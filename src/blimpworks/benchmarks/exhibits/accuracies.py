@@ -1,8 +1,7 @@
 """Make the tables of accuracies of declared benchmarks, with baselines and people.
 
 ``phenomena`` and ``people`` take the campaign's tables of accuracies and items, and the names to
-print. They return an exhibit: a table with a row for each language and phenomenon, and a column for
-each model, such as agreement: gpt2 81.5 [79.0, 83.8].
+print, and return an exhibit: a table with rows for languages and phenomena, and columns for models.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +26,6 @@ from blimpworks.items import ALL
 T = TypeVar("T")
 BLOCK_MODELS, LAST_BLOCK_MODELS = 4, 2
 """Most models in a block of columns, and in a block with baselines; blocks are below each other."""
-STUB_HEADING = "Phenomenon"
 
 
 def blocks(values: Sequence[T], size: int = BLOCK_MODELS) -> Iterator[list[T]]:
@@ -72,11 +70,9 @@ def _sections(
         columns = [COUNT, *first, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
-            names = {language: language} if prefix else {}  # printed names by key of the row
-            for row in rows:
-                if row.startswith(prefix):
-                    names[row] = row.removeprefix(prefix)
-            yield Section(STUB_HEADING, names, columns)
+            names = {language: language} if prefix else {}  # printed names, by key of the row
+            names |= {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
+            yield Section("Phenomenon", names, columns)
 
 
 def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
@@ -103,10 +99,7 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def people(tables: Tables, labels: Labels) -> Exhibit:
-    """Make the table of accuracies of people and models by phenomenon.
-
-    The last rows are correlations of models' accuracies with people's, over paradigms or phenomena.
-    """
+    """Make the table of accuracies of people and models; last rows: correlations with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
     correlations: list[Cell] = []

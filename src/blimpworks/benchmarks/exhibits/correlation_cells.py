@@ -68,8 +68,7 @@ def correlation_cell(
     """Make the cell of a correlation of two models; Pearson's has Fisher's interval.
 
     ``accuracies`` [unit, 2] are computed from ``rows``; if ``names_paradigms``, the cell's filter
-    lists the units. Returns None for fewer than ``FEWEST`` units, or if a model's accuracies are
-    equal.
+    lists the units. Returns None for too few units, or if a model's accuracies are equal.
     """
     coefficient, n = formula.arguments["coefficient"], len(accuracies.dropna())
     value = correlate(accuracies, coefficient) if n >= FEWEST else float("nan")

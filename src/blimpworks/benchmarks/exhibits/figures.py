@@ -206,8 +206,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
             billions[column] = float(size)
     cells_of: dict[str, list[Cell]] = {}  # by language
     for lang in view.languages:
-        sized = [cell for cell, _ in _ranked_cells(view, lang) if cell.row in billions]
-        if sized:
+        if sized := [cell for cell, _ in _ranked_cells(view, lang) if cell.row in billions]:
             cells_of[lang] = sized
     cells = [*chain.from_iterable(cells_of.values())]
     if cells:
@@ -351,9 +350,7 @@ def _draw_phenomena(
     axes.grid(axis="y", visible=False)
 
 
-def _draw_correlations(
-    axes: Axes, cells: Sequence[Cell], hues: Mapping[str, Any], unit: str
-) -> None:
+def _draw_correlations(axes: Axes, cells: Sequence[Cell], hues: dict[str, Any], unit: str) -> None:
     """Draw models' correlations with people: Pearson's with intervals, Spearman's hollow."""
     columns = [column for column in hues if any(cell.column == column for cell in cells)]
     for cell in cells:

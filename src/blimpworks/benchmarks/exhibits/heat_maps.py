@@ -89,8 +89,7 @@ NEUTRAL = "#F4F4F4"
 DIVERGING = LinearSegmentedColormap.from_list("diverging", [style.VERMILION, NEUTRAL, style.BLUE])
 """Colours with a neutral middle; people with common colour blindness can distinguish the ends."""
 ONE_HUE = colormaps["Blues"]
-ROW_INCHES = 0.13
-"""Height of a row."""
+ROW_HEIGHT = 0.13
 MOST_NUMBERED = 14
 """Most columns of a heat map with numbers in its cells."""
 LUMINANCE_WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
@@ -119,10 +118,8 @@ class HeatMap:
     values: Mapping[tuple[str, str], float | None]
     """Numbers by (key of the row, column): None, a dot, is a missing number; others are empty."""
     form: str
-    """Format of the numbers, such as ".2f"."""
     colours: Colormap
     norm: Normalize
-    """Range of the colours."""
     label: str
     """Text below the scale of colours."""
     ticks: Sequence[float]
@@ -163,7 +160,7 @@ class HeatMap:
 
     def draw(self) -> Figure:
         """Draw the panels side by side, and the scale of colours below them."""
-        panel_height = ROW_INCHES * max(len(panel) for panel in self.panels)
+        panel_height = ROW_HEIGHT * max(len(panel) for panel in self.panels)
         longest = self.names.width(self.columns)
         slanted = longest * (math.sin(math.radians(45)) if self.numbered else 1)
         above, below = 2 * MARGIN + slanted + 0.08, 0.55
@@ -172,7 +169,7 @@ class HeatMap:
         figure = Figure(figsize=(width, height))
         # Boxes are (left, bottom, width, height), as shares of the figure.
         for number, panel in enumerate(self.panels):
-            rows_height = ROW_INCHES * len(panel)
+            rows_height = ROW_HEIGHT * len(panel)
             box = (
                 (number * self.width + self.names_width) / width,
                 (below + panel_height - rows_height) / height,

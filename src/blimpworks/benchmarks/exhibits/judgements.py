@@ -79,10 +79,7 @@ LAYOUTS = {
 
 
 def _read_judgements(tables: shared.Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
-    """Read the models' judgements by the exhibit's method, with columns ``model`` and ``lang``.
-
-    Raises UserError if there are none.
-    """
+    """Read judgements by the exhibit's method, with model and lang. UserError without any."""
     frames = []
     for path in tables[SOURCE]:
         if path.parent.name in labels.models:
@@ -120,10 +117,7 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
 def _read_items(
     tables: shared.Tables, layout: Layout, ids: pd.Series
 ) -> dict[tuple[str, ...], list[ItemRow]]:
-    """Read items from their tables, keyed by language, paradigm and id.
-
-    An item has a row for each of its conditions, or else one row.
-    """
+    """Read items by (language, paradigm, id): a row for each condition, or else a single row."""
     id_column = layout.id_column
     columns = (id_column, "lang", "paradigm", "good", *layout.columns)
     rows_by_item: dict[tuple[str, ...], list[ItemRow]] = {}
@@ -150,10 +144,7 @@ def _pair_text(pair: ItemRow) -> str:
 
 
 def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make the table of the items of each language that most models get wrong.
-
-    Columns: phenomenon, paradigm, the sentences, how many judgements are wrong, and mean margin.
-    """
+    """Make the table of the items of each language that most models get wrong, the worst first."""
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     *_, text_heading = layout.widths
     columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
@@ -232,10 +223,7 @@ Group = tuple[str, Filter, RowCells]
 def _table_by_model(
     judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return arguments of ``Exhibit``: cells, bold cells, and a section with rows by model.
-
-    In each group, the best number of the columns ``best`` is in bold.
-    """
+    """Return arguments of ``Exhibit``: cells, and in bold the ``best`` columns' best of a group."""
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
     names: dict[str, str] = {}  # of headings and rows, by their keys
@@ -312,10 +300,7 @@ SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
 
 
 def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str) -> Iterator[Cell]:
-    """Yield correlations of a column with people's ratings, and numbers of rated and other items.
-
-    Yield nothing without a verdict, and no correlation of fewer than ``FEWEST_RATED`` items.
-    """
+    """Yield correlations of a column with ratings, and numbers of items with and without rating."""
     if not int(view.VERDICT_COUNT(judgements)):
         return
     count, unrated = view.rated_count(column), view.UNRATED
@@ -342,10 +327,7 @@ def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _effect_cells(judgements: pd.DataFrame, row: str, where: Filter, effect: str) -> Iterator[Cell]:
-    """Yield the mean of an effect with Student's interval, and the number of items.
-
-    Yield nothing without an item that has the effect.
-    """
+    """Yield the mean of an effect with Student's interval, and the number of items, if any."""
     values = view.effects_in(judgements, effect)
     n = len(values)
     if n:

@@ -43,12 +43,10 @@ UNIT_COLUMNS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", P
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return accuracies [unit, model], NaN where a model has none.
-
-    Accuracies of phenomena are means over paradigms, unless all models have rows of phenomena.
-    """
+    """Return accuracies [unit, model], NaN where a model has none."""
     chosen = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
+        # Means over paradigms, unless all models have rows of phenomena.
         phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
         if {*phenomena["model"]} == {*rows["model"]}:
             chosen = phenomena

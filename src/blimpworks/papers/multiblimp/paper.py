@@ -1,9 +1,8 @@
 """Register MultiBLiMP 1.0 (Jumelet et al. 2025): agreement in 101 languages, from treebanks.
 
 ``PAPER`` (at the end) tells shared code the paper's benchmark, exhibits, tables and pinned files.
-Most functions above it take a campaign (the settings) and its catalogue (the languages, sources and
-models that it uses); the workflow calls ``pinned_items``, ``released_file``, ``pinned_arguments``
-and ``stage_settings`` itself. Each parse of the Snakefile loads this module: import nothing slow.
+Functions above it take a campaign (the settings) and its catalogue (the languages, sources and
+models that it uses). Each parse of the Snakefile loads this module: import nothing slow.
 """
 
 from collections.abc import Collection, Sequence
@@ -134,9 +133,8 @@ def stage_settings(campaign: Campaign, stage: str) -> dict[str, Any]:
 
 def treebanks(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Return the languages whose items are made from treebanks."""
-    if BENCHMARK not in campaign.benchmarks or is_released(campaign):
-        return ()
-    return languages(campaign, catalogue)
+    made = BENCHMARK in campaign.benchmarks and not is_released(campaign)
+    return languages(campaign, catalogue) if made else ()
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:

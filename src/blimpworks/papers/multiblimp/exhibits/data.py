@@ -206,8 +206,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 def _row_cells(pairs: pd.DataFrame, row: str, key: str, formula: Formula) -> Iterator[Cell]:
     """Yield the cells of Table 2's ``row`` from its ``pairs``: by value and order, then by order.
 
-    ``key`` is the row's phenomenon, or "TOTAL". A hidden cell of languages with certain agreement
-    follows each cell.
+    ``key`` is the row's phenomenon, or begins with TOTAL. Each cell precedes its hidden cell.
     """
     values = FEATURES[key[2:]][1] if key in ROW_NAMES else ()
     for value, order in product((*values, "Total"), COUNTED_ORDERS):
@@ -264,10 +263,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
-    """Make the table of pairs that each stage of generation kept and dropped, by language.
-
-    A row of ``funnel`` has lang, stage, reason and n. Stages with the same first word are summed.
-    """
+    """Make the table of pairs that each stage of generation kept and dropped, by language."""
     counts = read_plain(FUNNEL, tables["funnel"])
     counts = counts.assign(first_word=counts["stage"].str.split().str[0])
     filters: dict[str, dict[str, object]] = {"All": {}}
@@ -298,11 +294,7 @@ COUNTED = (("Pairs", "pairs", "pairs"), ("Items", "sampling", "items"))
 
 
 def regeneration(tables: Tables, labels: Labels) -> Exhibit:
-    """Make the table that compares each language's number of items with the release.
-
-    Columns: pairs, items, ratio of items to the release's pairs, missing sources, reason. Raises
-    UserError for an incomplete funnel.
-    """
+    """Make the table of items by language against the release. UserError for a bad funnel."""
     funnel = read_plain(FUNNEL, tables["funnel"])
     published: Mapping[str, int] = labels.facts["published_n"]
     sources, reasons = labels.facts["completeness"], labels.facts["reasons"]

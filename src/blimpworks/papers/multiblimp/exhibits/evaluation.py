@@ -92,9 +92,7 @@ def _column_filters(tables: Tables, labels: Labels) -> dict[str, dict[str, Any]]
     groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
     groups |= {"eng": ["eng"], ALL: languages}
     filters = {name: {"phenomenon": name, "lang": languages} for name in AGREEMENT_TYPES}
-    for name, members in groups.items():
-        filters[name] = {"phenomenon": ALL, "lang": members}
-    return filters
+    return filters | {name: {"phenomenon": ALL, "lang": langs} for name, langs in groups.items()}
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -141,11 +139,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 def _published_table3(
     computed: Sequence[Cell], heads: dict[str, tuple[str, str]], tables: Tables, labels: Labels
 ) -> Exhibit:
-    """Make Table 3 as printed; a row below each model has the numbers computed from Table 5.
-
-    ``computed`` are the cells of Table 3 from the accuracies of Table 5. A row with the number of
-    languages in Table B.2, and a hidden row with the mean of the resource groups, check the print.
-    """
+    """Make Table 3 as printed, and below each model numbers of Tables 5 (``computed``) and B.2."""
     printed = read_printed(tables, exhibit="table3")
     computed = [cell for cell in computed if cell.printed]
     cells: list[Cell] = []
@@ -196,10 +190,7 @@ def _published_table3(
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table 5: number of pairs of each language, and accuracy of each model on them.
-
-    A star marks an accuracy on some of the language's pairs.
-    """
+    """Make Table 5: pairs of each language, and accuracy of each model on them (*: on some)."""
     models = _models(labels)
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
@@ -244,8 +235,8 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
 def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     """Make Table B.2: the significantly best model of each language, accuracy, and p-value.
 
-    The models that compete are the fact ``rivals``. The p-value is that of McNemar's test against
-    the second-best model. The published form also has the accuracies of Table 5.
+    Models of the fact ``rivals`` compete; p is of McNemar's test against the second-best model. The
+    published form also has the accuracies of Table 5.
     """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
@@ -315,10 +306,7 @@ REGRESSION = {
 
 
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:
-    """Make the table of section 7.2's regression, and of languages by better model (7.3).
-
-    A row has a statement, such as "Model size: t", and its number.
-    """
+    """Make the table of section 7.2's regression, and of languages by better model (7.3)."""
     if labels.source == "published":
         printed = read_printed(tables)
         cells, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
@@ -347,10 +335,7 @@ def _regression_cells(tables: Tables) -> Iterator[Cell]:
 
 
 def _comparison_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
-    """Yield numbers of languages in which one model of a pair is better (section 7.3).
-
-    The last cell of a pair is the second model's share of wins in the languages it is made for.
-    """
+    """Yield numbers of languages in which one model is better; last, of a group (section 7.3)."""
     comparisons, source = read_plain(COMPARISONS, tables["comparisons"][0]), "comparisons"
     comparisons = comparisons[comparisons["lang"].isin(labels.languages)]
     for model, group_model, group in labels.facts["pairs"]:

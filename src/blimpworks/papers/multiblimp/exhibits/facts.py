@@ -179,16 +179,12 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
     models = _models(catalogue)
     if TREND_MODEL in models:
         return TREND_MODEL
-    # Of models with equal sizes the last is chosen.
-    names = reversed(table_models(campaign, catalogue))
+    names = reversed(table_models(campaign, catalogue))  # the last of models with equal sizes
     return max(names, key=lambda name: models[name].parameters or 0, default="")
 
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
-    """Choose the panels of Figure 6: two models, and a group of languages or "".
-
-    If the campaign lacks the paper's panels, its first model is compared with the next models.
-    """
+    """Choose the panels of Figure 6: the paper's, or the first model with each next model."""
     models = _models(catalogue)
     printed = [list(panel) for panel in PANELS if panel[0] in models and panel[1] in models]
     first, *next_models = table_models(campaign, catalogue) or [""]

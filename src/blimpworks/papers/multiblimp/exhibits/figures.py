@@ -46,13 +46,11 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
     """Write the names of ``points`` beside them, unless other points or names leave no room."""
     axes.margins(y=0.1)
     take_literally(axes.figure)  # type: ignore[arg-type]
-    # Only a laid-out figure has positions in pixels.
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     pixel_points = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
     above, below, *beside = OFFSETS
     for name, point in points.iterrows():
-        # Names of points above the curve are above them, if there is room.
         first_offsets = [above, below] if point["residual"] > 0 else [below, above]
         for offset, horizontal, vertical in [*first_offsets, *beside]:
             text = axes.annotate(
@@ -67,10 +65,7 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
 
 
 def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 1: one model's accuracy by the language's frequency, with a logistic curve.
-
-    The frequency of a language is its number of characters in a corpus of the web, GlotCC.
-    """
+    """Draw Figure 1: accuracy by frequency (characters in a corpus), with a logistic curve."""
     model = labels.facts["trend_model"]
     rows = measures.read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & (rows["model"] == model)]
@@ -81,16 +76,14 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), where)
     terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), where)
     curve = None if terms.empty else terms.set_index("term")["coefficient"]
-    # Tables with further numbers of some languages: name, rows, columns that identify a row, and
-    # formats of the columns with numbers.
+    # Name and rows of a table, columns that identify a row, and formats of columns with numbers.
     further_tables = (
         ("frequencies", frequencies, ("lang",), {RANKED_BY: ".3g"}),
         ("residuals", residuals, (*where, "lang"), {"fitted": ".1f", "residual": ".1f"}),
     )
     cells = []
-    for lang, name in labels.languages.items():
-        if lang not in {*rows["lang"]}:
-            continue
+    for lang in [lang for lang in labels.languages if lang in {*rows["lang"]}]:
+        name = labels.languages[lang]
         cells.append(measures.accuracy_cell(rows[rows["lang"] == lang], (name, "accuracy"), labels))
         for source, table, keys, formats in further_tables:
             for _, row in table[table["lang"] == lang].iterrows():
@@ -214,16 +207,12 @@ def _draw_panel(
     axes: Axes,
     accuracies: pd.DataFrame,
     names: Sequence[str],
-    group: Sequence[str],
+    filled: Sequence[str],
     labels: Labels,
-    lowest: float,
+    lowest_of_all: float,
 ) -> str:
-    """Draw the accuracies of two models against each other, and return a description of the panel.
-
-    ``accuracies`` [percent]: a row for each language, and a column ``a`` or ``b`` for each model.
-    Languages of the ``group`` have filled points; ``lowest`` is the lowest accuracy of all panels.
-    """
-    in_group = accuracies.index.isin(group)
+    """Draw accuracies ``a`` and ``b`` of two models against each other, and describe the panel."""
+    in_group = accuracies.index.isin(filled)
     in_group &= not in_group.all()  # a group of all languages is not marked
     for drawn, colour, face, label in (
         (~in_group, style.GREY, "none", None),
@@ -234,7 +223,7 @@ def _draw_panel(
         dots.set(linewidths=0.8, zorder=3)
     if in_group.any():
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0.1)
-    limits = (lowest - 4, 102)
+    limits = (lowest_of_all - 4, 102)
     axes.plot(limits, limits, color=style.GREY, lw=0.7, ls="--")
     axes.set(xlim=limits, ylim=limits, xlabel=f"{names[0]} (%)", ylabel=f"{names[1]} (%)")
     step = 10 if limits[0] > 40 else 20
@@ -242,8 +231,8 @@ def _draw_panel(
     axes.set(xticks=ticks, yticks=ticks)
     axes.set_aspect("equal")
     _name_furthest(axes, accuracies, labels)
-    filled = f", filled: languages of {names[1]}" if in_group.any() else ""
-    return f"{len(accuracies)} languages{filled}"
+    legend = f", filled: languages of {names[1]}" if in_group.any() else ""
+    return f"{len(accuracies)} languages{legend}"
 
 
 def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None:
@@ -273,13 +262,10 @@ def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None
 
 
 def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 6: a panel for each pair of models, with a point for each language.
-
-    A panel of the fact ``pairs`` has two models, and the group of languages with filled points.
-    """
+    """Draw Figure 6: a panel for each pair of models, with a point for each language."""
     rows = measures.read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index("lang", drop=False)
-    panels = labels.facts["pairs"]
+    panels = labels.facts["pairs"]  # two models, and the group of languages with filled points
     drawn_models = {model for *models, _ in panels for model in models}
     accuracies = 100 * rows["accuracy"][rows["model"].isin(drawn_models)]
     lowest = min(50.0, accuracies.min()) if len(accuracies) else 50.0
@@ -354,11 +340,7 @@ def _draw_factors(
 
 
 def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
-    """Yield sentences of the caption: on the reference type, and on terms without estimates.
-
-    ``remarks`` are rows of regressions whose ``analysis`` is a remark, such as "margin: collinear";
-    ``drawn`` are the terms with coefficients.
-    """
+    """Yield sentences from remarks: on the reference type, and on terms without estimates."""
     model_count = remarks["model"].nunique()
     by_remark = dict(iter(remarks.groupby("analysis")))
 

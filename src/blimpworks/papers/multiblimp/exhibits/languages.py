@@ -22,14 +22,7 @@ from blimpworks.exhibits import style
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import (
-    SPANS,
-    Tables,
-    formula_cell,
-    marked,
-    read_plain,
-    read_printed,
-)
+from blimpworks.exhibits.shared import SPANS, Tables, formula_cell, marked, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
@@ -73,7 +66,7 @@ def _pair_counts(tables: Tables, labels: Labels) -> dict[str, int]:
 def pairs_figure(counts: pd.DataFrame) -> Figure:
     """Draw numbers of pairs as dots, in panels below each other with as many languages.
 
-    ``counts`` has a row for each language, and the columns certain and uncertain, or pairs; total.
+    ``counts`` has a row for each language; columns: certain and uncertain (or pairs), and total.
     """
     panel_count = max(1, math.ceil(len(counts) / PER_PANEL))
     per_panel = max(1, math.ceil(len(counts) / panel_count))
@@ -240,12 +233,10 @@ EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "paradigm", "label", "good",
 
 
 def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:
-    """Choose up to ten languages that share as few traits as possible.
-
-    ``traits`` are script and family of each language. A hash decides among equal languages.
-    """
+    """Choose up to ten languages that share as few ``traits`` (script, family) as possible."""
     chosen: list[str] = []
     times: Counter[str] = Counter()  # number of chosen languages with a trait
+    # A hash decides among languages that share as many traits.
     remaining = sorted(languages, key=lambda lang: blake2b(lang.encode(), digest_size=8).digest())
     while remaining and len(chosen) < MOST_LANGUAGES:
         rarest = min(remaining, key=lambda lang: sum(times[trait] for trait in traits[lang]))

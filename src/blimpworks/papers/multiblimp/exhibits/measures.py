@@ -49,8 +49,8 @@ LEAD_BELOW = 0.1
 def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Find the significantly best model of each language, with p < ``LEAD_BELOW``.
 
-    ``comparisons`` are of a model (``model_a``) with another. Returns the best model's comparison
-    with the second-best model; among equal second-best models the comparison of largest p.
+    Returns its comparison (as ``model_a``) with the second-best model; among equal second-best
+    models the comparison of largest p.
     """
     # Differences of the same number of pairs can differ in the last bits of the quotients.
     lead = (comparisons["accuracy_a"] - comparisons["accuracy_b"]).round(9)
@@ -119,10 +119,7 @@ LEADS = Formula(
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies by language and phenomenon, of the models and languages in ``labels``.
-
-    Raises UserError if there are none.
-    """
+    """Read accuracies of the models and languages in ``labels``. Raises UserError without any."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     if rows.empty:
         raise UserError(
@@ -149,9 +146,8 @@ def accuracy_cell(
 ) -> Cell:
     """Make the cell of the accuracy over all pairs of ``rows``, in percent and with its interval.
 
-    The rows are of one model and one phenomenon (or ``all``), and of one language unless it is a
-    ``mean``. Each pair counts once: the formula of a measured cell is a mean over judgements, the
-    formula of a published cell weights accuracies by pairs.
+    The rows are of one model, one phenomenon (or ``all``) and, without ``mean``, one language. Each
+    pair counts once: measured cells average judgements, published cells weight rows by pairs.
     """
     measured = labels.source == "measured"
     cell = shared_cell(

@@ -64,7 +64,7 @@ GAP = 9.0
 TREE_LINES = ("form", "lemma", "class", "relation", "features")
 """Names of the lines below the tree's arcs."""
 FORM_SIZE = 8.5
-"""Size of the letters of words in the tree [points]."""
+"""Size of the letters of words in the tree and in the pair [points]."""
 MOST_FEATURES = 8
 ARC_STEP = 12.0
 """Difference in height between two arcs [points]."""
@@ -85,7 +85,6 @@ class Spelling:
     families: tuple[str, ...] | None
     """Names of fonts, the preferred one first; None if no font has all letters of the figure."""
     rtl: bool
-    """Whether the language is written from right to left."""
     numbers: dict[str, int] = field(default_factory=dict)
     """Numbers so far, keyed by the word that they replace."""
 
@@ -110,20 +109,15 @@ class Spelling:
         bold = bold and has_bold(self.families[0])
         return Run(text, size * scale, colour, bold, self.families)
 
-    def words(
-        self, text: str, glued: bool, size: float, colour: str = INK, bold: bool = False
-    ) -> list[Run]:
+    def words(self, text: str, glued: bool, colour: str = INK, bold: bool = False) -> list[Run]:
         """Split a text into runs of a word; ``glued``: no space precedes the first word."""
         if self.families is not None:
-            return words_of(replace(self.run(text, size, colour, bold), glued=glued))
-        return [self.run(word, size, colour, bold) for word in text.split()]
+            return words_of(replace(self.run(text, FORM_SIZE, colour, bold), glued=glued))
+        return [self.run(word, FORM_SIZE, colour, bold) for word in text.split()]
 
 
 class WordColumn(NamedTuple):
-    """A word of the tree: its CoNLL-U id (0 for an ellipsis), and its texts below each other.
-
-    The texts are form, lemma, class, relation, and one for each feature.
-    """
+    """A word's CoNLL-U id (0 for an ellipsis), form, lemma, class, relation, and each feature."""
 
     word: int
     runs: list[Run]
@@ -184,13 +178,11 @@ class Painter:
             self.pen.text(self.x + indent, self.y, value.fitted(self.width - indent))
         self.y += LINE - SIZE + 1
 
-    def _bar(
-        self, name: Run, length: float, colour: str, number: Run, reach: float | None = None
-    ) -> None:
+    def _bar(self, name: Run, length: float, colour: str, number: Run, reach: float = 0) -> None:
         """Draw a bar between its name and its number, over a pale bar of length ``reach``."""
         x, top = self.x + BAR_LEFT, self.y + 1.2
         self.pen.text(self.x, self.y + SIZE, name)
-        if reach is not None:
+        if reach:
             self.pen.rectangle(x, top, reach, SIZE - 1, PALE)
         self.pen.rectangle(x, top, max(length, 0.6), SIZE - 1, colour)
         self.pen.text(self.x + self.width, self.y + SIZE, number, "right")
@@ -299,9 +291,9 @@ class Painter:
         """Draw the lexicon's entries for the agreeing word, with the verdict on each."""
         pen, stages, x, width = self.pen, self.stages, self.x, self.width
         sizes = ", ".join(f"{RESOURCES[name]} {n:,}" for name, n in stages.sizes.items())
-        lemma = words_of(Run("entries of the lemma", SMALL, FAINT))
-        lemma.append(self.spelling.run(stages.lemma, SMALL, bold=True))
-        heading = lemma + words_of(Run(f": {sizes}", SMALL, FAINT, glued=True))
+        heading = words_of(Run("entries of the lemma", SMALL, FAINT))
+        heading.append(self.spelling.run(stages.lemma, SMALL, bold=True))
+        heading += words_of(Run(f": {sizes}", SMALL, FAINT, glued=True))
         self._paragraph(heading, space_below=1.5)
         entries_of: dict[tuple[str, str, str], list[ShownEntry]] = {}
         for entry in stages.entries:
@@ -312,8 +304,7 @@ class Painter:
             decided = entry.matches or entry.chosen
             colour = GREEN if entry.matches else VERMILION
             verdict = Run(entry.verdict, SMALL, colour if decided else FAINT)
-            form_colour = colour if decided else INK
-            form = self.spelling.run(entry.row.form, colour=form_colour, bold=decided)
+            form = self.spelling.run(entry.row.form, SIZE, colour if decided else INK, decided)
             baseline = self.y + step([], [form])
             pen.text(x + width, baseline, verdict, "right")
             pen.text(x, baseline, form.fitted(width - verdict.width - 4))
@@ -334,7 +325,7 @@ class Painter:
 
     def pair(self) -> None:
         """Draw both sentences, the ungrammatical one with a star."""
-        item, spelling, size = self.stages.item, self.spelling, 8.5
+        item, spelling, size = self.stages.item, self.spelling, FORM_SIZE
         edge = self.x + (self.width - 9 if spelling.rtl else 9)
         for side, star, colour in (("good", " ", GREEN), ("bad", "*", VERMILION)):
             mark = Run(star, size, VERMILION, bold=True)
@@ -344,9 +335,9 @@ class Painter:
             before, form, after = text[:start], text[start:end], text[end:]
             joined = bool(before) and not before[-1].isspace()
             runs = [
-                *spelling.words(before, False, size),
-                *spelling.words(form, joined, size, colour, True),
-                *spelling.words(after, bool(after) and not after[0].isspace(), size),
+                *spelling.words(before, False),
+                *spelling.words(form, joined, colour, True),
+                *spelling.words(after, bool(after) and not after[0].isspace()),
             ]
             start_x = self.x if spelling.rtl else edge
             self.y += self.pen.paragraph(start_x, self.y, self.width - 9, runs, spelling.rtl) + 2

@@ -62,7 +62,6 @@ class Stages:
 
     item: Row
     feature: str
-    """Agreement feature of the pair: Number, Gender or Person."""
     sentence: Row
     word_at: dict[int, Row]
     """The sentence's words, keyed by CoNLL-U id."""
@@ -111,15 +110,11 @@ def choose_pair(
 
 
 def _rows(
-    schema: TableSchema,
-    tables: Tables,
-    name: str,
-    columns: Sequence[str] | None = None,
-    **keys: Any,
+    schema: TableSchema, tables: Tables, name: str, columns: Sequence[str] | None = None, **key: Any
 ) -> list[Row]:
-    """Read the rows of a table that have the values ``keys`` in the columns of that name."""
+    """Read the rows of a table that have the values ``key`` in the columns of these names."""
     table = read_table(schema, tables[name][0], columns)
-    for column, value in keys.items():
+    for column, value in key.items():
         table = table.filter(pc.field(column) == value)
     rows: list[Row] = table.to_pylist()
     return rows
@@ -144,10 +139,7 @@ def _shown_entries(trace: Trace, bad_form: str) -> list[ShownEntry]:
 
 
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
-    """Return the rows of Figure 2's pair in the tables; None without items.
-
-    ``choice`` is the fact ``figure2``. Raises UserError for a broken table or an unknown pair.
-    """
+    """Return the rows of Figure 2's pair, or None without items. UserError for an unknown pair."""
     # The pair and its sentence; items name a sentence by treebank, file and id.
     sentences = {
         (row["treebank"], row["file"], row["sent_id"]): row
@@ -198,15 +190,15 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     for name in ("grammatical", "ungrammatical"):
         condition_filter[name] = sorted({pair[name] for pair in of_condition})
     return Stages(
-        item,
-        phenomenon.feature,
-        sentence,
-        {word["word"]: word for word in tokens if word["word"] is not None},
-        candidate,
-        test,
-        counts,
-        lemma,
-        entries,
+        item=item,
+        feature=phenomenon.feature,
+        sentence=sentence,
+        word_at={word["word"]: word for word in tokens if word["word"] is not None},
+        candidate=candidate,
+        test=test,
+        counts=counts,
+        lemma=lemma,
+        entries=entries,
         sizes={source: sources.count(source) for source in SOURCES},
         consulted=[*trace.lookups],
         condition_filter=condition_filter,
