@@ -23,7 +23,7 @@ REQUIREMENTS: Mapping[str, str] = {
 
 
 def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits whose data are ``present``; unless ``released``, without published form."""
+    """List the exhibits whose data are ``present``; unreleased decisions have no published form."""
     specs = []
     for spec in read_specs(Path(__file__).with_name("specs.tsv"), name, __name__):
         if REQUIREMENTS.get(spec.name) in {None, *present}:

@@ -1,7 +1,7 @@
 """Compute accuracies of baselines, which judge items without a model, such as by length.
 
-``Baselines.read`` counts the items that each baseline gets right, and ``cells`` makes the cells of
-a table's row, in columns such as "Longer" (the longer sentence).
+``Baselines.read`` counts the items that each baseline gets right. ``cells`` makes the cells of a
+table's row, in columns such as "Longer" (the longer sentence).
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ class Baselines:
         return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
-        """Yield accuracies as cells of a row, of the baselines that decide the most items."""
+        """Yield the row's cells: accuracies of the baselines that decide the most items."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()

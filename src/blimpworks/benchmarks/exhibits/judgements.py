@@ -223,7 +223,7 @@ Group = tuple[str, Filter, RowCells]
 def _table_by_model(
     judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return arguments of ``Exhibit``: cells, and in bold the ``best`` columns' best of a group."""
+    """Return arguments of ``Exhibit``; the best of a group in the columns ``best`` is bold."""
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
     names: dict[str, str] = {}  # of headings and rows, by their keys
