@@ -1,7 +1,8 @@
 """Unify the spelling and spacing of a language's words by the rules of its language pack.
 
-``read_orthography`` returns the rules, ``Orthography.word`` spells a word, and ``.text`` a
-sentence. A language pack is a YAML file with all that a benchmark needs to know of a language.
+``read_orthography`` reads the rules, ``Orthography.word`` applies them to a word, and ``text`` to a
+sentence: with the defaults, ``Orthography().text("dogs  bark .")`` is "dogs bark.". A language pack
+is a YAML file with all that a benchmark needs to know of a language.
 """
 
 import re
@@ -23,16 +24,15 @@ INVISIBLE = dict.fromkeys(
 """Deleted characters: marks of direction and joining, and tatweel, which only stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
-UNDERSCORE = "_"
 MOST_ROUNDS = 9
-"""Most times that rules are applied to a word, since they may undo each other."""
+"""Most times that all rules are applied to a word; rules that undo each other would never end."""
 
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 
 
 class Orthography(Strict):
-    """Rules of a language's spelling, for words of any keyboard or treebank."""
+    """Rules that unify a language's spelling, whatever keyboard or treebank words come from."""
 
     characters: dict[Character, str] = Field(default={})
     """Code points of other languages that look the same, and their replacements."""
@@ -68,7 +68,7 @@ class Orthography(Strict):
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
     def word(self, form: str) -> str:
-        """Spell a word by the rules, in Unicode's form NFC.
+        """Return a word in the spelling of the rules, in Unicode's form NFC.
 
         Zero-width non-joiners and the underscores of treebanks become spaces, because they separate
         what readers see as words.
@@ -78,7 +78,7 @@ class Orthography(Strict):
         for _ in range(MOST_ROUNDS):
             before = text
             text = unicodedata.normalize("NFC", text.translate(self._table))
-            text = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ")
+            text = text.replace(ZWNJ, " ").replace("_", " ")
             text = " ".join(filter(None, map(self._respelled, text.split())))
             if text == before:
                 break
@@ -107,14 +107,11 @@ class Orthography(Strict):
         return tokens
 
     def text(self, sentence: str) -> str:
-        """Spell and space a sentence by the rules."""
+        """Return a sentence in the spelling and with the spaces of the rules."""
         return self.joined(self.tokens(sentence))
 
     def joined(self, tokens: Iterable[tuple[str, bool]]) -> str:
-        """Join (word, whether the treebank has a space after it) to a sentence.
-
-        There are no spaces before closing and after opening marks.
-        """
+        """Join tokens (text, whether a space follows) to a sentence, with spaces by the rules."""
         text, space_before, in_quotes = "", False, False
         forms = list(tokens)
         if forms:
@@ -124,21 +121,22 @@ class Orthography(Strict):
             is_quote = form in self.quotes
             closes = form[:1] in self.closing or (is_quote and in_quotes)
             follows_opening = text[-1:] in self.opening or (text[-1:] in self.quotes and in_quotes)
-            wants_space = space_before or (is_quote and not in_quotes)
-            apart = text and wants_space and not closes and not follows_opening
-            text += f" {form}" if apart else form
+            expects_space = space_before or (is_quote and not in_quotes)
+            has_space = text and expects_space and not closes and not follows_opening
+            text += f" {form}" if has_space else form
+            # A closing quote ends a word, also where the treebank has no space.
             space_before = space_after or (is_quote and in_quotes)
             if is_quote:
                 in_quotes = not in_quotes
         return text
 
 
-class _Spelled(BaseModel):
-    """Part of a language pack with its spelling."""
+class _SpellingOfPack(BaseModel):
+    """The section ``orthography`` of a language pack; other sections are ignored."""
 
     orthography: Orthography = Orthography()
 
 
 def read_orthography(path: Path) -> Orthography:
     """Read the orthography of a language pack. Raises UserError for a malformed one."""
-    return parse_yaml(_Spelled, path, "language pack").orthography
+    return parse_yaml(_SpellingOfPack, path, "language pack").orthography

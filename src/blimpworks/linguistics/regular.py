@@ -1,8 +1,9 @@
 r"""Apply users' regular expressions with RE2, in time linear in the text.
 
-``replacer`` compiles expressions with replacements. Python's ``re`` could take hours for malicious
-ones. RE2 lacks look-behind and look-ahead; name groups in the replacement instead. ``\w`` and
-``\d`` match ASCII only, ``\pL`` letters of any script.
+``expression`` compiles an expression of a settings file, and ``replacer`` several expressions with
+their replacements: ``replacer([("colou?r", "hue")])("a color")`` is "a hue". Python's ``re`` could
+take hours for a malicious expression. RE2 lacks look-behind and look-ahead; name groups in the
+replacement instead. ``\w`` and ``\d`` match ASCII only, ``\pL`` letters of any script.
 """
 
 import re
@@ -17,15 +18,17 @@ from pydantic import AfterValidator
 NOTHING = r"[^\x00-\x{10FFFF}]"
 """Expression that no text matches."""
 MOST_CHARACTERS = 2000
-"""Longest expression, so that compiling takes no long time."""
+"""Most characters of an expression, so that it compiles quickly."""
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
-"""Expression for a reference to a group in a replacement, such as ``\\1``, or another escape."""
+"""Expression for an escape in a replacement: a reference to a group, ``\\1``, or a character."""
 
 _OPTIONS: Any = re2.Options()
 _OPTIONS.log_errors = False
 
 
 def _fill_in(new: str, match: Any) -> str:
+    """Return the replacement ``new`` with a match's groups in place of its references."""
+
     def value_of(reference: re.Match[str]) -> str:
         return (match[int(reference[1])] or "") if reference[1] else reference[2]
 
@@ -33,7 +36,7 @@ def _fill_in(new: str, match: Any) -> str:
 
 
 class Expression:
-    """A regular expression. Raises ValueError for one that RE2 does not know."""
+    """A compiled regular expression. Raises ValueError for a text that RE2 does not know."""
 
     def __init__(self, text: str) -> None:
         if len(text) > MOST_CHARACTERS:
@@ -63,16 +66,16 @@ class Expression:
 
 @cache
 def expression(text: str) -> Expression:
-    """Return the compiled expression. Raises ValueError for one that RE2 does not know."""
+    """Compile an expression. Raises ValueError if RE2 does not know it."""
     return Expression(text)
 
 
 def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
-    """Return a function that replaces the matches of expressions in a text, one after the other.
+    """Return a function that replaces matches of the expressions in a text, in their order.
 
-    Raises ValueError for an expression that RE2 does not know.
+    ``pairs`` are (expression, replacement). Raises ValueError for an unknown expression.
     """
-    # Most words have no match, and one search finds that out for all expressions.
+    # Most words have no match; a single search for all expressions is enough to know that.
     rules = [(expression(text), new) for text, new in pairs]
     any_rule = re2.compile("|".join(f"(?:{text})" for text, _ in pairs) or NOTHING, _OPTIONS)
 
@@ -86,10 +89,7 @@ def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def check(text: str, new: str = "") -> str:
-    """Return the expression ``text`` if it is well-formed, and can be replaced by ``new``.
-
-    Raises ValueError if it is malformed, or if ``new`` names a group that it lacks.
-    """
+    """Return the expression ``text``. Raises ValueError if ``text`` or ``new`` is malformed."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         if reference[1] is None and reference[2] != "\\":

@@ -1,16 +1,15 @@
 r"""Read the CoNLL-U files of a language's treebanks into two tables, of tokens and of sentences.
 
-``build_tokens`` writes the tables, and ``read_treebank`` reads one file. A file has a line of ten
-tab-separated fields for each token; a blank line ends a sentence:
+``build_tokens``, a command, reads the files of a language with ``read_treebank``, and writes the
+tables. A file has a line of ten tab-separated fields for each token; a blank line ends a sentence:
 
     # sent_id = w01
     1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
     2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
 
-The conllu package parses lines and comments, but does not check the format's rules
-(https://universaldependencies.org/format.html), which this module does. A byte order mark, CRLF
-line ends and surplus blank lines are allowed. A malformed sentence is an error, or is left out and
-reported.
+The conllu package parses lines and comments; this module checks the rules of the format
+(https://universaldependencies.org/format.html). A byte order mark, CRLF line ends and surplus blank
+lines are allowed. A malformed sentence is an error, or is left out and reported.
 """
 
 import csv
@@ -33,7 +32,7 @@ from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 INVALID_HEAD = -1
-"""Value of a malformed HEAD; the value of "_" is None."""
+"""Value of a malformed HEAD; a HEAD "_" becomes None."""
 LARGEST_NUMBER = 999_999_999
 """Largest number of an empty node, because tables have numbers of 32 bits."""
 BATCH_ROWS = 50_000
@@ -41,7 +40,7 @@ BATCH_ROWS = 50_000
 
 
 class Malformed(NamedTuple):
-    """Row of the report on a sentence that was left out: line and reason of its first problem."""
+    """Row of the report, for a sentence that was left out: line and reason of its first problem."""
 
     treebank: str
     file: str
@@ -73,7 +72,7 @@ class Block(NamedTuple):
 
 
 class MalformedSentence(Exception):
-    """First problem of a sentence, with the number of the line."""
+    """First problem of a sentence, with the number of its line in the file."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(line, reason)
@@ -111,7 +110,7 @@ SPACE = "\ufdd0"
 
 
 def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:
-    """Return a parser of a line's cell; its value for a malformed cell is ``malformed``."""
+    """Return a function that parses a cell of a line, and returns ``malformed`` on failure."""
 
     def parse_cell(cells: Sequence[str], column: int) -> Any:
         try:
@@ -127,16 +126,10 @@ PARSERS: dict[str, Callable[[list[str], int], Any]] = {
     "ID": _parser(parse_id_value, malformed=None),
     "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
 }
-"""Parser of each field's cells.
+"""Functions that parse a cell, keyed by field; their arguments are a line's cells and the column.
 
 The ID of a range, "3-4", becomes (3, "-", 4). The ID of an empty node, "3.1", becomes (3, ".", 1).
 """
-
-
-def _parse_comments(lines: Iterable[str]) -> dict[str, str | None]:
-    """Return the values of comments such as "# sent_id = w01"."""
-    comments = (line for line in lines if line.startswith("#"))
-    return dict(pair for line in comments for pair in parse_comment_line(line))
 
 
 def parse_sentence(block: Block) -> list[Token]:
@@ -159,8 +152,7 @@ def parse_sentence(block: Block) -> list[Token]:
             raise MalformedSentence(number, reason)
     rows = [line.split("\t") for line in token_lines]
     if not any(_is_word_id(cells[0]) for cells in rows):
-        reason = "a sentence without words, expected at least one"
-        raise MalformedSentence(block.first_line, reason)
+        raise MalformedSentence(block.first_line, "a sentence without words, expected at least one")
     tokens = [parse_line(line.replace(" ", SPACE), CONLLU_FIELDS, PARSERS) for line in token_lines]
     _check_tokens(last_line - len(rows) + 1, rows, tokens)
     if block.lacks_blank_line:
@@ -176,7 +168,7 @@ def _is_word_id(id_cell: str) -> bool:
 def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[Token]) -> None:
     """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
 
-    ``rows`` are the tokens' cells as written; ``first_line`` is the line of the first token.
+    ``rows`` are the cells of the tokens' lines; ``first_line`` is the line of the first token.
     """
     word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
     words_before = range_end = 0
@@ -212,7 +204,7 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
 def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
     """Return a description of a token's first fault, or "".
 
-    ``row``: the token's cells as written; ``words_before``: number of words before it.
+    ``row`` are the cells of the token's line, and ``words_before`` is the number of words above it.
     """
     cells = dict(zip(CONLLU_FIELDS, row, strict=True))
     for name, cell in cells.items():
@@ -281,29 +273,30 @@ def _token_row(sentence: int, line: int, token: Token) -> tuple[Any, ...]:
     )
     word = token["ID"] if isinstance(token["ID"], int) else None
     space_after = "SpaceAfter=No" not in token["MISC"].split("|")
-    return (
-        *(sentence, line, _id_text(token["ID"]), word, token["FORM"], token["LEMMA"]),
-        *(upos, xpos, feats, token["HEAD"], deprel, deps, misc, space_after),
-    )
+    first_cells = sentence, line, _id_text(token["ID"]), word, token["FORM"], token["LEMMA"]
+    return (*first_cells, upos, xpos, feats, token["HEAD"], deprel, deps, misc, space_after)
 
 
 def read_treebank(
     path: Path, treebank: str, options: TreebankOptions, first_sentence: int = 0
 ) -> Reading:
-    """Read a CoNLL-U file; number its sentences from ``first_sentence``.
+    """Read a CoNLL-U file, and number its sentences from ``first_sentence``.
 
     A sentence without ``sent_id`` is named by its first line, such as "line 12". ``space_after`` is
-    from MISC of the same line. Raises UserError if the file is missing, has no sentence, or has a
-    malformed sentence and the options do not set it aside.
+    False for a token whose MISC has SpaceAfter=No. Raises UserError if the file is missing, has no
+    sentence, or has a malformed sentence and the options do not set it aside.
     """
     sentences: list[tuple[Any, ...]] = []
     malformed: list[Malformed] = []
     line_of_id: dict[str, int] = {}
 
+    # A generator, so that ``_table`` converts a batch of rows at a time.
     def token_rows(lines: Iterable[bytes]) -> Iterator[tuple[Any, ...]]:
-        """Yield rows of tokens; append rows to ``sentences`` and ``malformed``."""
+        """Yield rows of tokens; append rows to ``sentences`` and ``malformed`` on the way."""
         for block in _blocks(lines):
-            metadata = _parse_comments(block.lines)
+            # Values of comments such as "# sent_id = w01".
+            comments = [line for line in block.lines if line.startswith("#")]
+            metadata = dict(pair for line in comments for pair in parse_comment_line(line))
             sent_id = metadata.get("sent_id") or f"line {block.first_line}"
             try:
                 tokens = parse_sentence(block)
@@ -321,10 +314,8 @@ def read_treebank(
                 continue
             line_of_id[sent_id] = block.first_line
             number = first_sentence + len(sentences)
-            comment_count = len(block.lines) - len(tokens)
-            for line, token in enumerate(tokens, start=block.first_line + comment_count):
+            for line, token in enumerate(tokens, start=block.first_line + len(comments)):
                 yield _token_row(number, line, token)
-            comments = block.lines[:comment_count]
             word_count = sum(isinstance(token["ID"], int) for token in tokens)
             origin = number, treebank, path.name, sent_id, block.first_line
             sentences.append((*origin, word_count, metadata.get("text"), comments))
@@ -345,15 +336,15 @@ def build_tokens(
 ) -> dict[str, int]:
     """Write the tables of tokens and sentences of ``files``, and the report of malformed sentences.
 
-    ``files``: (name of the treebank, path). Sentences are numbered from 0, over all files. Return
-    the numbers of files, sentences, words, tokens (with ranges and empty nodes) and sentences set
-    aside. Raises UserError as ``read_treebank``, before it writes anything.
+    ``files`` are (name of the treebank, path). Sentences are numbered from 0, over all files.
+    Returns the numbers of files, sentences, words, tokens (with ranges and empty nodes) and
+    malformed sentences. Raises UserError like ``read_treebank``, before it writes anything.
     """
     readings: list[Reading] = []
-    number = 0
+    sentence_count = 0
     for treebank, path in files:
-        readings.append(read_treebank(path, treebank, options, number))
-        number += len(readings[-1].sentences)
+        readings.append(read_treebank(path, treebank, options, sentence_count))
+        sentence_count += len(readings[-1].sentences)
     token_table = _joined(reading.tokens for reading in readings)
     sentence_table = _joined(reading.sentences for reading in readings)
     malformed = [entry for reading in readings for entry in reading.malformed]

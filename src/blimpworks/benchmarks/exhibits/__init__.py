@@ -1,4 +1,8 @@
-"""Choose the tables and figures of a declared benchmark."""
+"""Choose the tables and figures of a declared benchmark; ``specs.tsv`` lists all of them.
+
+A function such as ``accuracies.phenomena`` takes paths of a campaign's tables and the names to
+print (``labels``), and returns an ``Exhibit``: a table or figure with its caption and cells.
+"""
 
 from collections.abc import Mapping, Set
 from pathlib import Path
@@ -6,7 +10,6 @@ from pathlib import Path
 from blimpworks.campaign.paper import ExhibitSpec, read_specs
 from blimpworks.exhibits.descriptions import Descriptions
 
-SPECS_FILE = Path(__file__).with_name("specs.tsv")
 describe = Descriptions(Path(__file__).with_name("descriptions.yaml"))
 REQUIREMENTS: Mapping[str, str] = {
     "acceptability": "sentences",
@@ -16,15 +19,13 @@ REQUIREMENTS: Mapping[str, str] = {
     "perplexity": "perplexities",
     "ratings": "ratings",
 }
-"""Data that an exhibit needs; other exhibits need none."""
+"""Name of the data that an exhibit needs, keyed by exhibit; all others need no such data."""
 
 
 def specs_of(name: str, present: Set[str], *, released: bool) -> tuple[ExhibitSpec, ...]:
-    """List the exhibits of a benchmark for which the needed data are ``present``.
-
-    Without released decisions they have no published form.
-    """
-    possible = {None, *present}
-    every = read_specs(SPECS_FILE, name, __name__)
-    specs = [spec for spec in every if REQUIREMENTS.get(spec.name) in possible]
-    return tuple(spec if released else spec.model_copy(update={"published": ()}) for spec in specs)
+    """List the exhibits whose data are ``present``; unreleased decisions have no published form."""
+    specs = []
+    for spec in read_specs(Path(__file__).with_name("specs.tsv"), name, __name__):
+        if REQUIREMENTS.get(spec.name) in {None, *present}:
+            specs.append(spec if released else spec.model_copy(update={"published": ()}))
+    return tuple(specs)

@@ -1,7 +1,7 @@
 """Make the tables of accuracies of declared benchmarks, with baselines and people.
 
-``phenomena`` and ``people`` make an exhibit (table) from the tables of a campaign: rows are
-languages and phenomena, columns are models. Both are named in ``specs.tsv``.
+``phenomena`` and ``people`` take the campaign's tables of accuracies and items, and the names to
+print, and return an exhibit: a table with rows for languages and phenomena, and columns for models.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,8 +25,7 @@ from blimpworks.items import ALL
 
 T = TypeVar("T")
 BLOCK_MODELS, LAST_BLOCK_MODELS = 4, 2
-"""Most models in a block of columns (printed one below another), and in one with baselines."""
-STUB_HEADING = "Phenomenon"
+"""Most models in a block of columns, and in a block with baselines; blocks are below each other."""
 
 
 def blocks(values: Sequence[T], size: int = BLOCK_MODELS) -> Iterator[list[T]]:
@@ -36,20 +35,21 @@ def blocks(values: Sequence[T], size: int = BLOCK_MODELS) -> Iterator[list[T]]:
 
 def phenomenon_cells(view: View) -> Iterator[Cell]:
     """Yield the accuracy with interval of each language, phenomenon (``all`` last) and column."""
-    for lang, phenomenon, row in view.lines():
+    for lang, phenomenon, row in view.row_keys():
         for column, models in view.columns.items():
-            if cell := view.cell(view.rows_on(lang, phenomenon, models), (row, column)):
+            rows = view.phenomenon_rows(lang, phenomenon, models)
+            if cell := view.cell(rows, (row, column)):
                 yield with_interval(cell)
 
 
 def _item_counts(view: View) -> dict[str, dict[str, str]]:
-    """Return the number of items behind each row; a range ("42 to 50") if models differ in it."""
+    """Return the column of numbers of items, by row; "42 to 50" if models have different items."""
     counts = {}
     models = [model for column in view.columns.values() for model in column if model != HUMAN]
-    for lang, phenomenon, row in view.lines():
-        n = view.rows_at(lang, phenomenon, ALL, models)["n"]
+    for lang, phenomenon, row in view.row_keys():
+        n = view.paradigm_rows(lang, phenomenon, ALL, models)["n"]
         if lang in view.partial:
-            n = view.rows_on(lang, phenomenon, models).groupby("model")["n"].sum()
+            n = view.phenomenon_rows(lang, phenomenon, models).groupby("model")["n"].sum()
         ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
         counts[row] = {COUNT: " to ".join(ends)}
     return counts
@@ -58,7 +58,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Yield a section of rows for each block of models and language.
+    """Yield a section of ``rows`` (keys) for each block of models and language.
 
     Each block begins with the columns ``first``, and the last block ends with the columns ``last``.
     """
@@ -70,9 +70,9 @@ def _sections(
         columns = [COUNT, *first, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
-            names_of = {language: language} if prefix else {}
-            names_of |= {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
-            yield Section(STUB_HEADING, names_of, columns)
+            names = {language: language} if prefix else {}  # printed names, by key of the row
+            names |= {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
+            yield Section("Phenomenon", names, columns)
 
 
 def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
@@ -81,34 +81,35 @@ def _bold_cells(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
 
 
 def phenomena(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy by phenomenon and model, or by family of released models."""
+    """Make the table of accuracies by phenomenon and model (or family of released models)."""
     view = read_view(tables, labels)
     cells = [*phenomenon_cells(view)]
-    rows, best = list(dict.fromkeys(cell.row for cell in cells)), _bold_cells(cells, view)
+    rows, bold = list(dict.fromkeys(cell.row for cell in cells)), _bold_cells(cells, view)
     baselines = Baselines.read(tables, view)
-    for line in view.lines():
-        cells += baselines.cells(*line)
+    for lang, phenomenon, row in view.row_keys():
+        cells += baselines.cells(lang, phenomenon, row)
     unit = labels.facts["benchmark"]["unit"]
     return Exhibit(
         **view.described("phenomena", unit=unit, baselines=baselines.described()),
         cells=cells,
         stub=_item_counts(view),
         sections=[*_sections(view, rows, last=baselines.columns)],
-        bold=best,
+        bold=bold,
     )
 
 
 def people(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy of people and models by phenomenon, and correlations of models with people."""
+    """Make the table of accuracies of people and models; last rows: correlations with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    by_unit = [correlations_with_people(view, lang).values() for lang in view.languages]
-    alike = [*chain.from_iterable(chain.from_iterable(by_unit))]
-    rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
+    correlations: list[Cell] = []
+    for lang in view.languages:
+        correlations += chain.from_iterable(correlations_with_people(view, lang).values())
+    rows = list(dict.fromkeys(cell.row for cell in (*cells, *correlations)))
     return Exhibit(
-        **view.described("people", correlated=alike, fewest=FEWEST),
-        cells=[*cells, *alike],
-        stub=_item_counts(view) | {cell.row: {COUNT: str(cell.n)} for cell in alike},
+        **view.described("people", correlated=correlations, fewest=FEWEST),
+        cells=[*cells, *correlations],
+        stub=_item_counts(view) | {cell.row: {COUNT: str(cell.n)} for cell in correlations},
         sections=[*_sections(view, rows, [PEOPLE])],
         bold=_bold_cells(cells, view),
     )

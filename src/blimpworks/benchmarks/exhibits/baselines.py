@@ -1,4 +1,8 @@
-"""Compute accuracies of baselines, which judge items without a model, such as by length."""
+"""Compute accuracies of baselines, which judge items without a model, such as by length.
+
+``Baselines.read`` counts the items that each baseline gets right. ``cells`` makes the cells of a
+table's row, in columns such as "Longer" (the longer sentence).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,9 +19,9 @@ from blimpworks.items import ALL
 from blimpworks.tables import ITEMS
 
 COLUMN_NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
-ITEM_COLUMNS = [
-    *("lang", "phenomenon", "paradigm", "good", "bad", "item", "acceptable", "alternatives"),
-]
+"""Columns of exhibits, keyed by baseline."""
+ITEM_COLUMNS = ["lang", "phenomenon", "paradigm", "good", "bad"]
+ITEM_COLUMNS += ["item", "acceptable", "alternatives"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Baselines:
 
     view: View
     rows: pd.DataFrame
+    """Numbers of items (``n``) and of right answers, by paradigm and baseline."""
 
     @classmethod
     def read(cls, tables: Tables, view: View) -> "Baselines":
@@ -38,10 +43,7 @@ class Baselines:
         return [name for key, name in COLUMN_NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
-        """Yield the accuracies of baselines on a phenomenon or paradigm.
-
-        Left out are baselines that cannot decide as many of its items as another baseline can.
-        """
+        """Yield the row's cells: accuracies of the baselines that decide the most items."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         sums = select_rows(self.rows, where).groupby("baseline")[["correct", "n"]].sum()
@@ -52,9 +54,9 @@ class Baselines:
                 yield Cell(row, name, value, text, baseline(key), "items", where, n=n)
 
     def described(self) -> dict[str, list[str]]:
-        """Return for a caption the baselines, and the languages of unknown frequencies."""
-        names = self.rows["baseline"]
-        with_pairs = {*self.rows["lang"][names == "longer"]}
-        lacking = with_pairs - {*self.rows["lang"][names == "frequent"]}
+        """Return names of baselines, and of languages without word frequencies, for a caption."""
+        baselines = self.rows["baseline"]
+        with_pairs = {*self.rows["lang"][baselines == "longer"]}
+        lacking = with_pairs - {*self.rows["lang"][baselines == "frequent"]}
         unknown = [name for lang, name in self.view.languages.items() if lang in lacking]
-        return {"names": [key for key in COLUMN_NAMES if key in {*names}], "unknown": unknown}
+        return {"names": [key for key in COLUMN_NAMES if key in {*baselines}], "unknown": unknown}

@@ -1,4 +1,8 @@
-"""Make the cells of correlations: of two models, and of models with people."""
+"""Make the cells of correlations of accuracies: of two models, and of models with people.
+
+``correlation_cell`` makes one cell from accuracies [unit, 2]; a unit is a paradigm or phenomenon.
+``correlations_with_people`` makes the cells of all models: Pearson's r over paradigms, gpt2, 0.62.
+"""
 
 from itertools import product
 
@@ -23,35 +27,33 @@ from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import SOURCE, Place, where_of
 
 FEWEST = 3
-"""Fewest paradigms or phenomena of a correlation."""
+"""Fewest units of a correlation."""
 UNIT_NAMES = {PARADIGM: "paradigms", PHENOMENON: "phenomena"}
 
 
 def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
-    """Correlate models' with people's accuracies in a language.
+    """Correlate the accuracies of each model with those of people, in a language.
 
-    Returns the cells of Pearson's and Spearman's correlations over paradigms, and over phenomena if
-    their number differs, keyed by "paradigm" and "phenomenon". There are none for fewer than
-    ``FEWEST`` values.
+    Returns the cells of Pearson's and Spearman's correlations, keyed by "paradigm" and, if their
+    numbers differ, "phenomenon". A correlation over fewer than ``FEWEST`` units has no cell.
     """
-    rows_of = {
-        name: select_rows(view.rows, {"lang": lang, "model": [models[0], HUMAN]})
-        for name, models in view.columns.items()
-        if name != PEOPLE
-    }
-    common = {
-        unit: {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
-        for unit in UNIT_NAMES
-    }
-    paradigms, phenomena = (max(map(len, by_name.values())) for by_name in common.values())
+    rows_of: dict[str, pd.DataFrame] = {}  # of a model and people, by the model's column
+    for column, models in view.columns.items():
+        if column != PEOPLE:
+            where = {"lang": lang, "model": [models[0], HUMAN]}
+            rows_of[column] = select_rows(view.rows, where)
+    common: dict[str, dict[str, pd.DataFrame]] = {}  # accuracies, by unit and column
+    for unit in UNIT_NAMES:
+        common[unit] = {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
+    paradigms, phenomena = (max(map(len, by_column.values())) for by_column in common.values())
     cells: dict[str, list[Cell]] = {}
     for unit in [*UNIT_NAMES] if paradigms != phenomena else [PARADIGM]:
-        for coefficient, (name, rows) in product((PEARSON, SPEARMAN), rows_of.items()):
+        for coefficient, (column, rows) in product((PEARSON, SPEARMAN), rows_of.items()):
             row, formula = f"{coefficient} over {UNIT_NAMES[unit]}", correlation(coefficient, unit)
-            cell_key = f"{view.prefix(lang)}{row}", name
+            cell_key = f"{view.prefix(lang)}{row}", column
             # In partial languages people judged only some of the models' paradigms.
             is_partial = lang in view.partial
-            if cell := correlation_cell(common[unit][name], rows, cell_key, formula, is_partial):
+            if cell := correlation_cell(common[unit][column], rows, cell_key, formula, is_partial):
                 cells.setdefault(unit, []).append(cell)
     return cells
 
@@ -65,9 +67,8 @@ def correlation_cell(
 ) -> Cell | None:
     """Make the cell of a correlation of two models; Pearson's has Fisher's interval.
 
-    ``accuracies`` are [paradigm or phenomenon, 2], from ``rows``; if ``names_paradigms``, the
-    cell's filter lists these paradigms. Returns None for fewer than ``FEWEST`` accuracies, and for
-    equal ones.
+    ``accuracies`` [unit, 2] are computed from ``rows``; if ``names_paradigms``, the cell's filter
+    lists the units. Returns None for too few units, or if a model's accuracies are equal.
     """
     coefficient, n = formula.arguments["coefficient"], len(accuracies.dropna())
     value = correlate(accuracies, coefficient) if n >= FEWEST else float("nan")

@@ -1,11 +1,12 @@
 """Draw the figures of declared benchmarks: accuracies by model, size, perplexity and people.
 
-``models``, ``sizes``, ``perplexity`` and ``people_fig`` each make an exhibit (figure) from the
-tables of a campaign; ``specs.tsv`` names them.
+``models``, ``sizes``, ``perplexity`` and ``people_fig`` take the campaign's tables and the names to
+print, and return an exhibit: a figure with its cells. The cell of a point has a row (gpt2), a
+column (Accuracy), a value (81.5) and an interval (79.0 to 83.8).
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -45,16 +46,17 @@ from blimpworks.exhibits.style import take_literally
 from blimpworks.items import ALL
 
 CHANCE = 50
+"""Accuracy of a random choice between the sentences of a pair [percent]."""
 ACCURACY = "Accuracy"
 FAINT = "#BFDDF2"
 """Colour of intervals that names overlap."""
 MANY_ROWS = 25
-"""Number of rows from which row names are small."""
+"""Fewest rows whose names have small letters."""
 Point = tuple[float, float]
 
 
 def _set_row_names(axes: Axes, rows: Sequence[str], names: Names) -> None:
-    """Write names beside rows at 0, 1, 2 …; many names are small."""
+    """Write the names of rows at the heights 0, 1, 2 …; many names have small letters."""
     size = 7 if len(rows) < MANY_ROWS else SMALL
     look: dict[str, Any] = {"fontfamily": [*names.families], "fontsize": size}
     axes.set_yticks(range(len(rows)), [names.texts[row] for row in rows], **look)
@@ -82,11 +84,11 @@ OFFSETS = (
     ((-3, 3), "right", "bottom"),
     ((-3, -3), "right", "top"),
 )
-"""Positions of a point's name, the best first: offset in points, and alignment."""
+"""Positions of a name around its point, the best first: offset (x, y) in points, and alignment."""
 
 
 def _lay_out(figure: Figure) -> None:
-    """Lay out axes and texts as in print, to measure the space around them."""
+    """Lay out axes and texts as in print, so that ``_name_points`` can measure the space."""
     figure.set_dpi(PNG_DPI)
     take_literally(figure)
     figure.draw_without_rendering()
@@ -113,6 +115,7 @@ def _name_points(axes: Axes, points: Mapping[str, Point], unnamed: Sequence[Poin
 
 
 def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure of a ``width``, and its panels in ``columns``, of a ``height`` [inches]."""
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     figure = style.new_figure(width, height * rows)
@@ -122,40 +125,44 @@ def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figu
     return figure, grid[:count]
 
 
-def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
-    """Yield each column's accuracy over all phenomena, and those of its seeds, the best first."""
+def _ranked_cells(view: View, lang: str) -> list[tuple[Cell, list[Cell]]]:
+    """Return each column's accuracy over all phenomena, and its seeds' accuracies, best first."""
     title = view.languages[lang] if view.prefix(lang) else ACCURACY
     cells_with_seeds = []
     for column, models in view.columns.items():
-        cell = view.cell(view.rows_on(lang, ALL, models), (column, title))
+        cell = view.cell(view.phenomenon_rows(lang, ALL, models), (column, title))
         seeds = []
         for model in models if len(models) > 1 else ():
-            if seed := view.cell(view.rows_on(lang, ALL, [model]), (model, title)):
+            if seed := view.cell(view.phenomenon_rows(lang, ALL, [model]), (model, title)):
                 seeds.append(replace(seed, printed=False))
         if cell:
             cells_with_seeds.append((cell, seeds))
-    return iter(sorted(cells_with_seeds, key=lambda pair: -pair[0].value))
+    return sorted(cells_with_seeds, key=lambda pair: -pair[0].value)
 
 
 def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
-    """Return the limits of an axis of percentages; with ``chance`` they include 50 %."""
+    """Return the limits of an axis for all numbers of cells; with ``chance`` also for 50 %."""
     ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
 
 
 def models(tables: Tables, labels: Labels) -> Exhibit:
-    """Rank models by accuracy, or families of released models with their seeds."""
+    """Draw models by accuracy (or families of released models with their seeds), best first."""
     view = read_view(tables, labels)
-    ranked = {lang: [*_overall(view, lang)] for lang in view.languages}
-    cells = [c for rows in ranked.values() for cell, seeds in rows for c in (cell, *seeds)]
+    ranked = {lang: _ranked_cells(view, lang) for lang in view.languages}
+    cells: list[Cell] = []
+    for cell, seeds in chain.from_iterable(ranked.values()):
+        cells += [cell, *seeds]
     names = Names.of([*view.columns, *view.languages.values()])
-    most = max(map(len, ranked.values()))
-    columns, wide = (1, style.COLUMN_INCHES * 1.3) if len(ranked) == 1 else (2, style.PAGE_INCHES)
-    figure, panels = _panels(len(ranked), columns, wide, 0.65 + 0.15 * max(most, 2))
+    most_rows = max(map(len, ranked.values()))
+    alone = len(ranked) == 1
+    columns, width = (1, style.COLUMN_INCHES * 1.3) if alone else (2, style.PAGE_INCHES)
+    figure, panels = _panels(len(ranked), columns, width, 0.65 + 0.15 * max(most_rows, 2))
     for axes, (lang, rows) in zip(panels, ranked.items(), strict=True):
         for y, (cell, seeds) in enumerate(rows):
             _draw_interval(axes, cell, y, style.BLUE, linewidth=1)
+            # Faint points of seeds, with a bar at their mean; a dot for a model without seeds.
             axes.scatter([seed.value for seed in seeds], [y] * len(seeds), s=9, color=style.SKY,
                          alpha=0.5, linewidths=0)  # fmt: skip
             shape, size, edge = ("|", 9, 1.5) if seeds else ("o", 4, 0)
@@ -167,15 +174,15 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
         axes.set(ylim=(len(rows) - 0.4, -0.6), xlabel=PERCENT, xlim=_limits(cells, view.has_chance))
         axes.grid(axis="y", visible=False)
         _set_row_names(axes, [cell.row for cell, _ in rows], names)
-        if len(ranked) > 1:
+        if not alone:
             axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
-    has_seeds = any(seeds for rows in ranked.values() for _, seeds in rows)
+    has_seeds = any(seeds for _, seeds in chain.from_iterable(ranked.values()))
     key = "models_seeds" if has_seeds else "models"
     return Exhibit(**view.described(key, names=names), cells=cells, figure=figure)
 
 
-def _scale(axes: Axes, values: Sequence[float]) -> None:
-    """Give the x axis a logarithmic scale; the narrower the range, the more ticks it has."""
+def _set_log_scale(axes: Axes, values: Sequence[float]) -> None:
+    """Give the x axis a logarithmic scale; a narrow range has more ticks in a power of ten."""
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
     if decades < 0.5:
@@ -191,37 +198,39 @@ def _scale(axes: Axes, values: Sequence[float]) -> None:
 
 
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy by number of parameters, for models with a known number."""
+    """Draw accuracy by number of parameters, for models whose number is in the fact ``sizes``."""
     view = read_view(tables, labels)
-    sizes_of = {name: labels.facts["sizes"].get(models[0]) for name, models in view.columns.items()}
-    billions = {name: float(size) for name, size in sizes_of.items() if size}
-    by_lang: dict[str, list[Cell]] = {}
+    billions: dict[str, float] = {}  # by column of the view
+    for column, models in view.columns.items():
+        if size := labels.facts["sizes"].get(models[0]):
+            billions[column] = float(size)
+    cells_of: dict[str, list[Cell]] = {}  # by language
     for lang in view.languages:
-        if group := [cell for cell, _ in _overall(view, lang) if cell.row in billions]:
-            by_lang[lang] = group
-    cells = [*chain.from_iterable(by_lang.values())]
+        if sized := [cell for cell, _ in _ranked_cells(view, lang) if cell.row in billions]:
+            cells_of[lang] = sized
+    cells = [*chain.from_iterable(cells_of.values())]
     if cells:
-        alone = len(by_lang) == 1
+        alone = len(cells_of) == 1
         width = 0.7 * style.PAGE_INCHES if alone else style.PAGE_INCHES
-        figure, panels = _panels(len(by_lang), 2, width, 2.9 if alone else 2.4)
+        figure, panels = _panels(len(cells_of), 2, width, 2.9 if alone else 2.4)
         names = Names.of(view.languages.values())
-        for axes, (lang, group) in zip(panels, by_lang.items(), strict=True):
-            for cell in group:
+        for axes, (lang, sized) in zip(panels, cells_of.items(), strict=True):
+            for cell in sized:
                 if cell.low is not None and cell.high is not None:
                     axes.vlines(billions[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
-            x_values = [billions[cell.row] for cell in group]
-            axes.plot(x_values, [cell.value for cell in group], "o", color=style.BLUE, markersize=4)
+            x_values = [billions[cell.row] for cell in sized]
+            axes.plot(x_values, [cell.value for cell in sized], "o", color=style.BLUE, markersize=4)
             if view.has_chance:
                 axes.axhline(CHANCE, color=style.GREY, linewidth=0.8, linestyle="--")
-            _scale(axes, [billions[cell.row] for cell in cells])
+            _set_log_scale(axes, [billions[cell.row] for cell in cells])
             axes.margins(x=0.15)
             axes.set_ylim(_limits(cells, view.has_chance))
             axes.set(xlabel="parameters (billions)", ylabel=PERCENT)
             if not alone:
                 axes.set_title(names.texts[view.languages[lang]], fontfamily=[*names.families])
         _lay_out(figure)
-        for axes, group in zip(panels, by_lang.values(), strict=True):
-            _name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in group})
+        for axes, sized in zip(panels, cells_of.values(), strict=True):
+            _name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in sized})
     else:
         figure = no_figure("the number of parameters of no model is known")
     unknown = [column for column in view.columns if column not in billions]
@@ -236,33 +245,34 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
 MARKERS = "osD^vPX<>ph*"
 TEST = "Test perplexity"
 MODEL_KEYS = ["model", "corpus", "seed"]
-"""Columns that identify a model with a perplexity."""
+"""Columns that identify a model in the table of perplexities."""
 TABLE_KIND = "model_perplexities"
 
 
 def perplexity(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy of released models by test perplexity. UserError if a model has several."""
+    """Draw accuracy of released models by test perplexity. UserError if a model has several."""
     view = read_view(tables, labels)
     models = {*view.rows["model"]}
     rows = read_plain(MODEL_PERPLEXITIES, tables[TABLE_KIND])
     rows = rows[rows["perplexity"].notna()]
-    # Row names are the models' names in the table of accuracies.
-    names = [
-        row["model"] if row["model"] in models else "_".join(row[MODEL_KEYS].dropna().map(str))
-        for _, row in rows.iterrows()
-    ]
+    # Names of models in the table of accuracies: "lstm", or with corpus and seed "lstm_wiki_3".
+    names = []
+    for _, row in rows.iterrows():
+        full_name = "_".join(row[MODEL_KEYS].dropna().map(str))
+        names.append(row["model"] if row["model"] in models else full_name)
     rows = rows.set_axis(names)[pd.Index(names).isin(models)]
-    twice = rows.index[rows.index.duplicated()]
-    if len(twice):
+    duplicates = rows.index[rows.index.duplicated()]
+    if len(duplicates):
         raise UserError(
             f"{', '.join(map(str, tables[TABLE_KIND]))} has several perplexities of model "
-            f"{twice[0]!r}; expected one. Take the others out of the release's files."
+            f"{duplicates[0]!r}; expected one. Take the others out of the release's files."
         )
     cells: list[Cell] = []
-    points = pd.DataFrame(columns=["family", "corpus", TEST, ACCURACY])
+    points = pd.DataFrame(columns=["family", "corpus", TEST, ACCURACY])  # a row for each model
     for model, row in rows.iterrows():
-        of_model = view.rows[view.rows["model"] == model]
-        where, value = where_of(of_model, ("benchmark", "method", "model")), OF_PARADIGMS(of_model)
+        accuracies = view.rows[view.rows["model"] == model]
+        where = where_of(accuracies, ("benchmark", "method", "model"))
+        value = OF_PARADIGMS(accuracies)
         text = f"{value:.1f}"
         cells.append(Cell(str(model), ACCURACY, value, text, OF_PARADIGMS, SOURCE, where))
         keys, text = [key for key in MODEL_KEYS if pd.notna(row[key])], f"{row['perplexity']:.1f}"
@@ -277,19 +287,20 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     if cells:
         figure = style.new_figure(style.PAGE_INCHES * 0.85, 3.2)
         _draw_perplexities(figure, points.astype({TEST: float, ACCURACY: float}))
-    without = [column for column, of in view.columns.items() if not {*of} & {*rows.index}]
+    drawn = {*rows.index}
+    without = [column for column, seeds in view.columns.items() if drawn.isdisjoint(seeds)]
     return Exhibit(**view.described("perplexity", without=without), cells=cells, figure=figure)
 
 
-def _hues(names: Sequence[str], otherwise: str) -> tuple[bool, dict[str, str]]:
-    """Return whether names are few enough for a colour each, and the colour of each name."""
+def _hues(names: Sequence[str], common_hue: str) -> tuple[bool, dict[str, str]]:
+    """Return whether the palette has enough colours, and each name's colour or ``common_hue``."""
     few = len(names) <= len(style.PALETTE)
-    hues = style.colours(len(names)) if few else [otherwise] * len(names)
+    hues = style.colours(len(names)) if few else [common_hue] * len(names)
     return few, dict(zip(names, hues, strict=True))
 
 
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
-    """Draw a point per model, coloured by family and shaped by corpus."""
+    """Draw a point for each model, with a colour for its family and a shape for its corpus."""
     axes = figure.subplots()
     families = list(dict.fromkeys(points["family"]))
     corpora = sorted({*points["corpus"]} - {""})
@@ -299,7 +310,7 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
         hue, shape = hues[str(family)], marks.get(corpus, "o")
         axes.scatter(rows[TEST], rows[ACCURACY], color=hue, marker=shape, s=20, alpha=0.8,
                      linewidths=0)  # fmt: skip
-    _scale(axes, [*points[TEST]])
+    _set_log_scale(axes, [*points[TEST]])
     axes.margins(0.08)
     axes.set(xlabel="test perplexity", ylabel=f"mean {PERCENT}")
     handles = [_mark("o", hues[family], family) for family in families] if few else []
@@ -316,22 +327,22 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
 def _draw_phenomena(
     axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
 ) -> None:
-    """Draw accuracies by phenomenon; points of people are larger, many models have no intervals."""
+    """Draw accuracies by phenomenon (``rows``): large points for people; many models are faint."""
     few = len(hues) - 1 <= len(style.PALETTE)
     for number, (column, hue) in enumerate(hues.items()):
         shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0
-        human = column == PEOPLE
-        above = 3 if human else 2
-        of_model = [cell for cell in cells if cell.column == column and cell.row in rows]
-        y_values = [rows.index(cell.row) + shift for cell in of_model]
-        for cell, y in zip(of_model, y_values, strict=True):
-            if few or human:
-                _draw_interval(axes, cell, y, hue, linewidth=0.8, zorder=above)
-        values = [cell.value for cell in of_model]
-        size, marker = (18, "D") if human else (11, "o")
-        opacity = 1 if few or human else 0.5
+        is_human = column == PEOPLE
+        zorder = 3 if is_human else 2
+        cells_of_column = [cell for cell in cells if cell.column == column and cell.row in rows]
+        y_values = [rows.index(cell.row) + shift for cell in cells_of_column]
+        for cell, y in zip(cells_of_column, y_values, strict=True):
+            if few or is_human:
+                _draw_interval(axes, cell, y, hue, linewidth=0.8, zorder=zorder)
+        values = [cell.value for cell in cells_of_column]
+        size, marker = (18, "D") if is_human else (11, "o")
+        opacity = 1 if few or is_human else 0.5
         axes.scatter(values, y_values, s=size, marker=marker, color=hue, alpha=opacity,
-                     linewidths=0, zorder=above)  # fmt: skip
+                     linewidths=0, zorder=zorder)  # fmt: skip
     axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel=PERCENT)
     lines = [y + 0.5 for y in range(len(rows) - 1)]
     axes.hlines(lines, 0, 1, color="#DDDDDD", linewidth=0.4,
@@ -339,8 +350,8 @@ def _draw_phenomena(
     axes.grid(axis="y", visible=False)
 
 
-def _draw_likeness(axes: Axes, cells: Sequence[Cell], hues: Mapping[str, Any], unit: str) -> None:
-    """Draw models' correlations with people: Pearson's with interval, Spearman's hollow."""
+def _draw_correlations(axes: Axes, cells: Sequence[Cell], hues: dict[str, Any], unit: str) -> None:
+    """Draw models' correlations with people: Pearson's with intervals, Spearman's hollow."""
     columns = [column for column in hues if any(cell.column == column for cell in cells)]
     for cell in cells:
         hue = hues[cell.column]
@@ -356,14 +367,15 @@ def _draw_likeness(axes: Axes, cells: Sequence[Cell], hues: Mapping[str, Any], u
 
 
 def people_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy of people and models by phenomenon, and correlations of models with people."""
+    """Draw accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    # Only the correlations over the first unit with enough accuracies.
-    correlations_by_unit = {
-        lang: dict([*correlations_with_people(view, lang).items()][:1]) for lang in view.languages
-    }
-    correlated = any(correlations_by_unit.values())
+    # Each language's first unit with correlations, and their cells: ("paradigm", cells).
+    correlations: dict[str, tuple[str, list[Cell]]] = {}
+    for lang in view.languages:
+        for unit, correlation_cells in correlations_with_people(view, lang).items():
+            correlations.setdefault(lang, (unit, correlation_cells))
+    correlated = bool(correlations)
     model_columns = [column for column in view.columns if column != PEOPLE]
     few, hues = _hues(model_columns, style.SKY)
     hues = {PEOPLE: "black", **hues}
@@ -375,18 +387,19 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     layout: dict[str, Any] = {"squeeze": False, "gridspec_kw": {"width_ratios": [3, 2][:columns]}}
     grid = figure.subplots(len(view.languages), columns, sharex="col", **layout)
     for (lang, language), panels in zip(view.languages.items(), grid, strict=True):
-        keys = [view.row(lang, phenomenon) for phenomenon in phenomena]
+        keys = [view.row_key(lang, phenomenon) for phenomenon in phenomena]
         _draw_phenomena(panels[0], cells, keys, hues)
         _set_row_names(panels[0], [view.phenomenon_names[key] for key in phenomena], names)
         if view.prefix(lang):
             panels[0].set_title(names.texts[language], fontfamily=[*names.families])
-        for unit, of_unit in correlations_by_unit[lang].items():
-            _draw_likeness(panels[1], of_unit, hues, unit)
-        if correlated and not correlations_by_unit[lang]:
+        if lang in correlations:
+            unit, correlation_cells = correlations[lang]
+            _draw_correlations(panels[1], correlation_cells, hues, unit)
+        elif correlated:
             panels[1].remove()
         for axes in panels:
             axes.tick_params(labelbottom=True)
-    # The legend has the models' colours if no axis has their names.
+    # The legend names the models, unless the panel of correlations names them.
     handles = [_mark("D", hues[PEOPLE], PEOPLE)]
     if not few:
         handles.append(_mark("o", style.SKY, "Model"))
@@ -396,7 +409,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
         handles.append(_mark("o", style.GREY, PEARSON))
         handles.append(_mark("s", style.GREY, SPEARMAN, markerfacecolor="white"))
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    for units in correlations_by_unit.values():
-        cells += chain.from_iterable(units.values())
+    for _, correlation_cells in correlations.values():
+        cells += correlation_cells
     description = view.described("people_fig", correlated=correlated, fewest=FEWEST, names=names)
     return Exhibit(**description, cells=cells, figure=figure)

@@ -1,6 +1,8 @@
 """Draw the heat maps of declared benchmarks: accuracies by paradigm, and correlations of models.
 
-``paradigms`` and ``correlations`` each make an exhibit (figure); ``specs.tsv`` names them.
+``paradigms`` (rows: paradigms, columns: models) and ``correlations`` (both: models) take the
+campaign's tables and the names to print. They return an exhibit: a figure, drawn by ``HeatMap``,
+with its cells. Lengths are in inches.
 """
 
 import math
@@ -38,17 +40,17 @@ from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.text_layout import text_size
 
 no_figure = partial(style.empty_figure, width=style.COLUMN_INCHES, height=1.2, framed=False)
-"""Function that makes the figure of an exhibit without data from the reason."""
+"""Function that draws, instead of an exhibit without data, the reason why it has none."""
 SMALL = 6.0
 """Size of the smallest letters, in points."""
 PERCENT = "accuracy (%)"
 MARGIN = 0.06
-"""Space around texts, in inches."""
+"""Space around texts."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Fonts and texts of names in a figure. Numbers replace names that no font can write."""
+    """Fonts and texts of names in a figure; a number replaces a name that no font can write."""
 
     families: tuple[str, ...]
     texts: Mapping[str, str]
@@ -60,8 +62,8 @@ class Names:
     def of(cls, names: Iterable[str]) -> "Names":
         """Choose fonts for names: the house font, and others for letters that it lacks."""
         texts = list(dict.fromkeys(names))
-        (house,) = HOUSE
-        letters = font_manager.get_font(font_manager.findfont(house)).get_charmap().keys()
+        (house_font,) = HOUSE
+        letters = font_manager.get_font(font_manager.findfont(house_font)).get_charmap().keys()
         families, absent = families_for(letters_of(texts) - letters)
         weight = "bold" if all(map(has_bold, families)) else "normal"
         unwritable = [text for text in texts if letters_of([text]) & absent]
@@ -70,8 +72,8 @@ class Names:
 
     @property
     def numbered(self) -> list[str]:
-        """Numbers that replace names, each with its name."""
-        return [f"{number} {name}" for name, number in self.texts.items() if number != name]
+        """Key to the numbers that replace names, for a caption: "1 name"."""
+        return [f"{text} {name}" for name, text in self.texts.items() if text != name]
 
     def width(self, names: Iterable[str], heading: bool = False) -> float:
         """Return the width of the widest name, in inches."""
@@ -85,27 +87,27 @@ class Names:
 
 NEUTRAL = "#F4F4F4"
 DIVERGING = LinearSegmentedColormap.from_list("diverging", [style.VERMILION, NEUTRAL, style.BLUE])
-"""Colours with a neutral middle; the common kinds of colour blindness tell the ends apart."""
+"""Colours with a neutral middle; people with common colour blindness can distinguish the ends."""
 ONE_HUE = colormaps["Blues"]
-ROW_INCHES = 0.13
+ROW_HEIGHT = 0.13
 MOST_NUMBERED = 14
 """Most columns of a heat map with numbers in its cells."""
 LUMINANCE_WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
 """Shares of red, green and blue in luminance; luminance on which black and white contrast alike."""
 Groups = Sequence[tuple[str, Sequence["MapRow"]]]
-"""Rows of a heat map by heading."""
+"""Headings of a heat map ("" for no heading), each with the rows below it."""
 PANEL_ROWS = (40, 90)
 """Most rows of a panel: the smaller number if all panels then fit the page, else the larger."""
 
 
 @dataclass(frozen=True)
 class MapRow:
-    """A row of a heat map; a row without a key is a heading."""
+    """A row of a heat map: its name, and the key of its cells; a row without a key is a heading."""
 
     text: str
     key: str = ""
     paradigm: tuple[str, str, str] = ("", "", "")
-    """Language, phenomenon and paradigm of the row, if it has them."""
+    """Language, phenomenon and paradigm of a row of paradigms."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,12 @@ class HeatMap:
 
     columns: Sequence[str]
     values: Mapping[tuple[str, str], float | None]
-    """Numbers by keys of row and column; None is a missing number, and other cells are empty."""
+    """Numbers by (key of the row, column): None, a dot, is a missing number; others are empty."""
     form: str
     colours: Colormap
     norm: Normalize
     label: str
+    """Text below the scale of colours."""
     ticks: Sequence[float]
     names: Names
     panels: Sequence[Sequence[MapRow]]
@@ -129,49 +132,53 @@ class HeatMap:
         return len(self.columns) <= MOST_NUMBERED
 
     @cached_property
-    def cell(self) -> float:
-        """Width of a cell, in inches; the map may become wider than the page."""
+    def rows(self) -> list[MapRow]:
+        return [*chain.from_iterable(self.panels)]
+
+    @cached_property
+    def cell_width(self) -> float:
+        """Width of a cell; the map may become wider than the page."""
         texts = (number_text(v, self.form) for v in self.values.values() if v is not None)
         widest = max((text_size(text, SMALL, False, HOUSE)[0] for text in texts), default=0) / 72
         least = widest + MARGIN if self.numbered else 0.105
-        rows = [line.text for panel in self.panels for line in panel if line.key]
-        names = self.names.width(rows) + 2 * MARGIN
+        names = self.names.width(row.text for row in self.rows if row.key) + 2 * MARGIN
         room = (style.PAGE_INCHES / len(self.panels) - names) / max(len(self.columns), 1)
         return min(max(room, least), 0.4 if self.numbered else 0.2)
 
     @cached_property
     def names_width(self) -> float:
-        """Width of the names of rows, in inches."""
-        lines = [line for panel in self.panels for line in panel]
-        rows = self.names.width(line.text for line in lines if line.key)
-        headings = self.names.width((line.text for line in lines if not line.key), heading=True)
+        """Width of the names of rows."""
+        names = self.names.width(row.text for row in self.rows if row.key)
+        headings = self.names.width((row.text for row in self.rows if not row.key), heading=True)
         # Headings may reach over the cells.
-        return max(rows, headings - self.cell * len(self.columns)) + 2 * MARGIN
+        return max(names, headings - self.cell_width * len(self.columns)) + 2 * MARGIN
 
     @property
     def width(self) -> float:
-        """Width of a panel with the names of its rows, in inches."""
-        return self.names_width + self.cell * len(self.columns)
+        """Width of a panel with the names of its rows."""
+        return self.names_width + self.cell_width * len(self.columns)
 
     def draw(self) -> Figure:
-        height = ROW_INCHES * max(len(panel) for panel in self.panels)
+        """Draw the panels side by side, and the scale of colours below them."""
+        panel_height = ROW_HEIGHT * max(len(panel) for panel in self.panels)
         longest = self.names.width(self.columns)
         slanted = longest * (math.sin(math.radians(45)) if self.numbered else 1)
         above, below = 2 * MARGIN + slanted + 0.08, 0.55
         # The scale needs some room even below a single column.
-        wide, high = max(self.width * len(self.panels), 1.7), above + height + below
-        figure = Figure(figsize=(wide, high))
+        width, height = max(self.width * len(self.panels), 1.7), above + panel_height + below
+        figure = Figure(figsize=(width, height))
+        # Boxes are (left, bottom, width, height), as shares of the figure.
         for number, panel in enumerate(self.panels):
-            inches = ROW_INCHES * len(panel)
+            rows_height = ROW_HEIGHT * len(panel)
             box = (
-                (number * self.width + self.names_width) / wide,
-                (below + height - inches) / high,
-                self.cell * len(self.columns) / wide,
-                inches / high,
+                (number * self.width + self.names_width) / width,
+                (below + panel_height - rows_height) / height,
+                self.cell_width * len(self.columns) / width,
+                rows_height / height,
             )
             self._draw_panel(figure.add_axes(box), panel)
-        length = min(2.0, wide - 0.5)
-        box = ((wide - length) / 2 / wide, 0.32 / high, length / wide, 0.09 / high)
+        length = min(2.0, width - 0.5)
+        box = ((width - length) / 2 / width, 0.32 / height, length / width, 0.09 / height)
         scale, axes = ScalarMappable(self.norm, self.colours), figure.add_axes(box)
         bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=[*self.ticks])
         bar.outline.set_visible(False)
@@ -183,64 +190,62 @@ class HeatMap:
         axes.set(xlim=(0, len(self.columns)), ylim=(len(panel), 0), xticks=[], yticks=[])
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
-        for y, line in enumerate(panel):
+        for y, row in enumerate(panel):
             x, look = -MARGIN, self.names.look(ha="right", va="center")
-            if not line.key:
+            if not row.key:
                 x = MARGIN - self.names_width
                 look = self.names.look(weight=self.names.weight, va="center")
-            axes.text(x / self.cell, y + 0.5, self.names.texts[line.text], **look)
+            axes.text(x / self.cell_width, y + 0.5, self.names.texts[row.text], **look)
         slant = {"rotation": 45 if self.numbered else 90, "rotation_mode": "anchor"}
         for x, column in enumerate(self.columns):
             look = self.names.look(ha="left", va="center", **slant)
             axes.text(x + 0.5, -0.4, self.names.texts[column], **look)
-        values = [[self.values.get((line.key, c)) for c in self.columns] for line in panel]
+        values = [[self.values.get((row.key, name)) for name in self.columns] for row in panel]
         axes.pcolormesh(
             np.array(values, dtype=float), cmap=self.colours, norm=self.norm, edgecolors="white",
             linewidth=0.4,
         )  # fmt: skip
         look = {"ha": "center", "va": "center", "fontsize": SMALL}
-        for y, (line, numbers) in enumerate(zip(panel, values, strict=True)):
-            for x, (column, value) in enumerate(zip(self.columns, numbers, strict=True)):
-                if value is None and (line.key, column) in self.values:
-                    axes.text(x + 0.5, y + 0.5, "·", color=style.GREY, **look)
-                elif value is not None and self.numbered:
-                    text = number_text(value, self.form)
-                    # Relative luminance of an sRGB colour by WCAG 2.1: 0 is black, 1 white.
-                    luminance = sum(
-                        weight * (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4)
-                        for weight, c in zip(
-                            LUMINANCE_WEIGHTS, self.colours(self.norm(value)), strict=False
-                        )
-                    )
-                    ink = "black" if luminance > EQUAL_CONTRAST else "white"
-                    axes.text(x + 0.5, y + 0.5, text, color=ink, **look)
+        for (y, row), (x, column) in product(enumerate(panel), enumerate(self.columns)):
+            value = values[y][x]
+            if value is None and (row.key, column) in self.values:
+                axes.text(x + 0.5, y + 0.5, "·", color=style.GREY, **look)
+            elif value is not None and self.numbered:
+                text = number_text(value, self.form)
+                # Relative luminance of an sRGB colour by WCAG 2.1: 0 is black, 1 white.
+                rgb = self.colours(self.norm(value))[:3]
+                linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+                luminance = sum(w * c for w, c in zip(LUMINANCE_WEIGHTS, linear, strict=True))
+                ink = "black" if luminance > EQUAL_CONTRAST else "white"
+                axes.text(x + 0.5, y + 0.5, text, color=ink, **look)
 
 
-def _groups(view: View) -> list[tuple[str, list[MapRow]]]:
-    """Group rows by language and phenomenon; one paradigm per phenomenon needs no headings."""
+def _groups(view: View) -> Groups:
+    """Group paradigms by language and phenomenon; no headings for phenomena of one paradigm."""
     groups: list[tuple[str, list[MapRow]]] = []
     for lang in view.languages:
         prefix, pairs = view.prefix(lang), view.paradigms(lang)
         times = Counter(paradigm for _, paradigm in pairs)
-        rows: dict[str, list[MapRow]] = {}
+        rows_of: dict[str, list[MapRow]] = {}  # by phenomenon
         for phenomenon, paradigm in pairs:
-            inside = f" ({printed_name(phenomenon)})" if times[paradigm] > 1 else ""
-            line = MapRow(paradigm, f"{prefix}{paradigm}{inside}", (lang, phenomenon, paradigm))
-            rows.setdefault(phenomenon, []).append(line)
-        if all(len(lines) == 1 for lines in rows.values()):
-            groups.append((view.languages[lang] if prefix else "", [*chain(*rows.values())]))
+            suffix = f" ({printed_name(phenomenon)})" if times[paradigm] > 1 else ""
+            row = MapRow(paradigm, f"{prefix}{paradigm}{suffix}", (lang, phenomenon, paradigm))
+            rows_of.setdefault(phenomenon, []).append(row)
+        if all(len(rows) == 1 for rows in rows_of.values()):
+            groups.append((view.languages[lang] if prefix else "", [*chain(*rows_of.values())]))
         else:
-            groups += [(view.row(lang, phenomenon), lines) for phenomenon, lines in rows.items()]
+            for phenomenon, rows in rows_of.items():
+                groups.append((view.row_key(lang, phenomenon), rows))
     return groups
 
 
 def _panels(groups: Groups, count: int) -> list[list[MapRow]]:
     """Divide rows and their headings into ``count`` panels of about equal length."""
-    lists = [[*([MapRow(heading)] if heading else []), *lines] for heading, lines in groups]
+    lists = [[MapRow(heading), *rows] if heading else [*rows] for heading, rows in groups]
     length = math.ceil(sum(map(len, lists)) / count)
     panels: list[list[MapRow]] = [[]]
-    for lines in lists:
-        for block in blocks(lines, length):
+    for rows in lists:
+        for block in blocks(rows, length):
             is_full = len(panels[-1]) + len(block) / 2 > length
             if panels[-1] and is_full and len(panels) < count:
                 panels.append([])
@@ -249,28 +254,28 @@ def _panels(groups: Groups, count: int) -> list[list[MapRow]]:
 
 
 def paradigms(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracies by paradigm and model (or family of released models), then baselines."""
+    """Draw accuracies by paradigm and model (or family of released models), then baselines."""
     view = read_view(tables, labels)
     baselines = Baselines.read(tables, view)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     groups = _groups(view)
-    for line in chain.from_iterable(lines for _, lines in groups):
-        lang, phenomenon, paradigm = line.paradigm
-        stub[line.key] = {"Phenomenon": view.phenomenon_names[phenomenon]}
+    for row in chain.from_iterable(rows for _, rows in groups):
+        lang, phenomenon, paradigm = row.paradigm
+        stub[row.key] = {"Phenomenon": view.phenomenon_names[phenomenon]}
         for column, models in view.columns.items():
-            rows = view.rows_at(lang, phenomenon, paradigm, models)
-            if cell := view.cell(rows, (line.key, column)):
+            accuracies = view.paradigm_rows(lang, phenomenon, paradigm, models)
+            if cell := view.cell(accuracies, (row.key, column)):
                 cells.append(cell)
-        cells += baselines.cells(lang, phenomenon, line.key, paradigm)
+        cells += baselines.cells(lang, phenomenon, row.key, paradigm)
     figure, names = no_figure("no paradigms"), None
     if cells:
         columns = [*view.columns, *baselines.columns]
-        lines = [*chain(*_panels(groups, 1))]
-        # Where numbers replace names, those of headings come first.
-        texts = [line.text for line in sorted(lines, key=lambda line: line.key != "")]
+        (rows,) = _panels(groups, 1)
+        # If numbers replace names, the first numbers replace headings.
+        texts = [row.text for row in sorted(rows, key=lambda row: row.key != "")]
         names = Names.of([*texts, *columns])
-        keys = [line.key for line in lines if line.key]
+        keys = [row.key for row in rows if row.key]
         values = {(cell.row, cell.column): cell.value for cell in cells}
         for length in PANEL_ROWS:
             heat_map = HeatMap(
@@ -282,7 +287,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
                 label=PERCENT,
                 ticks=(0, 25, 50, 75, 100),
                 names=names,
-                panels=_panels(groups, math.ceil(len(lines) / length)),
+                panels=_panels(groups, math.ceil(len(rows) / length)),
             )
             if heat_map.width * len(heat_map.panels) <= style.PAGE_INCHES:
                 break
@@ -292,9 +297,9 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def correlations(tables: Tables, labels: Labels) -> Exhibit:
-    """Show Pearson's correlation of every two models over their common paradigms."""
+    """Draw Pearson's correlation of every two models over their common paradigms."""
     view = read_view(tables, labels)
-    wide = accuracies_by(view.rows, PARADIGM)
+    accuracies = accuracies_by(view.rows, PARADIGM)
     formula = correlation(PEARSON, PARADIGM)
     columns = [*view.columns]
     cells: list[Cell] = []
@@ -302,16 +307,16 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
         for column in columns[:number]:
             models = [*view.columns[column], *view.columns[row]]
             rows = view.rows[view.rows["model"].isin(models)]
-            if cell := correlation_cell(wide[models], rows, (row, column), formula):
+            if cell := correlation_cell(accuracies[models], rows, (row, column), formula):
                 cells.append(cell)
     names, reason = Names.of(columns), ""
     if cells:
         values = {(cell.row, cell.column): cell.value for cell in cells}
-        below = dict.fromkeys((row, column) for column, row in combinations(columns, 2))
+        lower_half = dict.fromkeys((row, column) for column, row in combinations(columns, 2))
         negative = min(values.values()) < 0
         heat_map = HeatMap(
             columns=columns[:-1],
-            values=below | values,
+            values=lower_half | values,
             form=".2f",
             colours=DIVERGING if negative else ONE_HUE,
             norm=Normalize(-1 if negative else 0, 1),

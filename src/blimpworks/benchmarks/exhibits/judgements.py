@@ -1,12 +1,14 @@
 """Make tables from judgements: hardest items, correlations with labels and ratings, effects.
 
-A judgement is one model's verdict on one item. ``worst``, ``acceptability``, ``ratings`` and
-``effects`` each make an exhibit (table); ``specs.tsv`` names them. A cell of an exhibit has its
-formula, and the filter (columns and values) that selects the judgements it is computed from.
+A judgement is one model's verdict on one item: paradigm, item_id, correct (0 or 1), margin (nats).
+``worst`` makes a table of items. ``acceptability``, ``ratings`` and ``effects`` make tables with
+rows for models, in groups by phenomenon or effect. All take the campaign's tables and the names to
+print, and return an exhibit. A cell has its formula, and the filter (columns and values) that
+selects its judgements.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -27,6 +29,7 @@ from blimpworks.items import ALL
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 MOST_ITEMS = 20
+"""Most items of a language in the table of hardest items."""
 SOURCE = "judgements"
 PHENOMENON, PARADIGM, COUNT = "Phenomenon", "Paradigm", "n"
 MISTAKES, MARGIN = "Judged wrong", "Mean margin"
@@ -37,16 +40,16 @@ ItemRow = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns with which a table shows items of one layout, such as pairs or sentences."""
+    """Columns by which tables show items of one layout: pairs, sentences or conditions."""
 
     description: str
-    """Name of the text with title and caption of the table of hardest items."""
+    """Key of title and caption of the table of hardest items, in ``descriptions.yaml``."""
     widths: Mapping[str, float]
-    """Shares of the width by heading, for columns with running text; the last has the sentences."""
+    """Shares of the page width, by column of running text; the last column has the sentences."""
     id_column: str
-    """Column of the items table with the ids that judgements name."""
+    """Column of the items table that has the judgements' ``item_id``."""
     columns: Sequence[str]
-    """Columns to read from the items table, besides those that all layouts have."""
+    """Columns to read from the items table, besides the columns of all layouts."""
     rated: str = "margin"
     """Column of judgements that is correlated with people's ratings."""
 
@@ -76,10 +79,7 @@ LAYOUTS = {
 
 
 def _read_judgements(tables: shared.Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
-    """Read the models' judgements by the exhibit's method, with columns ``model`` and ``lang``.
-
-    Raises UserError if there are none.
-    """
+    """Read judgements by the exhibit's method, with model and lang. UserError without any."""
     frames = []
     for path in tables[SOURCE]:
         if path.parent.name in labels.models:
@@ -101,10 +101,10 @@ def _caption_names(labels: Labels) -> dict[str, str]:
 
 
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Choose the items of a language that the largest share of judgements gets wrong.
+    """Return the items of a language with the largest shares of wrong judgements, sorted.
 
-    Shares are compared, not numbers of judgements, because a pair that a file has twice is judged
-    twice. Among equal shares the lowest mean margin comes first.
+    Among equal shares the lowest mean margin is first. Shares are compared, because a pair that a
+    file has twice has twice as many judgements.
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(ITEM_KEY, sort=False)
@@ -117,10 +117,7 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
 def _read_items(
     tables: shared.Tables, layout: Layout, ids: pd.Series
 ) -> dict[tuple[str, ...], list[ItemRow]]:
-    """Read items from their tables, keyed by language, paradigm and id.
-
-    An item has a row for each of its conditions, or else one row.
-    """
+    """Read items by (language, paradigm, id): a row for each condition, or else a single row."""
     id_column = layout.id_column
     columns = (id_column, "lang", "paradigm", "good", *layout.columns)
     rows_by_item: dict[tuple[str, ...], list[ItemRow]] = {}
@@ -137,7 +134,7 @@ def _read_items(
 
 
 def _pair_text(pair: ItemRow) -> str:
-    """Write a pair as a sentence with the difference in brackets, or else as two sentences."""
+    """Return a pair as "Dogs [sing/*sings].", or "GOOD / *BAD" if it differs in several regions."""
     good, bad = pair["good"], pair["bad"]
     if None not in [pair[name] for name in shared.SPANS] and good != bad:
         region = bad[pair["bad_start"] : pair["bad_end"]]
@@ -147,7 +144,7 @@ def _pair_text(pair: ItemRow) -> str:
 
 
 def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Show the items of each language that most models get wrong by the largest margin."""
+    """Make the table of the items of each language that most models get wrong, the worst first."""
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     *_, text_heading = layout.widths
     columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
@@ -158,11 +155,9 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     language_tags: dict[tuple[str, str], str] = {}  # by row and column, for screen readers
     sections = []
     for lang, language in languages.items():
-        judgements_in_lang = judgements[judgements["lang"] == lang]
-        items = hardest(judgements_in_lang)
-        judgements_on_items = judgements_in_lang[
-            judgements_in_lang["item_id"].isin(items["item_id"])
-        ]
+        of_language = judgements[judgements["lang"] == lang]
+        items = hardest(of_language)
+        of_items = of_language[of_language["item_id"].isin(items["item_id"])]
         rows_by_item = _read_items(tables, layout, items["item_id"])
         rows = {language: language} if len(languages) > 1 else {}
         for rank, (_, item) in enumerate(items.iterrows(), start=1):
@@ -174,7 +169,7 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                     "or judge them again."
                 )
             judgement_filter = {**item[ITEM_KEY], "method": labels.method}
-            judged = select_rows(judgements_on_items, judgement_filter)
+            judged = select_rows(of_items, judgement_filter)
             n, margin = int(view.VERDICT_COUNT(judged)), mean_of("margin")
             # Formula and text of the columns with numbers of the item.
             number_columns = {
@@ -192,11 +187,9 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 # The page shows an item's labels and numbers beside its first condition.
                 is_first = item_row is rows_by_item[key][0]
                 for column, (formula, number_text) in number_columns.items():
-                    text = number_text if is_first else ""
-                    value = formula(judged)
-                    cells.append(
-                        Cell(row, column, value, text, formula, SOURCE, judgement_filter, n=n)
-                    )
+                    value, text = formula(judged), number_text if is_first else ""
+                    cell = Cell(row, column, value, text, formula, SOURCE, judgement_filter, n=n)
+                    cells.append(cell)
                 stub[row] = {**labels_of_item} if is_first else dict.fromkeys(labels_of_item, "")
                 if "condition" in item_row:
                     stub[row]["Condition"] = str(item_row["condition"])
@@ -222,21 +215,18 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
 Filter = Mapping[str, Any]
 """Values by column, which select rows of a table."""
 RowCells = Callable[[pd.DataFrame, str, Filter], Iterator[Cell]]
-"""Function that makes a row's cells from judgements, the row's key, and the judgements' filter."""
+"""Function that makes a row's cells from its judgements, its key, and the filter of judgements."""
 Group = tuple[str, Filter, RowCells]
-"""Rows with a common heading: the heading, the filter of judgements, and the maker of cells."""
+"""Group of rows: its heading, the filter of its judgements, and the function that makes cells."""
 
 
 def _table_by_model(
     judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return an exhibit's cells, with a row for each group and model.
-
-    In each group, the best number of the columns ``best`` is in bold.
-    """
+    """Return arguments of ``Exhibit``; the best of a group in the columns ``best`` is bold."""
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
-    names: dict[str, str] = {}  # of rows and headings, by their keys
+    names: dict[str, str] = {}  # of headings and rows, by their keys
     for heading, group_filter, make_cells in groups:
         names_of_group: dict[str, str] = {}
         cells_of_group: list[Cell] = []
@@ -247,10 +237,13 @@ def _table_by_model(
             if cells_of_row:
                 names_of_group[row] = name
                 cells_of_group += cells_of_row
-        names |= ({heading: heading} if heading and names_of_group else {}) | names_of_group
-        for column in best if len(names_of_group) > 1 else ():
-            cells_of_column = [cell for cell in cells_of_group if cell.column == column]
-            bold |= shared.best_of_each(cells_of_column, {*names_of_group}, "column", digits=2)
+        if heading and names_of_group:
+            names[heading] = heading
+        names.update(names_of_group)
+        if len(names_of_group) > 1:
+            for column in best:
+                of_column = [cell for cell in cells_of_group if cell.column == column]
+                bold |= shared.best_of_each(of_column, {*names_of_group}, "column", digits=2)
         cells += cells_of_group
     columns = list(dict.fromkeys(cell.column for cell in cells))
     return {"cells": cells, "bold": bold, "sections": [Section("Model", names, columns)]}
@@ -259,7 +252,7 @@ def _table_by_model(
 def _table_by_phenomenon(
     judgements: pd.DataFrame, labels: Labels, make_cells: RowCells, best: Sequence[str]
 ) -> dict[str, Any]:
-    """Return an exhibit's cells, with a group for each language and phenomenon."""
+    """Return arguments of ``Exhibit``, with a group of rows for each language and phenomenon."""
     languages = view.languages_in(judgements, labels)
     phenomena = view.ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
     groups: list[Group] = []
@@ -293,7 +286,7 @@ def _matthews_cells(judgements: pd.DataFrame, row: str, where: Filter) -> Iterat
 
 
 def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Show Matthews' correlation and accuracy, with intervals, and number of sentences by model."""
+    """Make the table of Matthews' correlation and accuracy by phenomenon and model."""
     columns = ["phenomenon", "correct", "acceptable", "accepted"]
     judgements = _read_judgements(tables, labels, columns)
     table = _table_by_phenomenon(judgements, labels, _matthews_cells, [CORRELATION])
@@ -303,14 +296,11 @@ def acceptability(tables: shared.Tables, labels: Labels) -> Exhibit:
 FEWEST_RATED = 4
 """Fewest items with a rating for which a correlation is shown."""
 SPREAD = {view.PEARSON: 0.0, view.SPEARMAN: 0.5}
-"""Factor f of a coefficient, whose variance is multiplied by 1 + f · r²."""
+"""Factor f by coefficient: the variance of Fisher's z is multiplied by 1 + f · r²."""
 
 
 def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str) -> Iterator[Cell]:
-    """Yield correlations of a column with people's ratings, and numbers of items with and without.
-
-    Yield nothing without a verdict, and no correlation of fewer than ``FEWEST_RATED`` items.
-    """
+    """Yield correlations of a column with ratings, and numbers of items with and without rating."""
     if not int(view.VERDICT_COUNT(judgements)):
         return
     count, unrated = view.rated_count(column), view.UNRATED
@@ -327,7 +317,7 @@ def _rating_cells(judgements: pd.DataFrame, row: str, where: Filter, column: str
 
 
 def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Show correlations of models' values with people's ratings, by phenomenon and model."""
+    """Make the table of correlations of models' values with people's ratings."""
     column = LAYOUTS[labels.facts["benchmark"]["layout"]].rated
     judgements = _read_judgements(tables, labels, ["phenomenon", "correct", column, "rating"])
     values = "margins" if column == "margin" else "values of sentences"
@@ -337,23 +327,21 @@ def ratings(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _effect_cells(judgements: pd.DataFrame, row: str, where: Filter, effect: str) -> Iterator[Cell]:
-    """Yield the mean of an effect with Student's interval, and the number of items.
-
-    Yield nothing without an item that has the effect.
-    """
+    """Yield the mean of an effect with Student's interval, and the number of items, if any."""
     values = view.effects_in(judgements, effect)
     n = len(values)
     if n:
         mean, formula = float(values.mean()), view.mean_effect(effect)
-        reach = float(student.ppf(0.975, n - 1) * values.std() / n**0.5) if n > 1 else None
-        low, high = (None, None) if reach is None else (mean - reach, mean + reach)
-        cell = Cell(row, "Effect", mean, "", formula, SOURCE, where, n, low, high)
+        cell = Cell(row, "Effect", mean, "", formula, SOURCE, where, n)
+        if n > 1:
+            half_width = float(student.ppf(0.975, n - 1) * values.std() / n**0.5)
+            cell = replace(cell, low=mean - half_width, high=mean + half_width)
         yield view.with_interval(cell, ".2f")
         yield Cell(row, COUNT, n, str(n), view.effect_count(effect), SOURCE, where, n)
 
 
 def effects(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Show the mean of each effect by paradigm and model, with interval and number of items."""
+    """Make the table of the mean of each effect by paradigm and model."""
     judgements = _read_judgements(tables, labels, ["paradigm", "effects", "effect_names"])
     judgements = judgements[judgements["effect_names"].notna()]
     languages = view.languages_in(judgements, labels)

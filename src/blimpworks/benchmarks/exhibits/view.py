@@ -1,9 +1,10 @@
 """Select and compute the numbers that tables and figures of declared benchmarks show.
 
-A ``View`` holds the accuracies of a benchmark (rows with model, lang, phenomenon, paradigm and
-accuracy) and the models of each column. The paradigm ``all`` is the sum over a phenomenon, and the
-phenomenon ``all`` over a language. A ``Cell`` is a number with the formula and the filter of rows
-from which it can be computed again; formulas are the functions with ``@formula``.
+``read_view`` returns a ``View``: the accuracies of a benchmark, and the models of each column of an
+exhibit. The row (gpt2, eng, agreement, all, 0.81) has model, language, phenomenon, paradigm and
+accuracy. The paradigm ``all`` is the sum over a phenomenon, and the phenomenon ``all`` over a
+language. A ``Cell`` is a number with the formula and the filter of rows from which it can be
+computed again. Functions with ``@formula``, and constants made by ``Formula``, are formulas.
 """
 
 import re
@@ -38,16 +39,14 @@ PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 PARADIGM, PHENOMENON = "paradigm", "phenomenon"
 COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
 UNIT_COLUMNS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", PHENOMENON]}
-"""Columns that identify a paradigm (items of one pattern), or a phenomenon (several paradigms)."""
+"""Columns that identify a unit: a paradigm (items of one pattern), or a phenomenon (paradigms)."""
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return accuracies [paradigm or phenomenon, model], NaN where a model has none.
-
-    Those of phenomena are means of paradigms, unless each model has rows of phenomena.
-    """
+    """Return accuracies [unit, model], NaN where a model has none."""
     chosen = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
+        # Means over paradigms, unless all models have rows of phenomena.
         phenomena = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
         if {*phenomena["model"]} == {*rows["model"]}:
             chosen = phenomena
@@ -59,7 +58,7 @@ def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
     """Correlate two columns over common rows; NaN for fewer than two rows, or constant columns."""
     both = accuracies.dropna()
     values = (both.rank() if coefficient == SPEARMAN else both).to_numpy(float)
-    # By rounding, equal values can have a tiny range.
+    # Equal accuracies can differ by rounding.
     if len(values) < 2 or (np.ptp(values, axis=0) < 1e-12).any():
         return float("nan")
     return float(np.corrcoef(values, rowvar=False)[0, 1])
@@ -73,7 +72,7 @@ def correlation(rows: pd.DataFrame, coefficient: str, unit: str) -> float:
 
 @formula("100 × share of items that the baseline {name} gets right")
 def baseline(rows: pd.DataFrame, name: str) -> float:
-    """Compute a baseline's accuracy in percent; equal sentences count half."""
+    """Compute a baseline's accuracy in percent; an item with equal sentences is half right."""
     from blimpworks.analysis.baselines import baseline_rows, one_row_per_item
 
     counts = baseline_rows(one_row_per_item(rows))
@@ -82,7 +81,7 @@ def baseline(rows: pd.DataFrame, name: str) -> float:
 
 
 def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return the judged items that people rated [n, 2]: a column's value, and the rating."""
+    """Return [item, 2] of the judged items that people rated: a column's value, and the rating."""
     if "rating" not in rows:
         return pd.DataFrame(columns=[column, "rating"], dtype=float)
     return rows.loc[rows["correct"].notna(), [column, "rating"]].dropna()
@@ -96,7 +95,7 @@ def with_rating(rows: pd.DataFrame, coefficient: str, column: str) -> float:
 
 @formula("number of rows with {column} and rating")
 def rated_count(rows: pd.DataFrame, column: str) -> float:
-    """Count the items of a correlation with ratings."""
+    """Count the judged items that people rated."""
     return float(len(rated(rows, column)))
 
 
@@ -110,8 +109,9 @@ def _matthews(rows: pd.DataFrame) -> float:
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
     """Return the values of an effect [nats], in the rows that have it."""
     chosen = rows[rows["effect_names"].notna() & rows["effects"].notna()]
-    pairs = zip(chosen["effect_names"], chosen["effects"], strict=True)
-    values = [dict(zip(*pair, strict=True)).get(name) for pair in pairs]
+    values = []
+    for names, effects in zip(chosen["effect_names"], chosen["effects"], strict=True):
+        values.append(dict(zip(names, effects, strict=True)).get(name))
     return pd.Series(values, dtype=float).dropna()
 
 
@@ -142,6 +142,7 @@ UNRATED = Formula(
 )
 WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())
 PEOPLE, OVERALL, COUNT = "People", "All", "n"
+"""Names of the column of people, of the row ``all``, and of the column of numbers of items."""
 SEED = re.compile(r"_\d+$")
 
 
@@ -157,7 +158,7 @@ def printed_name(name: str) -> str:
 
 
 def column_names(labels: Mapping[str, str]) -> dict[str, str]:
-    """Return the names of models' columns, which no other column of an exhibit has."""
+    """Return the models' printed names by key, distinct from the names of all other columns."""
     from blimpworks.analysis.baselines import BASELINES
 
     return distinct_names(labels, ["", COUNT, PEOPLE, *map(str.capitalize, BASELINES.values())])
@@ -169,24 +170,24 @@ def family_of(model: str) -> str:
 
 
 def distinct_names(names: Mapping[str, str], taken: Iterable[str] = ()) -> dict[str, str]:
-    """Add the key to names that several keys share, or that are ``taken``."""
+    """Return names by key; a name that is ``taken``, or of several keys, becomes "name (key)"."""
     times = Counter([*names.values(), *taken])
     return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in names.items()}
 
 
 def languages_in(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    """Return the printed names of rows' languages by code, in the order of the labels."""
+    """Return the printed names, by code, of the languages in ``rows``, as the labels order them."""
     names = distinct_names(dict(labels.languages))
     return {lang: names.get(lang, lang) for lang in ordered(rows["lang"].unique(), names)}
 
 
 def number_text(value: float, form: str) -> str:
-    """Format a number with a true minus sign; negative zero has none."""
+    """Format a number with a true minus sign, and zero without a sign."""
     return f"{value:z{form}}".replace("-", "−")
 
 
 def with_interval(cell: Cell, form: str = ".1f") -> Cell:
-    """Set a cell's text to its value, with the interval if it has one."""
+    """Return the cell with the text "81.5 [79.0, 83.8]": value, and interval if it has one."""
     text = number_text(cell.value, form)
     if cell.low is not None and cell.high is not None:
         text += f" [{number_text(cell.low, form)}, {number_text(cell.high, form)}]"
@@ -202,7 +203,7 @@ class View:
     columns: Mapping[str, Sequence[str]]
     """Models of each column, by its name; models that differ in the seed share a column."""
     partial: frozenset[str] = frozenset()
-    """Languages without the paradigms (or phenomena) that people did not judge."""
+    """Languages of which only some units are kept: the units that people judged."""
     shared: Mapping[str, Any] = field(default_factory=dict)
     """Numbers of units that people and models judged, and languages without any, for captions."""
 
@@ -212,7 +213,7 @@ class View:
         return str(self.labels.facts["benchmark"]["layout"])
 
     def described(self, key: str, **more: object) -> Description:
-        """Return the title and caption of an exhibit, with its measure and method."""
+        """Return the title and caption of the exhibit ``key``; its templates get these values."""
         benchmark = self.labels.facts["benchmark"]
         values: dict[str, object] = {
             "name": benchmark["label"],
@@ -238,13 +239,13 @@ class View:
 
     @cached_property
     def phenomena(self) -> list[str]:
-        """Phenomena in the benchmark's order, without ``all``."""
+        """Phenomena in the order of the benchmark's declaration, without ``all``."""
         present = {*self.rows["phenomenon"]} - {ALL}
         return ordered(present, self.labels.facts["benchmark"]["phenomena"])
 
     @cached_property
     def phenomenon_names(self) -> dict[str, str]:
-        """Printed names of phenomena and of ``all``; a name that several share has its key."""
+        """Printed names of phenomena and of ``all``, made distinct by their keys."""
         return distinct_names({name: printed_name(name) for name in (*self.phenomena, ALL)})
 
     @cached_property
@@ -257,36 +258,38 @@ class View:
         pairs = rows[["phenomenon", "paradigm"]].drop_duplicates().itertuples(index=False)
         rank = {phenomenon: number for number, phenomenon in enumerate(self.phenomena)}
 
-        def by_number(pair: tuple[str, str]) -> tuple[int, list[tuple[int, str]]]:
-            pieces = re.split(r"(\d+)", pair[1])
-            return rank[pair[0]], [(int(p), "") if p.isdecimal() else (-1, p) for p in pieces]
+        def sort_key(pair: tuple[str, str]) -> tuple[int, list[tuple[int, str]]]:
+            phenomenon, paradigm = pair
+            pieces = re.split(r"(\d+)", paradigm)
+            numbered = [(int(text), "") if text.isdecimal() else (-1, text) for text in pieces]
+            return rank[phenomenon], numbered
 
-        return sorted(((str(p), str(paradigm)) for p, paradigm in pairs), key=by_number)
+        return sorted(((str(name), str(paradigm)) for name, paradigm in pairs), key=sort_key)
 
     def prefix(self, lang: str) -> str:
-        """Return the prefix of a language's rows: its name, or "" if there is only one."""
+        """Return the first part of the keys of a language's rows: "English: ", or "" if alone."""
         return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
 
-    def row(self, lang: str, phenomenon: str) -> str:
+    def row_key(self, lang: str, phenomenon: str) -> str:
         return f"{self.prefix(lang)}{self.phenomenon_names[phenomenon]}"
 
-    def lines(self) -> Iterator[tuple[str, str, str]]:
-        """Yield language, phenomenon (``all`` last) and key of each row."""
+    def row_keys(self) -> Iterator[tuple[str, str, str]]:
+        """Yield language, phenomenon (``all`` last) and key of each row of a table."""
         for lang in self.languages:
             for phenomenon in (*self.phenomena, ALL):
-                yield lang, phenomenon, self.row(lang, phenomenon)
+                yield lang, phenomenon, self.row_key(lang, phenomenon)
 
-    def rows_at(
+    def paradigm_rows(
         self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]
     ) -> pd.DataFrame:
-        """Return the rows of models that have exactly these labels, which may be ``all``."""
+        """Return the rows of models with these labels; phenomenon and paradigm may be ``all``."""
         keys = [(lang, phenomenon, paradigm, model) for model in models]
         indices = [index for key in keys for index in self._indices.get(key, ())]
         return self.rows.iloc[indices]
 
-    def rows_on(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
+    def phenomenon_rows(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
         """Return the rows of models on a phenomenon, or on its paradigms if it has no row."""
-        summed = self.rows_at(lang, phenomenon, ALL, models)
+        summed = self.paradigm_rows(lang, phenomenon, ALL, models)
         if not summed.empty:
             return summed
         chosen = (self.rows["lang"] == lang) & self.rows["model"].isin(models)
@@ -297,10 +300,10 @@ class View:
         return self.rows[chosen]
 
     def cell(self, rows: pd.DataFrame, key: Place) -> Cell | None:
-        """Make the cell of the unweighted mean of ``rows`` in percent; None without rows.
+        """Make the cell of the mean accuracy of ``rows``, in percent; None without rows.
 
-        A single row gives its 95 % interval too, and for measured pairs its ties. In a partial
-        language one model's rows are pooled, so that each judgement counts once.
+        A single row gives its 95 % interval too, and for measured pairs its ties. Several rows have
+        equal weights, but in a ``partial`` language all judgements of a model have equal weights.
         """
         if rows.empty:
             return None
@@ -314,7 +317,7 @@ class View:
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Read the measured accuracies by the labels' method, or the released or printed ones."""
+    """Read accuracies: measured by the labels' method, or else released, or else printed ones."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     if labels.source == "published":
         released = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
@@ -329,7 +332,7 @@ def read_view(tables: Tables, labels: Labels) -> View:
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
-    """Return the models of each column, the best first; declared seeds of a model share one."""
+    """Return the models of each column, the best first; seeds of a model share a column."""
     has_seeds = labels.facts["benchmark"].get("seeds")
     means = rows[rows["phenomenon"] == ALL].groupby("model")["accuracy"].mean()
     families: dict[str, list[str]] = {}
@@ -355,20 +358,20 @@ def with_people(view: View, tables: Tables) -> View:
     people = people[people["lang"].isin(view.languages)]
     rows = pd.concat([view.rows, people], ignore_index=True)
     view = replace(view, rows=rows, columns={PEOPLE: [HUMAN], **view.columns})
-    return view if people.empty else _over_common(view)
+    return view if people.empty else _over_common_units(view)
 
 
 def _judged_units(rows: pd.DataFrame) -> set[tuple[str, str]]:
-    """Return (phenomenon, paradigm) of the paradigms in rows, or of the phenomena if none."""
+    """Return (phenomenon, paradigm) of the paradigms in rows; without paradigms, the phenomena."""
     units = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
-    paradigms = {unit for unit in units if unit[1] != ALL}
-    return paradigms or {unit for unit in units if unit[0] != ALL}
+    paradigms = {(name, paradigm) for name, paradigm in units if paradigm != ALL}
+    return paradigms or {(name, paradigm) for name, paradigm in units if name != ALL}
 
 
-def _over_common(view: View) -> View:
-    """Keep the paradigms (or phenomena) that people and models both judged."""
+def _over_common_units(view: View) -> View:
+    """Return the view without units that only models, or only people, judged."""
     kept, partial, without = [], set(), []
-    numbers = Counter[str]()
+    numbers = Counter[str]()  # such as {"paradigms": 40, "all paradigms": 67}
     for lang, name in view.languages.items():
         rows = view.rows[view.rows["lang"] == lang]
         is_human = rows["model"] == HUMAN

@@ -1,7 +1,8 @@
 """Register MultiBLiMP 1.0 (Jumelet et al. 2025): agreement in 101 languages, from treebanks.
 
-Shared code reads ``PAPER`` (at the end); rules of the workflow call some functions above it. This
-module imports nothing slow, because each parse of the Snakefile loads it.
+``PAPER`` (at the end) tells shared code the paper's benchmark, exhibits, tables and pinned files.
+Functions above it take a campaign (the settings) and its catalogue (the languages, sources and
+models that it uses). Each parse of the Snakefile loads this module: import nothing slow.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow
+from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.scoring_jobs import available, is_usable, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
@@ -20,12 +22,12 @@ from blimpworks.papers.multiblimp.exhibits.facts import FACTS
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, variant_of
 
 RELEASED_ITEMS = "multiblimp_data"
-"""Kind of the sources that are released items, one file for each language."""
+"""Kind of source: a language's released items."""
 EXPECTED_PAIRS = 1240
-"""Expected pairs of a language without a number in the paper: the mean of its 101 languages."""
+"""Mean number of pairs of the paper's languages, which is expected of other languages."""
 FREQUENCIES = "frequency"
-"""Kind of the source of languages' frequencies."""
-ON_ITEMS = {
+"""Kind of source: the languages' numbers of characters in a web corpus."""
+TABLES_OF_ITEMS = {
     *("accuracies", "bins", "comparisons", "funnel", "items", "judgements", "margins"),
     *("regressions", "residuals"),
 }
@@ -47,14 +49,14 @@ def is_released(campaign: Campaign) -> bool:
 
 
 def pinned_items(campaign: Campaign, catalogue: Catalogue, lang: str) -> SourceRow | None:
-    """Return the source of a language's released file on the hub, if the campaign reads one."""
+    """Return the row of a language's released items on the hub, if the campaign reads them."""
     if not is_released(campaign) or _options(campaign).released != "hub":
         return None
     return next(iter(catalogue.sources_of(RELEASED_ITEMS, lang)), None)
 
 
 def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
-    """Return the path of a language's released items, retrieved or in a directory."""
+    """Return the path of a language's released items, retrieved from the hub or in a directory."""
     if row := pinned_items(campaign, catalogue, lang):
         return Path(campaign.pathvars.resources, "sources", row.name)
     return Path(_options(campaign).released) / lang / "data.tsv"
@@ -104,7 +106,7 @@ def _check_release(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
-    """List the options of ``build-released-items`` for a hub file: revision and number of pairs."""
+    """List the options of ``build-released-items`` for items of the hub: revision and pairs."""
     row = pinned_items(campaign, catalogue, lang)
     if row is None:
         return []
@@ -117,12 +119,12 @@ STAGES = {
     row["stage"]: (row["sections"].split(), row["decisions"].split())
     for row in read_cells(Path(__file__).with_name("stages.tsv"))
 }
-"""Sections and decisions of the settings that each stage of the items reads, by its name."""
+"""Sections and decisions of ``MultiblimpOptions`` that a stage of the items reads, by stage."""
 
 
-def stage_settings(campaign: Campaign, name: str) -> dict[str, Any]:
+def stage_settings(campaign: Campaign, stage: str) -> dict[str, Any]:
     """Return the settings that a stage reads; a change of other settings does not rerun it."""
-    sections, decisions = STAGES[name]
+    sections, decisions = STAGES[stage]
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
         included |= {"variant": True, "decisions": {*decisions}}
@@ -136,18 +138,18 @@ def treebanks(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """List the lexicons of languages with treebanks, or the released items."""
+    """List the pinned files that items are made from: lexicons, or else the released items."""
     rows: list[Pinned] = []
     for lang in treebanks(campaign, catalogue):
         rows += lexicon_sources(campaign, catalogue, lang)
     for lang in languages(campaign, catalogue):
-        released = pinned_items(campaign, catalogue, lang)
-        rows += [released] if released else []
+        if released := pinned_items(campaign, catalogue, lang):
+            rows.append(released)
     return rows
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """Describe pairs that are not from the authors' release; "" for the release."""
+    """Return how the campaign's pairs differ from the authors' release on the hub, or ""."""
     options = _options(campaign)
     if options.items == "regenerated":
         return "pairs drawn again (the authors' draw had no seed)"
@@ -155,8 +157,8 @@ def other_items(campaign: Campaign, lang: str) -> str:
 
 
 def caption(campaign: Campaign, catalogue: Catalogue, tables: Collection[str]) -> str:
-    """Describe the origin of the items, for exhibits of ``tables`` that depend on it; else ""."""
-    if ON_ITEMS.isdisjoint(tables):
+    """Return the origin of the items for captions, or "" if ``tables`` do not depend on it."""
+    if TABLES_OF_ITEMS.isdisjoint(tables):
         return ""
     if _options(campaign).items == "regenerated":
         return "regenerated"
@@ -167,22 +169,24 @@ def caption(campaign: Campaign, catalogue: Catalogue, tables: Collection[str]) -
     return f"released (jumelet/multiblimp at {', '.join(versions)})"
 
 
+def _funnel_paths(layout: Layout, paper: str) -> list[str]:
+    paths: list[str] = []
+    for stage in ("candidates", "pairs", "sampling"):
+        paths += layout.expand(f"{{results}}/funnel/{paper}/{stage}/{{lang}}.parquet", paper)
+    return paths
+
+
 _UNREAD = (
     "is made from treebanks and their statistics, which a campaign with multiblimp.items: released "
     "does not read; build it in one with items: regenerated, such as config/regeneration.yaml."
 )
 _OF_TREEBANKS = partial(TableKind, absent=lambda c: _UNREAD if is_released(c) else "")
+# Input tables by name; their paths are those of the rules in workflow/rules/papers.
 TABLES = {
     "agreement": _OF_TREEBANKS(paths="{results}/agreement/{paper}/{lang}.parquet"),
     "agreement_counts": _OF_TREEBANKS(paths="{results}/agreement_counts/{paper}/{lang}.parquet"),
     "sentences": _OF_TREEBANKS(paths="{results}/sentences/{lang}.parquet"),
-    "funnel": _OF_TREEBANKS(
-        paths=lambda layout, paper: [
-            path
-            for stage in ("candidates", "pairs", "sampling")
-            for path in layout.expand(f"{{results}}/funnel/{paper}/{stage}/{{lang}}.parquet", paper)
-        ]
-    ),
+    "funnel": _OF_TREEBANKS(paths=_funnel_paths),
     "tokens": TableKind(paths="{results}/tokens/{lang}.parquet"),
     "candidates": TableKind(paths="{results}/candidates/{paper}/{lang}.parquet"),
     "lexicon": TableKind(paths="{results}/lexicon/{lang}.parquet"),

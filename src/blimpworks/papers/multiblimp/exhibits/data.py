@@ -1,11 +1,13 @@
 """Make the tables of MultiBLiMP's data: Tables 1, 2 and 4, the funnel, and the regeneration.
 
-The package's docstring explains exhibits and cells. The funnel counts the candidates lost in each
-stage of generation; the regeneration compares the numbers of items with the release. Neither is in
-the paper. Source: section 4.2, Tables 1, 2, 4 and 5 (column n).
+Each function takes the campaign's tables and the names to print, and returns a table with cells.
+``table1`` is of agreement counts (rows: values and orders, columns: languages), ``table2`` of items
+(rows: phenomena, columns: values and orders), ``table4`` of sentences (rows: treebanks). ``funnel``
+counts the candidates lost in each stage of generation, and ``regeneration`` compares numbers of
+items with the release; neither is in the paper. Source: section 4.2, Table 5 (column n).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -38,18 +40,19 @@ from blimpworks.tables import FUNNEL, ITEMS, SENTENCES
 
 ORDERS = ("SV", "VS")
 FALLBACK_LANGUAGES = 2
-"""Languages of Table 1 in a campaign that has none of the requested ones."""
+"""Number of Table 1's languages, if the campaign has none of the languages in the settings."""
 PHENOMENON = "sv#"
 """Phenomenon of the printed Table 1."""
 STUB = ("Subject", "Verb", "Order")
-"""Columns of Table 1 before the numbers; a row's name has their values: "SG PL VS"."""
+"""Columns of Table 1 before the numbers; a row's name joins their texts: "SG PL VS"."""
+VALUE_COLUMNS = ["subject_value", "verb_value"]
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table 1: shares of verb values by subject value and order; bold: significant agreement.
+    """Make Table 1: probability of the verb's value, given the subject's value and the word order.
 
-    The published form also has hidden cells, which check the print: 1 minus the printed probability
-    of the other number (singular or plural).
+    Significant agreement is bold. The published form also has hidden cells, which check the print:
+    1 minus the printed probability of the other number (singular or plural).
     """
     published = labels.source == "published"
     phenomenon = PHENOMENON if published else labels.facts["table1"]["phenomenon"]
@@ -76,7 +79,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:
-    """List the cells of the printed Table 1, hidden ones last; and which are bold."""
+    """Return the cells of the printed Table 1, hidden cells last, and the keys of bold cells."""
     cells: list[Cell] = []
     hidden: list[Cell] = []
     names = labels.languages
@@ -85,8 +88,9 @@ def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tup
     for (row, lang), number in numbers.items():
         cells.append(printed_cell(number, (row, names[lang])))
         subject, verb, order = row.split()
-        opposite = numbers[f"{subject} {({'SG', 'PL'} - {verb}).pop()} {order}", lang]
-        cell = printed_cell(opposite, (row, f"{names[lang]}, from the other value"))
+        other_verb = "PL" if verb == "SG" else "SG"
+        other_number = numbers[f"{subject} {other_verb} {order}", lang]
+        cell = printed_cell(other_number, (row, f"{names[lang]}, from the other value"))
         cell = replace(cell, value=1 - cell.value, formula=COMPLEMENT, stands_for=(row, lang))
         hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
     rows = list(dict.fromkeys(printed["row"]))
@@ -95,30 +99,31 @@ def _printed_shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tup
 
 
 def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, str]]]:
-    """List the cells of the measured Table 1; and which are bold, for significant agreement."""
+    """Return the cells of the measured Table 1, and the keys of bold cells."""
     names, phenomenon = labels.languages, labels.facts["table1"]["phenomenon"]
-    counts: dict[str, pd.DataFrame] = {}
+    counts: dict[str, pd.DataFrame] = {}  # by language
     for path in tables["agreement_counts"]:
-        frame = read_plain(AGREEMENT_COUNTS, path)
-        frame = frame[frame["phenomenon"] == phenomenon]
-        if len(frame):
-            counts[path.stem] = frame
+        rows = read_plain(AGREEMENT_COUNTS, path)
+        rows = rows[rows["phenomenon"] == phenomenon]
+        if len(rows):
+            counts[path.stem] = rows
 
-    # The requested languages, or else the first ones with several values of both words.
+    # The languages in the settings, or else the first languages that inflect both words.
     languages = [lang for lang in labels.facts["table1"]["languages"] if lang in counts]
-    sides = ["subject_value", "verb_value"]
     if not languages:
         counted = [lang for lang in names if lang in counts]
-        inflecting = [lang for lang in counted if (counts[lang][sides].nunique() > 1).all()]
+        inflecting = [lang for lang in counted if (counts[lang][VALUE_COLUMNS].nunique() > 1).all()]
         languages = (inflecting or counted)[:FALLBACK_LANGUAGES]
     # Values that occur on a subject or a verb; the singular is last, as in the paper.
-    present = {value for lang in languages for value in counts[lang][sides].to_numpy().flat}
+    present: set[str] = set()
+    for lang in languages:
+        present.update(counts[lang][VALUE_COLUMNS].to_numpy().flat)
     values = [value for value in FEATURES[phenomenon[2:]][1] if value in present]
     values = sorted(values, key=lambda value: value == "SG") + sorted(present - {*values})
 
     cells: list[Cell] = []
     for order, subject in product(ORDERS, values):
-        # The value of a verb that agrees is first.
+        # The verb that agrees with its subject is first.
         for verb in [subject, *(value for value in values if value != subject)]:
             row = f"{subject} {verb} {order}"
             for lang in languages:
@@ -142,21 +147,22 @@ def _shares(tables: Tables, labels: Labels) -> tuple[list[Cell], set[tuple[str, 
 
 
 COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
-"""Word orders that a column counts, keyed by its name in Table 2."""
+"""Word orders that a column of Table 2 counts, keyed by the last word of its name: "SG BOTH"."""
 TOTALS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
-"""Names of constructions in Table 2."""
+"""Names of constructions in Table 2, keyed by the first two letters of the phenomenon."""
 ROW_NAMES = {
     f"{code}{sign}": f"{name.upper()} {construction}"
     for (sign, (name, _)), (code, construction) in product(FEATURES.items(), CONSTRUCTIONS.items())
 }
-"""Section's heading and row's name in Table 2, keyed by phenomenon: "NUMBER S-Verb"."""
+"""Rows of Table 2, keyed by phenomenon: heading of the section and name, "NUMBER S-Verb"."""
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Make Table 2: number of languages with at least ten pairs of a condition.
 
-    The last row counts languages with any pairs.
+    A cell "61 (57)" has the number of languages with certain agreement in brackets, and this number
+    has a hidden cell too. The last row counts languages with any pairs.
     """
     cells: list[Cell] = []
     if labels.source == "published":
@@ -172,13 +178,12 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         columns = ["lang", "phenomenon", "grammatical", "order", "label"]
         pairs = read_plain(ITEMS, tables["items"], columns)
         present, totals = {*pairs["phenomenon"]}, ["TOTAL", "TOTAL, any pairs"]
-        for key, name in ROW_NAMES.items():
-            if key in present:
-                of_phenomenon, where = pairs[pairs["phenomenon"] == key], {"phenomenon": key}
-                _, values = FEATURES[key[2:]]
-                cells += _sizes(of_phenomenon, name, key, values, LANGUAGE_COUNT, where)
+        for phenomenon, name in ROW_NAMES.items():
+            if phenomenon in present:
+                of_phenomenon = pairs[pairs["phenomenon"] == phenomenon]
+                cells += _row_cells(of_phenomenon, name, phenomenon, LANGUAGE_COUNT)
         for total, formula in zip(totals, (LANGUAGE_COUNT, KINDS), strict=True):
-            cells += _sizes(pairs, total, total, (), formula, {})
+            cells += _row_cells(pairs, total, total, formula)
     sections = []
     for sign, (feature, values) in FEATURES.items():
         keys = [key for key in ROW_NAMES if key in present and key[2:] == sign]
@@ -198,47 +203,41 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _sizes(
-    pairs: pd.DataFrame,
-    row: str,
-    key: str,
-    values: Sequence[str],
-    formula: Formula,
-    where: Mapping[str, object],
-) -> Iterator[Cell]:
-    """Yield the cells of a row: numbers of languages by value and order, then by order.
+def _row_cells(pairs: pd.DataFrame, row: str, key: str, formula: Formula) -> Iterator[Cell]:
+    """Yield the cells of Table 2's ``row`` from its ``pairs``: by value and order, then by order.
 
-    Each cell is followed by a hidden one of languages with certain agreement. ``row`` is the name
-    to print, ``key`` that of the paper's row, ``where`` selects the row's pairs.
+    ``key`` is the row's phenomenon, or begins with TOTAL. Each cell precedes its hidden cell.
     """
-    orders_of_values = product((*values, "Total"), COUNTED_ORDERS)
-    for value, order in orders_of_values:
+    values = FEATURES[key[2:]][1] if key in ROW_NAMES else ()
+    for value, order in product((*values, "Total"), COUNTED_ORDERS):
         if order == "BOTH" and value != "Total":
             continue
-        column, chosen = f"{value} {order}", {**where, "order": [*COUNTED_ORDERS[order]]}
+        column = f"{value} {order}"
+        where: dict[str, object] = {"phenomenon": key} if key in ROW_NAMES else {}
+        where["order"] = [*COUNTED_ORDERS[order]]
         if value != "Total":
-            chosen["grammatical"] = value
-        certain = chosen | {"label": [*CERTAIN]}
-        any_label, only_certain = (
-            formula_cell(pairs, (row, name), formula, "items", filters, "d", stands_for=(key, name))
-            for name, filters in ((column, chosen), (f"{column} certain", certain))
-        )
-        text = f"{any_label.text} ({only_certain.text})"
-        yield replace(any_label, text=text, n=len(select_rows(pairs, chosen)))
-        yield replace(only_certain, n=len(select_rows(pairs, certain)), printed=False)
+            where["grammatical"] = value
+        certain = {**where, "label": [*CERTAIN]}
+        cells = []
+        for name, filters in ((column, where), (f"{column} certain", certain)):
+            n = len(select_rows(pairs, filters))
+            cell = formula_cell(pairs, (row, name), formula, "items", filters, "d", n=n)
+            cells.append(replace(cell, stands_for=(key, name)))
+        yield replace(cells[0], text=f"{cells[0].text} ({cells[1].text})")
+        yield replace(cells[1], printed=False)
 
 
 IN_TABLE4 = 25
-"""Number of treebanks in the paper's table."""
+"""Number of treebanks in the paper's Table 4."""
 KEYS = ["lang", "treebank"]
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table 4: excluded treebanks and reasons, with the sentences that were read.
+    """Make Table 4: excluded treebanks, reasons, and numbers of sentences read from them.
 
-    The campaign should read 0 sentences of each. The paper has no numbers, so the published form
-    has the reasons as cells.
+    The campaign should read 0 sentences of each treebank. The paper prints no numbers, so the
+    published form has the reasons as cells.
     """
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
@@ -266,15 +265,15 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of pairs that each stage of generation kept and dropped, by language."""
     counts = read_plain(FUNNEL, tables["funnel"])
-    counts = counts.assign(part=counts["stage"].str.split().str[0])
-    rows: dict[str, dict[str, object]] = {"All": {}}
-    rows |= {name: {"lang": lang} for lang, name in labels.languages.items()}
+    counts = counts.assign(first_word=counts["stage"].str.split().str[0])
+    filters: dict[str, dict[str, object]] = {"All": {}}
+    filters |= {name: {"lang": lang} for lang, name in labels.languages.items()}
     cells = []
-    for row, of_language in rows.items():
-        groups = select_rows(counts, of_language).groupby(["part", "reason"], sort=False)
+    for row, row_filter in filters.items():
+        groups = select_rows(counts, row_filter).groupby(["first_word", "reason"], sort=False)
         for (stage, reason), group in groups:
             n, stages = int(group["n"].sum()), list(group["stage"].unique())
-            where = {**of_language, "stage": stages, "reason": reason}
+            where = {**row_filter, "stage": stages, "reason": reason}
             cells.append(Cell(row, f"{stage}: {reason}", n, str(n), TOTAL, "funnel", where, n=n))
     columns = list(dict.fromkeys(cell.column for cell in cells))
     names = {row: row for row in (*labels.languages.values(), "All")}
@@ -284,21 +283,18 @@ def funnel(tables: Tables, labels: Labels) -> Exhibit:
         heads={column: ("", column.partition(": ")[2]) for column in columns},
         sections=[
             Section(stage, names, [name for name in columns if name.startswith(f"{stage}: ")])
-            for stage in counts["part"].unique()
+            for stage in counts["first_word"].unique()
         ],
     )
 
 
 ALL_LANGUAGES = "All"
 COUNTED = (("Pairs", "pairs", "pairs"), ("Items", "sampling", "items"))
-"""Column, first word of the funnel's stages, and the reason under which kept pairs are counted."""
+"""Column, first word of the funnel's stages, and "reason" of the rows that count kept pairs."""
 
 
 def regeneration(tables: Tables, labels: Labels) -> Exhibit:
-    """Make the table that compares each language's number of items with the release.
-
-    Raises UserError for an incomplete funnel.
-    """
+    """Make the table of items by language against the release. UserError for a bad funnel."""
     funnel = read_plain(FUNNEL, tables["funnel"])
     published: Mapping[str, int] = labels.facts["published_n"]
     sources, reasons = labels.facts["completeness"], labels.facts["reasons"]
@@ -307,7 +303,7 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
     remarks: dict[str, dict[str, str]] = {}
     matching = 0
     for lang, name in [*labels.languages.items(), ("", ALL_LANGUAGES)]:
-        n = published.get(lang) if lang else sum(published.values())
+        published_n = published.get(lang) if lang else sum(published.values())
         for column, first_word, reason in COUNTED:
             of_reason = funnel["stage"][funnel["reason"] == reason].unique()
             stages = [stage for stage in of_reason if stage.split()[0] == first_word]
@@ -320,12 +316,14 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
             where |= {"stage": stages, "reason": reason}
             count = int(select_rows(funnel, where)["n"].sum())
             cells.append(Cell(name, column, count, str(count), TOTAL, "funnel", where, n=count))
-        if n:
-            text, formula = f"{count / n:.3f}", ratio(n)
-            cells.append(Cell(name, "Ratio", count / n, text, formula, "funnel", where, n=count))
-        matching += bool(lang) and count == n
-        stub[name] = {"ISO": lang, "Paper": "" if n is None else str(n)}
-        reason = reasons.get(lang, "") if count != n else ""
+        # Now ``count`` is the number of items.
+        if published_n:
+            value, formula = count / published_n, ratio(published_n)
+            cell = Cell(name, "Ratio", value, f"{value:.3f}", formula, "funnel", where, n=count)
+            cells.append(cell)
+        matching += bool(lang) and count == published_n
+        stub[name] = {"ISO": lang, "Paper": "" if published_n is None else str(published_n)}
+        reason = reasons.get(lang, "") if count != published_n else ""
         remarks[name] = {"Sources missing": sources.get(lang, ""), "Reason": reason}
     return Exhibit(
         **describe(

@@ -1,7 +1,10 @@
 """Make Tables 3, 5 and B.2 of MultiBLiMP, and the tables of numbers in its text.
 
-The tables are accuracies, regressions and comparisons of models; the package's docstring explains
-exhibits and cells. Source: sections 3, 5, 6.2, 7.1 to 7.3 and 8, Tables 3, 5 and B.2.
+``table3``, ``table5``, ``tableb2``, ``text72_73`` and ``text`` take the campaign's tables and the
+names to print, and return an exhibit: a table with its cells. Most cells are accuracies, such as
+the row gemma-3-27b, eng, all phenomena, n 770, accuracy 0.98. Rows are models in Table 3,
+languages in Tables 5 and B.2, and statements of the text in the last two.
+Source: sections 3, 5, 6.2, 7.1 to 7.3 and 8.
 """
 
 from collections import Counter
@@ -53,11 +56,11 @@ from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import COMPARISONS, ITEMS, REGRESSIONS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
-"""Names in print of the groups of languages with little, more and much text on the web."""
+"""Printed names of resource groups: languages with little, more and much text on the web."""
 SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
-"""Names in print of the languages that a family of models is made for."""
+"""Printed names of groups of languages that a family of models is made for."""
 BEST = "#best"
-"""Column of Table 3: languages in which a model is better than all others."""
+"""Column of Table 3: number of languages in which a model is better than all others."""
 TABLE3_HEADS = (
     {name: (construction, feature[0]) for name, (construction, feature) in AGREEMENT_TYPES.items()}
     | {name: ("Resources", head) for name, head in RESOURCES.items()}
@@ -66,65 +69,64 @@ TABLE3_HEADS = (
 )
 """Upper and lower heading of Table 3's columns, keyed by phenomenon or group of languages."""
 GROUP_SIZES = {"low": 44_077, "mid": 49_294, "high": 27_934}
-"""Pairs of each resource group: the release's, by languages ranked by GlotCC's characters.
+"""Number of the release's pairs in each resource group, where GlotCC's characters rank languages.
 
-They are not fitted to Table 3; a fit gives nearly the same shares.
+The numbers are not fitted to Table 3; a fit gives nearly the same shares.
 """
 SOME_LANGUAGES = {"goldfish"}
 """Models that exist for some languages only."""
 TABLE3_NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in TABLE3_HEADS.items()}
-"""Names of Table 3's columns, keyed as ``TABLE3_HEADS``."""
+"""Names of Table 3's columns, keyed by phenomenon or group of languages: "Resources Low"."""
 
 
 def _models(labels: Labels) -> list[str]:
     return [model for model in labels.facts["table_models"] if model in labels.models]
 
 
-def _columns(tables: Tables, labels: Labels) -> dict[str, dict[str, Any]]:
-    """Return filters of accuracies for the columns of Table 3, keyed as ``TABLE3_HEADS``."""
+def _column_filters(tables: Tables, labels: Labels) -> dict[str, dict[str, Any]]:
+    """Return the filter of accuracies of each column of Table 3, keyed as ``TABLE3_HEADS``."""
     languages = [*labels.languages]
     # Without a table of frequencies, the resource groups are empty.
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
     groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
     groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
     groups |= {"eng": ["eng"], ALL: languages}
-    columns = {name: {"phenomenon": name, "lang": languages} for name in AGREEMENT_TYPES}
-    return columns | {name: {"phenomenon": ALL, "lang": inside} for name, inside in groups.items()}
+    filters = {name: {"phenomenon": name, "lang": languages} for name in AGREEMENT_TYPES}
+    return filters | {name: {"phenomenon": ALL, "lang": langs} for name, langs in groups.items()}
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table 3: accuracy by phenomenon, resource group and subset of languages."""
+    """Make Table 3: accuracy of each model by phenomenon, resource group and group of languages."""
     rows = read_accuracies(tables, labels)
-    columns, models = _columns(tables, labels), _models(labels)
+    filters, models = _column_filters(tables, labels), _models(labels)
     # No cell where the model has judged none of the column's pairs.
     cells: list[Cell] = []
-    for model, (key, where) in product(models, columns.items()):
+    for model, (key, where) in product(models, filters.items()):
         judged = select_rows(rows, {"model": model, **where})
         if len(judged):
-            cell_key, stands_for = (labels.models[model], TABLE3_NAMES[key]), (model, key)
-            cells += [
-                accuracy_cell(judged, cell_key, labels, mean=key != "eng", stands_for=stands_for),
-                unweighted_cell(judged, (labels.models[model], f"{TABLE3_NAMES[key]}, mean")),
-            ]
+            row, column = labels.models[model], TABLE3_NAMES[key]
+            cell = accuracy_cell(judged, (row, column), labels, mean=key != "eng")
+            cells.append(replace(cell, stands_for=(model, key)))
+            cells.append(unweighted_cell(judged, (row, f"{column}, mean")))
     heads = {TABLE3_NAMES[key]: head for key, head in TABLE3_HEADS.items()}
     if labels.source == "published":
         return _published_table3(cells, heads, tables, labels)
     # Number of languages in which a model is significantly better than all others of the table.
     comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
     for model in models:
-        where = {"model_a": model, "model_b": [name for name in models if name != model]}
-        where |= {"method": labels.method}
+        rivals = [name for name in models if name != model]
+        where = {"model_a": model, "model_b": rivals, "method": labels.method}
         compared = select_rows(comparisons, where)
         if len(compared):
-            more: dict[str, Any] = {"n": compared["lang"].nunique(), "stands_for": (model, "best")}
-            cell_key = (labels.models[model], BEST)
-            cells.append(formula_cell(compared, cell_key, LEADS, "comparisons", where, **more))
+            cell_key, n = (labels.models[model], BEST), compared["lang"].nunique()
+            cell = formula_cell(compared, cell_key, LEADS, "comparisons", where, n=n)
+            cells.append(replace(cell, stands_for=(model, "best")))
     present = {cell.column for cell in cells}
     absent = [name for name in TABLE3_NAMES.values() if name not in present]
     # The best accuracy of a column is bold, among models that have judged all languages.
     overall = rows[rows["phenomenon"] == ALL]
-    counts = overall.groupby("model")["lang"].nunique()
-    complete = counts.index[counts == overall["lang"].nunique()]
+    language_counts = overall.groupby("model")["lang"].nunique()
+    complete = language_counts.index[language_counts == overall["lang"].nunique()]
     accuracies = [cell for cell in cells if cell.column != BEST]
     return Exhibit(
         **describe("table3", level=LEAD_BELOW, absent=absent, ranked=tables.get("frequencies")),
@@ -137,41 +139,42 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 def _published_table3(
     computed: Sequence[Cell], heads: dict[str, tuple[str, str]], tables: Tables, labels: Labels
 ) -> Exhibit:
-    """Make Table 3 as printed; below each row are the same cells from Tables 5 and B.2."""
+    """Make Table 3 as printed, and below each model numbers of Tables 5 (``computed``) and B.2."""
     printed = read_printed(tables, exhibit="table3")
     computed = [cell for cell in computed if cell.printed]
     cells: list[Cell] = []
-    # Rows with an English number, and those where it is the same as in Table 5.
-    equal = compared = 0
+    # Number of printed English accuracies, and of those that Table 5 confirms.
+    compared = equal = 0
     for model in _models(labels):
         name = labels.models[model]
-        of_model = by_place(printed[printed["row"] == model])
-        for (_, key), row in of_model.items():
+        numbers = by_place(printed[printed["row"] == model])
+        for (_, key), row in numbers.items():
             cells.append(printed_cell(row, (name, TABLE3_NAMES[key])))
         where: dict[str, object] = {"exhibit": "tableb2", "column": model}
         rows, cell_key = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
-        best = formula_cell(rows, cell_key, COUNT, "published", where, stands_for=(model, "best"))
-        cells.append(best)
-        # The accuracy over all pairs again, from those of the resource groups.
+        cell = formula_cell(rows, cell_key, COUNT, "published", where)
+        cells.append(replace(cell, stands_for=(model, "best")))
+        # Compute the accuracy over all pairs from the accuracies of the resource groups.
         where = {"exhibit": "table3", "row": model, "column": [*GROUP_SIZES]}
-        if model not in SOME_LANGUAGES and {(model, group) for group in GROUP_SIZES} <= {*of_model}:
+        has_groups = all((model, group) in numbers for group in GROUP_SIZES)
+        if has_groups and model not in SOME_LANGUAGES:
             total = sum(GROUP_SIZES.values())
-            more: dict[str, Any] = {"n": total, "stands_for": (model, ALL), "printed": False}
             mean = weighted_values(**GROUP_SIZES, total=total)
             cell_key = (f"{name}, by group", TABLE3_NAMES[ALL])
-            cells.append(formula_cell(printed, cell_key, mean, "published", where, ".1f", **more))
+            cell = formula_cell(printed, cell_key, mean, "published", where, ".1f", n=total)
+            cells.append(replace(cell, stands_for=(model, ALL), printed=False))
         for cell in [cell for cell in computed if cell.row == name]:
             # Our copy of Table 5 lacks languages, so that only the English column is complete.
-            complete = cell.column == TABLE3_NAMES["eng"]
-            stands_for = cell.stands_for if complete else None
+            is_english = cell.column == TABLE3_NAMES["eng"]
+            stands_for = cell.stands_for if is_english else None
             cells.append(replace(cell, row=f"{name}, Table 5", stands_for=stands_for))
-            if complete and (model, "eng") in of_model:
+            if is_english and (model, "eng") in numbers:
                 compared += 1
-                equal += round(cell.value, 1) == round(of_model[model, "eng"]["value"], 1)
-    # Number of languages behind the cells of each incomplete column.
+                equal += round(cell.value, 1) == round(numbers[model, "eng"]["value"], 1)
+    # Columns whose computed cells lack languages, such as "Low 17–20 of 61".
     incomplete = []
-    for key, column in _columns(tables, labels).items():
-        language_count = sum(lang in labels.languages for lang in column["lang"])
+    for key, column_filter in _column_filters(tables, labels).items():
+        language_count = sum(lang in labels.languages for lang in column_filter["lang"])
         filters = [cell.where["lang"] for cell in computed if cell.column == TABLE3_NAMES[key]]
         sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
         if sizes and sizes != [language_count]:
@@ -187,14 +190,14 @@ def _published_table3(
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table 5: accuracy of each model on each language, over all phenomena."""
+    """Make Table 5: pairs of each language, and accuracy of each model on them (*: on some)."""
     models = _models(labels)
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
     ranks = {name: rank for rank, name in enumerate((*labels.languages, *models))}
     rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
     published = labels.source == "published"
-    # The first column is the number of pairs, also of those that a model did not judge.
+    # The first column is the language's number of pairs, whether a model judged them or not.
     cells: list[Cell] = []
     sizes: dict[str, int] = {}
     if published:
@@ -212,12 +215,12 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
             sizes[lang] = n = read_table(ITEMS, paths[lang], ["item_id"]).num_rows
             cell = Cell(labels.languages[lang], "n", n, str(n), COUNT, "items", {"lang": lang})
             cells.append(replace(cell, stands_for=(lang, "n")))
-    for i, row in rows.iterrows():
+    for index, row in rows.iterrows():
         lang, model = str(row["lang"]), str(row["model"])
-        mark = "*" if row["n"] < sizes[lang] else ""
+        star = "*" if row["n"] < sizes[lang] else ""
         cell_key = (labels.languages[lang], labels.models[model])
-        cell = accuracy_cell(rows.loc[[i]], cell_key, labels, stands_for=(lang, model))
-        cells.append(replace(cell, text=f"{cell.text}{mark}"))
+        cell = accuracy_cell(rows.loc[[index]], cell_key, labels, stands_for=(lang, model))
+        cells.append(replace(cell, text=f"{cell.text}{star}"))
     starred = any(cell.text.endswith("*") for cell in cells)
     return Exhibit(
         **describe("table5", starred=starred, published=published),
@@ -230,9 +233,10 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def tableb2(tables: Tables, labels: Labels) -> Exhibit:
-    """Make Table B.2: the significantly best model of each language, among ``rivals``.
+    """Make Table B.2: the significantly best model of each language, accuracy, and p-value.
 
-    The published form also has the accuracies of Table 5.
+    Models of the fact ``rivals`` compete; p is of McNemar's test against the second-best model. The
+    published form also has the accuracies of Table 5.
     """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
@@ -242,10 +246,10 @@ def tableb2(tables: Tables, labels: Labels) -> Exhibit:
     stub = {}
     models = [model for model in labels.facts["rivals"] if model in labels.models]
     where = {"model_a": models, "model_b": models, "method": labels.method}
-    leading = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
+    comparisons = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
     keys = ("benchmark", "method", "lang", "model_a", "model_b")
     for model, (lang, name) in product(models, labels.languages.items()):
-        for _, lead in select_rows(leading, {"model_a": model, "lang": lang}).iterrows():
+        for _, lead in select_rows(comparisons, {"model_a": model, "lang": lang}).iterrows():
             stub[name] = {"Model": labels.models[model], "Next": labels.models[lead["model_b"]]}
             key, cell_key = (lang, model), (name, "Accuracy")
             cells.append(accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key))
@@ -274,13 +278,15 @@ def _published_tableb2(rows: pd.DataFrame, tables: Tables, labels: Labels) -> Ex
         if key in rows.index:
             cell = accuracy_cell(rows.loc[[key]], cell_key, labels, stands_for=key)
             cells["Table 5"].append(cell)
-            differing += [name] if round(cell.value, 1) != row["value"] else []
+            if round(cell.value, 1) != row["value"]:
+                differing.append(name)
     counts = Counter(texts["Model"] for texts in stub.values())
     description = describe("tableb2_published", differing=differing, counts=counts)
     return Exhibit(**description, cells=[*chain.from_iterable(cells.values())], stub=stub)
 
 
 REGRESSION_RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
+"""Formats of the printed numbers that are recomputed from other printed numbers, by formula."""
 WINS_BELOW = 0.05
 """Level of significance for all pairs of models.
 
@@ -296,15 +302,15 @@ REGRESSION = {
     ("chat", "coefficient"): (CHAT, "coefficient", "Post-training: β", 2),
     ("chat", "t"): (CHAT, "t", "Post-training: t", 2),
 }
-"""Term and column of a regression, title, and number of decimals, by printed row and column."""
+"""Term and column of the regressions, cell's row, and decimals, keyed by printed row and column."""
 
 
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     """Make the table of section 7.2's regression, and of languages by better model (7.3)."""
     if labels.source == "published":
         printed = read_printed(tables)
-        stated, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
-        return Exhibit(**describe("text72_73_published", faults=faults), cells=stated)
+        cells, faults = printed_statements(printed, REGRESSION_RECOMPUTATION, exhibit="text72_73")
+        return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)
     cells = [*_regression_cells(tables)]
     reason = ""
     if not cells:
@@ -329,33 +335,30 @@ def _regression_cells(tables: Tables) -> Iterator[Cell]:
 
 
 def _comparison_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
-    """Yield numbers of languages in which one model of a pair is better (section 7.3)."""
+    """Yield numbers of languages in which one model is better; last, of a group (section 7.3)."""
     comparisons, source = read_plain(COMPARISONS, tables["comparisons"][0]), "comparisons"
     comparisons = comparisons[comparisons["lang"].isin(labels.languages)]
-    for a, b, group in labels.facts["pairs"]:
-        for first, second in ((a, b), (b, a)):
+    for model, group_model, group in labels.facts["pairs"]:
+        for first, second in ((model, group_model), (group_model, model)):
             where = {"model_a": first, "model_b": second, "method": labels.method}
             rows = select_rows(comparisons, where)
             if rows.empty:
                 continue
-            names, key = (labels.models[first], labels.models[second]), f"{first}>{second}"
-            better, formula = f"{names[0]} better than {names[1]}", wins(WINS_BELOW)
-            cell_key, stands_for = (f"{better}: languages", VALUE), (key, "languages")
-            yield formula_cell(rows, cell_key, formula, source, where, stands_for=stands_for)
-            if first == a:
+            names, printed_row = (labels.models[first], labels.models[second]), f"{first}>{second}"
+            title = f"{names[0]} better than {names[1]}"
+            cell_key = (f"{title}: languages", VALUE)
+            cell = formula_cell(rows, cell_key, wins(WINS_BELOW), source, where)
+            yield replace(cell, stands_for=(printed_row, "languages"))
+            if first == model:
                 cell_key = (f"{names[0]} and {names[1]}: languages compared", VALUE)
                 yield formula_cell(rows, cell_key, COUNT, source, where)
-            members = rows["lang"].isin(labels.facts["groups"].get(group, []))
-            if group and first == b and members.any():
-                where = where | {"lang": list(rows["lang"][members])}
-                cell_key, n = (f"{better}: of the {FAMILIES[group]} languages", VALUE), sum(members)
-                formula, more = (
-                    win_share(WINS_BELOW),
-                    {"n": n, "stands_for": (key, f"{group} share")},
-                )
-                share = formula_cell(rows, cell_key, formula, source, where, ".0f", **more)
-                text = f"{won(rows[members], WINS_BELOW).sum()} of {n} ({share.text} %)"
-                yield replace(share, text=text)
+            in_group = rows["lang"].isin(labels.facts["groups"].get(group, []))
+            if group and first == group_model and in_group.any():
+                where = {**where, "lang": list(rows["lang"][in_group])}
+                cell_key, n = (f"{title}: of the {FAMILIES[group]} languages", VALUE), sum(in_group)
+                cell = formula_cell(rows, cell_key, win_share(WINS_BELOW), source, where, ".0f")
+                text = f"{won(rows[in_group], WINS_BELOW).sum()} of {n} ({cell.text} %)"
+                yield replace(cell, text=text, n=n, stands_for=(printed_row, f"{group} share"))
 
 
 TEXT_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
@@ -366,11 +369,11 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
     (key, "languages"): (f"{name} agreement: languages", LANGUAGE_COUNT, {"phenomenon": key})
     for key, name in (("sv#", "Subject-verb number"), ("spP", "Subject-participle person"))
 }
-"""Title, formula and filter of the campaign's items, by row and column in print."""
+"""Title, formula and filter of the campaign's items, keyed by printed row and column."""
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """Make the table of the text's numbers, without those of sections 7.2 and 7.3."""
+    """Make the table of numbers in the text, except sections 7.2 and 7.3, by statement."""
     if labels.source == "published":
         cells, faults = printed_statements(read_printed(tables), TEXT_RECOMPUTATION)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)

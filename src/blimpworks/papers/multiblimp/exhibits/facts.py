@@ -1,8 +1,9 @@
-"""Find the facts of a campaign that MultiBLiMP's exhibits need, such as models to compare.
+"""Find the facts of a campaign that MultiBLiMP's exhibits need, such as the models to compare.
 
-A fact is what an exhibit asks of a campaign beside tables: a function of the campaign (what is run)
-and its catalogue (the languages, treebanks and models that it uses). An exhibit is rebuilt when one
-of its facts changes. If a campaign lacks the paper's models, the exhibits show others of it. This
+A fact is a named value that an exhibit needs beside tables: ``trend_model`` is "gemma-3-27b", or
+another model if the campaign lacks this model of the paper. ``FACTS`` (at the end) has a function
+for each fact. Its arguments are the campaign (the settings) and its catalogue (the languages,
+treebanks and models that it uses). An exhibit is built again when one of its facts changes. This
 module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
@@ -19,25 +20,26 @@ from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, 
 from blimpworks.strict import Strict
 
 NOTES_FILE = "multiblimp_regeneration_notes.tsv"
+"""Table of ``Reason``, beside the campaign's table of treebanks."""
 COMPLETE = "none"
-"""Text in place of missing sources of a language that has all of them."""
+"""Text for a language without missing sources."""
 
 
 def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return the phenomenon of Table 1, and those of its languages that the campaign has."""
+    """Return the phenomenon of Table 1, and the campaign's languages among its languages."""
     options = campaign.section(MultiblimpOptions).exhibits
     languages = [lang for lang in options.table1_languages if lang in catalogue.languages]
     return {"languages": languages, "phenomenon": options.table1_phenomenon}
 
 
 ABOUT_SWAPS = ("letter_case", "other_features", "right_forms")
-"""Decisions about the word that is put in a verb's place."""
+"""Decisions (``published`` or ``corrected``) about the form that replaces a verb."""
 READABLE = "eng"
-"""Language of Figure 2 unless the settings name another: readers of the figure know it."""
+"""Language of Figure 2 unless the settings name another; readers of the figure know it."""
 
 
 def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Return the language, the pair (None: any) and the settings of Figure 2."""
+    """Return the language of Figure 2, its pair (None: any), and settings that made the pair."""
     settings = campaign.section(MultiblimpOptions)
     languages = catalogue.languages_of(BENCHMARK)
     chosen = settings.exhibits.figure2_language or (READABLE if READABLE in languages else None)
@@ -52,8 +54,8 @@ def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
 
 
 def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[str]]]:
-    """List excluded treebanks and reasons (appendix A.1). Raises UserError for a bad entry."""
-    treebanks: dict[str, list[list[str]]] = {}
+    """Return [excluded treebank, reason] by language (appendix A.1). UserError for a bad entry."""
+    excluded_by_language: dict[str, list[list[str]]] = {}
     for lang, row in catalogue.languages_of(BENCHMARK).items():
         for entry in filter(None, row.excluded_treebanks.split(";")):
             treebank, separator, reason = entry.partition(":")
@@ -62,28 +64,29 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
                     f"{campaign.catalogue.languages}: excluded_treebanks of {lang!r} has "
                     f"{entry!r}; expected UD_Language-Name:reason, separated by semicolons."
                 )
-            treebanks.setdefault(lang, []).append([treebank, reason])
-    return treebanks
+            excluded_by_language.setdefault(lang, []).append([treebank, reason])
+    return excluded_by_language
 
 
 def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Describe by language which sources are missing, or are another version than the paper's."""
-    missing_by_language: dict[str, str] = {}
+    """Describe missing or substituted sources by language: "1 of 3 treebank files, UniMorph"."""
+    texts: dict[str, str] = {}
     for lang, files in catalogue.treebanks.items():
-        missing = sum(not row.is_pinned(campaign.checksums) for row in files)
-        lacks = [f"{missing} of {len(files)} treebank files"] if missing else []
-        rows = [row for name in UNIMORPH_KINDS for row in catalogue.sources_of(name, lang)]
-        for row in rows if catalogue.languages[lang].unimorph else ():
-            name = "UniMorph" if row.kind == "unimorph" else "its segmentations"
-            used = catalogue.sources[campaign.substitutes.get(row.name, row.name)]
-            if not used.is_pinned(campaign.checksums):
-                lacks.append(name)
-            elif used is not row:
-                lacks.append(f"{name} (another version in its place)")
-        if catalogue.languages[lang].unimorph and all(row.kind != "unimorph" for row in rows):
-            lacks.append("UniMorph (not in the catalogue)")
-        missing_by_language[lang] = ", ".join(lacks) or COMPLETE
-    return missing_by_language
+        unpinned = sum(not row.is_pinned(campaign.checksums) for row in files)
+        missing = [f"{unpinned} of {len(files)} treebank files"] if unpinned else []
+        if catalogue.languages[lang].unimorph:
+            rows = [row for name in UNIMORPH_KINDS for row in catalogue.sources_of(name, lang)]
+            for row in rows:
+                name = "UniMorph" if row.kind == "unimorph" else "its segmentations"
+                used = catalogue.sources[campaign.substitutes.get(row.name, row.name)]
+                if not used.is_pinned(campaign.checksums):
+                    missing.append(name)
+                elif used is not row:
+                    missing.append(f"{name} (another version in its place)")
+            if all(row.kind != "unimorph" for row in rows):
+                missing.append("UniMorph (not in the catalogue)")
+        texts[lang] = ", ".join(missing) or COMPLETE
+    return texts
 
 
 class Reason(Strict):
@@ -94,7 +97,7 @@ class Reason(Strict):
 
 
 def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Read why languages' pairs differ from the release. Raises UserError for a faulty table."""
+    """Read why a language's pairs differ from the release. Raises UserError for a faulty table."""
     path = campaign.catalogue.treebanks.with_name(NOTES_FILE)
     rows = keyed(read_rows(Reason, path), "lang", path) if path.is_file() else {}
     return {lang: row.reason for lang, row in rows.items() if lang in catalogue.languages}
@@ -106,6 +109,7 @@ PRINTED_MODELS = (
     *("gemma-3-27b-it", "olmo-2-32b", "olmo-2-32b-it", "qwen3-14b-it", "eurollm-9b", "goldfish"),
 )
 """Models of Tables 3 and 5."""
+# Models of single figures: families of Figure 5, models of Figure 7, and the model of Figure 1.
 SIZED_FAMILIES = ("Llama3", "Qwen3", "Gemma3", "OLMo2")
 MARGIN_MODELS = ("llama-3.1-70b", "gemma-3-27b", "goldfish")
 TREND_MODEL = "gemma-3-27b"
@@ -115,7 +119,7 @@ PANELS = (
     (LLAMA, "llama-3.1-70b", ""),
     (LLAMA, "goldfish", "goldfish"),
 )
-"""Panels of Figure 6: two models, and the group of languages that is marked."""
+"""Panels of Figure 6: two models, and the group of languages with filled points."""
 
 
 def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
@@ -124,32 +128,32 @@ def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
 
 
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose the models of Tables 3, 5 and B.2.
+    """Choose the models of Tables 3, 5 and B.2: the paper's models, if the campaign has all.
 
-    If the campaign has all models of the paper, these are chosen. Otherwise these are chosen: the
-    paper's models that it has, and the largest base and chat model of each other family.
+    Otherwise choose the campaign's models among the paper's, and of families that the paper lacks
+    the largest base model and the largest chat model.
     """
     models = _models(catalogue)
     if models.keys() >= {*PRINTED_MODELS}:
         return [*PRINTED_MODELS]
-    families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
-    largest: dict[tuple[str, str], str] = {}
+    printed_families = {row.family for name, row in models.items() if name in PRINTED_MODELS}
+    largest: dict[tuple[str, str], str] = {}  # by family and tuning
     for name, row in models.items():
         key = (row.family, row.tuning)
         largest_yet = models[largest.get(key, name)].parameters or 0
         if (row.parameters or 0) >= largest_yet:
             largest[key] = name
-    chosen = {name for (family, _), name in largest.items() if family not in families}
-    return [name for name in models if name in PRINTED_MODELS or name in chosen]
+    added = {name for (family, _), name in largest.items() if family not in printed_families}
+    return [name for name in models if name in PRINTED_MODELS or name in added]
 
 
 def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose the models of Table B.2: those of Table 5 without chat versions of their base models.
+    """Choose the models of Table B.2: Table 5's without chat versions of its base models.
 
-    The paper does not say that chat versions are left out, but its p-values do. For Komi-Zyrian,
-    0.070 results only against Goldfish, the third model there; the second is a chat version. In
-    Church Slavonic, Latin and Old French, the second model is a chat version too. The printed
-    p-values there would need fewer than 3 % of pairs on which it differs from its base model.
+    The paper does not say that chat versions are left out, but its p-values show it. Komi-Zyrian's
+    0.070 results only against Goldfish, the third-best model; the second-best is a chat version. In
+    Church Slavonic, Latin and Old French, the second-best model is a chat version too. The p-values
+    printed there need it to differ from its base model on fewer than 3 % of pairs.
     """
     rows = {name: _models(catalogue)[name] for name in table_models(campaign, catalogue)}
     bases = {(row.family, row.parameters) for row in rows.values() if row.tuning == "base"}
@@ -158,37 +162,37 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose the models of Figure 5: those of the paper's four families, or else all."""
+    """Choose the models of Figure 5: those of the paper's four families, or else all models."""
     models = _models(catalogue)
     return [name for name, row in models.items() if row.family in SIZED_FAMILIES] or [*models]
 
 
 def margin_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Choose the models of Figure 7: those of the paper's three, or the tables' first three."""
+    """Choose the models of Figure 7: the paper's three, or else the first three of the tables."""
     models = _models(catalogue)
     printed = [name for name in models if name in MARGIN_MODELS]
     return printed or table_models(campaign, catalogue)[: len(MARGIN_MODELS)]
 
 
 def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Choose the model of Figure 1: the paper's, or the last of the tables' largest."""
+    """Choose the model of Figure 1: the paper's, or else the largest model of the tables."""
     models = _models(catalogue)
     if TREND_MODEL in models:
         return TREND_MODEL
-    chosen = reversed(table_models(campaign, catalogue))
-    return max(chosen, key=lambda name: models[name].parameters or 0, default="")
+    names = reversed(table_models(campaign, catalogue))  # the last of models with equal sizes
+    return max(names, key=lambda name: models[name].parameters or 0, default="")
 
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
-    """Choose the panels of Figure 6: the paper's, or the first model against each of the next."""
+    """Choose the panels of Figure 6: the paper's, or the first model with each next model."""
     models = _models(catalogue)
-    printed = [list(pair) for pair in PANELS if pair[0] in models and pair[1] in models]
-    first, *other_models = table_models(campaign, catalogue) or [""]
-    return printed or [[first, other_model, ""] for other_model in other_models[: len(PANELS)]]
+    printed = [list(panel) for panel in PANELS if panel[0] in models and panel[1] in models]
+    first, *next_models = table_models(campaign, catalogue) or [""]
+    return printed or [[first, model, ""] for model in next_models[: len(PANELS)]]
 
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return the parameters in billions (None if unknown), family and tuning of each model."""
+    """Return family, tuning ("base", "chat") and parameters (billions, or None) of each model."""
     return {
         name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
         for name, row in _models(catalogue).items()
@@ -196,31 +200,32 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """Return the campaign's languages of each group."""
-    ours = catalogue.languages_of(BENCHMARK)
-    groups = language_groups(campaign).items()
-    return {name: [lang for lang in languages if lang in ours] for name, languages in groups}
+    """Return the campaign's languages in each group, such as the languages of Aya's models."""
+    available = catalogue.languages_of(BENCHMARK)
+    languages_of = language_groups(campaign).items()
+    return {name: [lang for lang in codes if lang in available] for name, codes in languages_of}
 
 
 def _by_language(catalogue: Catalogue, fact: Callable[[LanguageRow], Any]) -> dict[str, Any]:
-    """Return a fact of each language, if it is known."""
+    """Return a fact by language, without languages for which it is None."""
     rows = catalogue.languages_of(BENCHMARK).items()
     return {lang: fact(row) for lang, row in rows if fact(row) is not None}
 
 
+# Functions of the campaign and its catalogue, keyed by the name of the fact that they return.
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "table1": table1_choice,
     "figure2": figure2_choice,
     "families": lambda _, catalogue: _by_language(catalogue, lambda row: row.family),
     "traits": lambda _, catalogue: _by_language(catalogue, lambda row: [row.script, row.family]),
     "excluded": excluded,
-    # Pairs in the release (Table 5).
+    # Number of pairs in the release (Table 5).
     "published_n": lambda _, catalogue: _by_language(catalogue, lambda row: row.paper_n),
     "completeness": completeness,
     "reasons": reasons,
     "table_models": table_models,
     "rivals": rivals,
-    # The form of McNemar's test: as published or corrected.
+    # Variant of McNemar's test: published or corrected.
     "mcnemar": lambda campaign, _: variant_of(campaign.section(MultiblimpOptions), "mcnemar"),
     "sized_models": sized_models,
     "margin_models": margin_models,

@@ -1,6 +1,8 @@
 """Draw MultiBLiMP's Figures 1, 5 and 6 of accuracy by frequency, size and model, and 7 of margins.
 
-The package's docstring explains exhibits and cells.
+``fig1``, ``fig5``, ``fig6`` and ``fig7`` take the campaign's tables and the names to print, and
+return an exhibit: a figure with its cells. Figures 1, 5 and 6 draw rows of accuracies, such as
+gemma-3-27b, eng, all phenomena: 0.98; Figure 7 draws the terms of a regression on margins.
 """
 
 import math
@@ -24,32 +26,33 @@ from blimpworks.papers.multiblimp.exhibits import describe, measures
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import REGRESSIONS, RESIDUALS
 
-NAMED = 14
-"""Most languages that Figure 1 names: those furthest off the trend."""
+MOST_NAMES = 14
+"""Most languages that Figure 1 names; it names the languages furthest from the curve."""
 OFFSETS = [
     ((0, 4), "center", "bottom"),
     ((0, -4), "center", "top"),
     ((4, 0), "left", "center"),
     ((-4, 0), "right", "center"),
 ]
-"""Positions of a point's name: offset in points, and alignment."""
+"""Positions of a name around its point: offset (x, y) in points, and alignment of the text."""
 MOST_TICKS = 10
 """Most sizes on the axis of Figure 5."""
 FULL_COLOUR = 20.0
-"""Distance from the trend, in percentage points, from which a point has the full colour."""
+"""Distance from the curve from which a point has the full colour [percentage points]."""
 DIVERGING = LinearSegmentedColormap.from_list("deviation", [style.ORANGE, "#DDDDDD", style.BLUE])
 
 
 def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
-    """Write names above, below or beside ``points``, away from other points and names."""
+    """Write the names of ``points`` beside them, unless other points or names leave no room."""
     axes.margins(y=0.1)
     take_literally(axes.figure)  # type: ignore[arg-type]
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     pixel_points = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in pixel_points]
+    above, below, *beside = OFFSETS
     for name, point in points.iterrows():
-        sides = OFFSETS if point["residual"] > 0 else [OFFSETS[1], OFFSETS[0], *OFFSETS[2:]]
-        for offset, horizontal, vertical in sides:
+        first_offsets = [above, below] if point["residual"] > 0 else [below, above]
+        for offset, horizontal, vertical in [*first_offsets, *beside]:
             text = axes.annotate(
                 str(name), (point[RANKED_BY], point["accuracy"]), offset, fontsize=5.5,
                 textcoords="offset points", ha=horizontal, va=vertical,
@@ -62,32 +65,32 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
 
 
 def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 1: accuracy by the language's frequency on the web, with a logistic trend."""
+    """Draw Figure 1: accuracy by frequency (characters in a corpus), with a logistic curve."""
     model = labels.facts["trend_model"]
     rows = measures.read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & (rows["model"] == model)]
     paths = tables.get("frequencies") or []
     frequencies = shared.read_plain(FREQUENCIES, paths)
     frequencies = frequencies[frequencies[RANKED_BY] > 0]
-    of_model = {"analysis": FREQUENCY, "model": model}
-    residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), of_model)
-    terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), of_model)
+    where = {"analysis": FREQUENCY, "model": model}
+    residuals = select_rows(shared.read_plain(RESIDUALS, tables["residuals"]), where)
+    terms = select_rows(shared.read_plain(REGRESSIONS, tables["regressions"]), where)
     curve = None if terms.empty else terms.set_index("term")["coefficient"]
-    # Each language has an accuracy; some have characters, and a distance from the curve.
-    further = (
+    # Name and rows of a table, columns that identify a row, and formats of columns with numbers.
+    further_tables = (
         ("frequencies", frequencies, ("lang",), {RANKED_BY: ".3g"}),
-        ("residuals", residuals, (*of_model, "lang"), {"fitted": ".1f", "residual": ".1f"}),
+        ("residuals", residuals, (*where, "lang"), {"fitted": ".1f", "residual": ".1f"}),
     )
     cells = []
     for lang in [lang for lang in labels.languages if lang in {*rows["lang"]}]:
         name = labels.languages[lang]
         cells.append(measures.accuracy_cell(rows[rows["lang"] == lang], (name, "accuracy"), labels))
-        for source, table, keys, formats in further:
+        for source, table, keys, formats in further_tables:
             for _, row in table[table["lang"] == lang].iterrows():
                 for column, form in formats.items():
                     cell_key, text = (name, column), f"{row[column]:{form}}"
                     cells.append(shared.row_cell(source, row, keys, column, cell_key, text))
-    # The cells' numbers, with a row for each language.
+    # Values of the cells, with a row for each language and a column for each number.
     numbers = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     numbers = numbers.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
     points = numbers[numbers[RANKED_BY].notna()]
@@ -103,14 +106,14 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
         )  # fmt: skip
         axes.set_xscale("log")
         if curve is not None:
-            reached = np.log10(points[RANKED_BY])
-            x = np.linspace(reached.min(), reached.max(), 200)
+            exponents = np.log10(points[RANKED_BY])
+            x = np.linspace(exponents.min(), exponents.max(), 200)
             y = analysis.logistic(x, curve["intercept"], curve[FREQUENCY])
             axes.plot(10**x, y, color=style.GREY, lw=1)
             label = "deviation from the curve (points)"
             figure.colorbar(drawn, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
-        far = points["residual"].abs().sort_values(ascending=False).index[:NAMED]
-        _name_points(axes, points.loc[far], points)
+        furthest = points["residual"].abs().sort_values(ascending=False).index[:MOST_NAMES]
+        _name_points(axes, points.loc[furthest], points)
     else:
         style.say(axes, "no counts of characters by language:\nGlotCC's are not in print")
     above = int((points["residual"] > 0).sum())
@@ -129,7 +132,7 @@ def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 5: accuracy by model size, with a line for each family and tuning."""
+    """Draw Figure 5: accuracy over all pairs by model size, with a line for family and tuning."""
     published = labels.source == "published"
     if published:
         printed = shared.read_printed(tables, exhibit="table3", column=ALL)
@@ -137,15 +140,16 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     else:
         rows = measures.read_accuracies(tables, labels)
         rows = rows[rows["phenomenon"] == ALL].set_index("model", drop=False)
-    cells: dict[str, Cell] = {}
+    cells: dict[str, Cell] = {}  # by model
     for model in labels.facts["sized_models"]:
         if model in labels.models and model in rows.index:
             cell_key = (labels.models[model], "accuracy")
             if published:
                 cells[model] = shared.printed_cell(rows.loc[model], cell_key)
             else:
-                of_model = rows.loc[[model]]
-                cells[model] = measures.accuracy_cell(of_model, cell_key, labels, mean=True)
+                by_lang = rows.loc[[model]]
+                cells[model] = measures.accuracy_cell(by_lang, cell_key, labels, mean=True)
+    # A row for each model, with family, tuning, parameters [billions] and accuracy [percent].
     points = pd.DataFrame([labels.facts["models"][model] for model in cells], index=[*cells])
     points["accuracy"] = [cell.value for cell in cells.values()]
     has_size = points["parameters"].notna()
@@ -154,14 +158,14 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     axes = figure.subplots()
     looks = style.family_looks(points["family"])
     # Base models: filled markers, solid lines. Chat models: open markers, broken lines.
-    for family, inside in sized.groupby("family", sort=False):
+    for family, members in sized.groupby("family", sort=False):
         colour, marker = looks[str(family)]
         for tuning, face, dashes in (("base", colour, "-"), ("chat", "white", "--")):
-            chosen = inside[inside["tuning"] == tuning].sort_values("parameters")
-            if len(chosen):
-                line = dashes if len(chosen) > 1 else "none"
+            tuned = members[members["tuning"] == tuning].sort_values("parameters")
+            if len(tuned):
+                line = dashes if len(tuned) > 1 else "none"
                 axes.plot(
-                    chosen["parameters"], chosen["accuracy"], ls=line, lw=1, color=colour,
+                    tuned["parameters"], tuned["accuracy"], ls=line, lw=1, color=colour,
                     marker=marker, markersize=4.5, markerfacecolor=face,
                     label=f"{family}, {tuning}",
                 )  # fmt: skip
@@ -175,14 +179,14 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     axes.set_ylabel("accuracy (%)")
     if len(sized):
         axes.set_xscale("log")
-        limits = axes.get_xlim()
-        doubled = [2.0**power for power in range(-14, 11) if limits[0] <= 2.0**power <= limits[1]]
-        ticks = doubled[:: 1 + len(doubled) // MOST_TICKS]
+        low, high = axes.get_xlim()
+        powers_of_two = [2.0**n for n in range(-14, 11) if low <= 2.0**n <= high]
+        ticks = powers_of_two[:: 1 + len(powers_of_two) // MOST_TICKS]
         sizes = sorted({*sized["parameters"]})
         axes.set_xticks(ticks if len(sizes) > 2 else sizes)
         axes.xaxis.set_major_formatter(lambda tick, _: shared.size_text(tick))
         axes.minorticks_off()
-        axes.set_xlim(limits)
+        axes.set_xlim(low, high)
         axes.set_xlabel("parameters (log scale)")
         figure.legend(loc="outside lower center", ncols=2)
     else:
@@ -193,61 +197,62 @@ def fig5(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
 
-NAMED_IN_PANEL, CANDIDATES = 6, 12
-"""Most languages named in a panel, and most that are tried: those furthest off the line."""
+MOST_PANEL_NAMES, MOST_TRIED = 6, 12
+"""Most languages named in a panel, and most that are tried, beginning furthest from the line."""
 NAME_WIDTH = 15
 """Width of a name in percentage points."""
 
 
 def _draw_panel(
     axes: Axes,
-    both: pd.DataFrame,
+    accuracies: pd.DataFrame,
     names: Sequence[str],
-    group: Sequence[str],
+    filled: Sequence[str],
     labels: Labels,
-    lowest: float,
+    lowest_of_all: float,
 ) -> str:
-    """Draw the accuracies ``a`` and ``b`` of two models against each other; describe the panel."""
-    inside = both.index.isin(group)
-    inside &= not inside.all()  # a group of all languages is not marked
-    for chosen, colour, face, label in (
-        (~inside, style.GREY, "none", None),
-        (inside, style.BLUE, style.BLUE, f"languages of {names[1]}"),
+    """Draw accuracies ``a`` and ``b`` of two models against each other, and describe the panel."""
+    in_group = accuracies.index.isin(filled)
+    in_group &= not in_group.all()  # a group of all languages is not marked
+    for drawn, colour, face, label in (
+        (~in_group, style.GREY, "none", None),
+        (in_group, style.BLUE, style.BLUE, f"languages of {names[1]}"),
     ):
-        x, y = both["a"][chosen], both["b"][chosen]
-        drawn = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)
-        drawn.set(linewidths=0.8, zorder=3)
-    if inside.any():
+        x, y = accuracies["a"][drawn], accuracies["b"][drawn]
+        dots = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)
+        dots.set(linewidths=0.8, zorder=3)
+    if in_group.any():
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0.1)
-    limits = (lowest - 4, 102)
+    limits = (lowest_of_all - 4, 102)
     axes.plot(limits, limits, color=style.GREY, lw=0.7, ls="--")
     axes.set(xlim=limits, ylim=limits, xlabel=f"{names[0]} (%)", ylabel=f"{names[1]} (%)")
     step = 10 if limits[0] > 40 else 20
     ticks = range(step * math.ceil(limits[0] / step), 101, step)
     axes.set(xticks=ticks, yticks=ticks)
     axes.set_aspect("equal")
-    _name_furthest(axes, both, labels)
-    return f"{len(both)} languages" + (f", filled: languages of {names[1]}" if inside.any() else "")
+    _name_furthest(axes, accuracies, labels)
+    legend = f", filled: languages of {names[1]}" if in_group.any() else ""
+    return f"{len(accuracies)} languages{legend}"
 
 
-def _name_furthest(axes: Axes, both: pd.DataFrame, labels: Labels) -> None:
+def _name_furthest(axes: Axes, accuracies: pd.DataFrame, labels: Labels) -> None:
     """Name the languages furthest from equal accuracy, on the side away from the line."""
-    gap = both["b"] - both["a"]
-    few = len(both) <= NAMED_IN_PANEL
-    # Coordinates and side of each name so far.
+    gap = accuracies["b"] - accuracies["a"]
+    few = len(accuracies) <= MOST_PANEL_NAMES
+    # Coordinates and side (-1: left, 1: right) of each name so far.
     named: list[tuple[float, float, int]] = []
-    for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:CANDIDATES]:
-        if len(named) == NAMED_IN_PANEL:
+    for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:MOST_TRIED]:
+        if len(named) == MOST_PANEL_NAMES:
             break
-        x, y = both.loc[lang]
+        x, y = accuracies.loc[lang]
         name = labels.languages[str(lang)]
         # No name begins left of the axes.
         away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + NAME_WIDTH else 1
-        # A letter is about a percentage point wide. Among many points, names keep off each other.
-        near = len(name) + 2 if few else math.inf
-        beside = [(other_y, side) for other_x, other_y, side in named if abs(x - other_x) < near]
+        # A letter is about a percentage point wide. Among many points, all names count as near.
+        reach = len(name) + 2 if few else math.inf
+        near = [(other_y, side) for other_x, other_y, side in named if abs(x - other_x) < reach]
         for side in (away, -away) if few else (away,):
-            if all(abs(y - other_y) > 4 or side != other_side for other_y, other_side in beside):
+            if all(abs(y - other_y) > 4 or side != other_side for other_y, other_side in near):
                 named.append((x, y, side))
                 axes.annotate(
                     name, (x, y), (4 * side, 0), textcoords="offset points",
@@ -257,45 +262,44 @@ def _name_furthest(axes: Axes, both: pd.DataFrame, labels: Labels) -> None:
 
 
 def fig6(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 6: a panel for each pair of models, with their accuracies by language."""
+    """Draw Figure 6: a panel for each pair of models, with a point for each language."""
     rows = measures.read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index("lang", drop=False)
-    pairs = labels.facts["pairs"]
-    drawn = rows[rows["model"].isin([model for pair in pairs for model in pair[:2]])]
-    lowest = min(50.0, 100 * drawn["accuracy"].min()) if len(drawn) else 50.0
-    panels = max(len(pairs), 1)
-    columns = min(panels, 2)
-    lines = math.ceil(panels / 2)
-    figure = style.new_figure(3.4 * columns, 3.4 * lines)
-    grid = list(figure.subplots(lines, columns, squeeze=False).flat)
-    for spare in grid[panels:]:
-        spare.set_axis_off()
-    cells: dict[tuple[str, str], Cell] = {}
-    contents = []
-    for letter, axes, (*models, group) in zip("abcd", grid, pairs, strict=False):
+    panels = labels.facts["pairs"]  # two models, and the group of languages with filled points
+    drawn_models = {model for *models, _ in panels for model in models}
+    accuracies = 100 * rows["accuracy"][rows["model"].isin(drawn_models)]
+    lowest = min(50.0, accuracies.min()) if len(accuracies) else 50.0
+    count = max(len(panels), 1)
+    figure = style.new_figure(3.4 * min(count, 2), 3.4 * math.ceil(count / 2))
+    grid = list(figure.subplots(math.ceil(count / 2), min(count, 2), squeeze=False).flat)
+    for unused_axes in grid[count:]:
+        unused_axes.set_axis_off()
+    cells: dict[tuple[str, str], Cell] = {}  # by row and column, since panels share models
+    texts = []
+    for letter, axes, (*models, group) in zip("abcd", grid, panels, strict=False):
         names = [labels.models[model] for model in models]
-        frames = [rows[rows["model"] == model] for model in models]
-        if any(frame.empty for frame in frames):
+        rows_by_model = [rows[rows["model"] == model] for model in models]
+        if any(of_model.empty for of_model in rows_by_model):
             style.say(axes, "not printed" if labels.source == "published" else "not judged")
             axes.set(xlabel=names[0], ylabel=names[1])
             axes.set_box_aspect(1)
-            content = "no accuracies of one of the two"
+            text = "no accuracies of one of the two"
         else:
-            both = pd.concat([frame["accuracy"] for frame in frames], axis=1, join="inner")
-            both = 100 * both.set_axis(["a", "b"], axis=1)
+            columns = [of_model["accuracy"] for of_model in rows_by_model]
+            both = 100 * pd.concat(columns, axis=1, join="inner", keys=["a", "b"])
             members = labels.facts["groups"].get(group, [])
-            content = _draw_panel(axes, both, names, members, labels, lowest)
-        contents.append(f"{letter}: {content}" if panels > 1 else content)
-        if panels > 1:
+            text = _draw_panel(axes, both, names, members, labels, lowest)
+        texts.append(f"{letter}: {text}" if count > 1 else text)
+        if count > 1:
             axes.set_title(f"{letter})", loc="left")
-        for name, frame in zip(names, frames, strict=True):
-            for lang in frame["lang"]:
+        for name, of_model in zip(names, rows_by_model, strict=True):
+            for lang in of_model["lang"]:
                 cell_key = (labels.languages[lang], name)
-                cells[cell_key] = measures.accuracy_cell(frame.loc[[lang]], cell_key, labels)
-    if not pairs:
+                cells[cell_key] = measures.accuracy_cell(of_model.loc[[lang]], cell_key, labels)
+    if not panels:
         style.say(grid[0], "a single model")
-        contents.append("the campaign has no two models to compare")
-    description = describe("fig6", panels="; ".join(contents))
+        texts.append("the campaign has no two models to compare")
+    description = describe("fig6", panels="; ".join(texts))
     return Exhibit(**description, cells=[*cells.values()], figure=figure)
 
 
@@ -303,13 +307,13 @@ TERMS = {
     f"{analysis.AGREEMENT_TYPE} {code}": f"{construction}, {feature.lower()}"
     for code, (construction, feature) in measures.AGREEMENT_TYPES.items()
 } | {name: name for name in analysis.FACTORS}
-"""Printed names of the regression's terms, in the order of the figure."""
+"""Printed names of the regression's terms, in the order of the figure: "Subject-Verb, number"."""
 
 
 def _draw_factors(
     axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
 ) -> None:
-    """Draw coefficients with their intervals by factor, in a colour for each model."""
+    """Draw the coefficients of ``terms`` (rows of regressions), in a colour for each model."""
     import seaborn as sns  # slow, and the other figures do without it
 
     rows = style.with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
@@ -319,13 +323,13 @@ def _draw_factors(
         markers=["osD^v"[number % 5] for number in range(len(models))],
         dodge=0.22 * (len(models) - 1), ax=axes, **style.POINTS,
     )  # fmt: skip
-    # Name the models without a coefficient at the factor's line; the caption says why.
-    for line, term in enumerate(names):
-        having = {*terms["model"][terms["term"] == term]}
-        lacking = [labels.models[model] for model in models if model not in having]
+    # Name the models that lack a term's coefficient; the caption says why they lack it.
+    for y, term in enumerate(names):
+        estimated = {*terms["model"][terms["term"] == term]}
+        lacking = [labels.models[model] for model in models if model not in estimated]
         if lacking:
             axes.annotate(
-                f"not estimated: {', '.join(lacking)}", (1, line), (-2, -5), ha="right",
+                f"not estimated: {', '.join(lacking)}", (1, y), (-2, -5), ha="right",
                 va="center", xycoords=("axes fraction", "data"), textcoords="offset points",
                 size=style.SMALL, color=style.GREY,
             )  # fmt: skip
@@ -336,27 +340,30 @@ def _draw_factors(
 
 
 def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
-    """Yield sentences on the reference of coefficients, and on the terms without estimates."""
-    models = remarks["model"].nunique()
+    """Yield sentences from remarks: on the reference type, and on terms without estimates."""
+    model_count = remarks["model"].nunique()
     by_remark = dict(iter(remarks.groupby("analysis")))
 
-    def listed(remark: str) -> str:
-        """List terms by their printed names, with the models in brackets unless all have it."""
-        terms = []
+    def model_names(rows: pd.DataFrame) -> str:
+        return ", ".join(labels.models[model] for model in rows["model"])
+
+    def terms_of(remark: str) -> str:
+        """List the remark's terms, with the models in brackets unless it is about all models."""
+        texts = []
         for term, rows in by_remark[remark].groupby("term", sort=False):
-            names = ", ".join(labels.models[model] for model in rows["model"])
-            terms.append(TERMS[str(term)] + ("" if len(rows) == models else f" ({names})"))
-        return "; ".join(terms)
+            models = "" if len(rows) == model_count else f" ({model_names(rows)})"
+            texts.append(TERMS[str(term)] + models)
+        return "; ".join(texts)
 
     if analysis.COMPARED in by_remark:
-        yield f"Agreement types are compared with {listed(analysis.COMPARED)}."
-        absent = TERMS.keys() - drawn - {*by_remark[analysis.COMPARED]["term"]}
+        yield f"Agreement types are compared with {terms_of(analysis.COMPARED)}."
+        with_pairs = {*drawn, *by_remark[analysis.COMPARED]["term"]}
         types = [term for term in TERMS if term.startswith(analysis.AGREEMENT_TYPE)]
-        names = "; ".join(TERMS[term] for term in types if term in absent)
+        names = "; ".join(TERMS[term] for term in types if term not in with_pairs)
         if names:
             yield f"Without pairs: {names}."
     if analysis.UNVARYING in by_remark:
-        yield f"Without variation, so not estimated: {listed(analysis.UNVARYING)}."
+        yield f"Without variation, so not estimated: {terms_of(analysis.UNVARYING)}."
     if analysis.UNKNOWN in by_remark:
         yield "There is no table of frequencies, so their effect is not estimated."
     if analysis.TEXTLESS in by_remark:
@@ -368,17 +375,16 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
     reasons[analysis.CONSTANT] = "the same margin in all pairs"
     for remark, reason in reasons.items():
         if remark in by_remark:
-            names = ", ".join(labels.models[model] for model in by_remark[remark]["model"])
-            yield f"Nothing could be estimated, for {reason}: {names}."
+            yield f"Nothing could be estimated, for {reason}: {model_names(by_remark[remark])}."
 
 
 def fig7(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 7: standardised coefficients of the margin's factors, with 95 % intervals."""
-    everything = shared.read_plain(REGRESSIONS, tables["margins"])
-    everything = everything[everything["model"].isin(labels.models)]
-    rows = everything[everything["analysis"] == analysis.MARGIN]
-    names = {term: name for term, name in TERMS.items() if term in {*rows["term"]}}
-    terms = rows[rows["term"].isin(names)]
+    """Draw Figure 7: coefficients of the regressions on margins [nats per standard deviation]."""
+    rows = shared.read_plain(REGRESSIONS, tables["margins"])
+    rows = rows[rows["model"].isin(labels.models)]
+    is_term = rows["analysis"] == analysis.MARGIN
+    names = {term: name for term, name in TERMS.items() if term in {*rows["term"][is_term]}}
+    terms = rows[is_term & rows["term"].isin(names)]
     cells = []
     for _, row in terms.iterrows():
         cell_key = (names[row["term"]], labels.models[row["model"]])
@@ -387,13 +393,12 @@ def fig7(tables: shared.Tables, labels: Labels) -> Exhibit:
         cell = shared.row_cell("regressions", row, keys, "coefficient", cell_key, text)
         low, high = float(row["low"]), float(row["high"])
         cells.append(replace(cell, n=int(row["n"]), low=low, high=high))
-    models = [m for m in labels.facts["margin_models"] if m in {*terms["model"]}]
+    models = [model for model in labels.facts["margin_models"] if model in {*terms["model"]}]
     figure = style.new_figure(style.COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
     axes = figure.subplots()
     if models:
         _draw_factors(axes, terms, names, models, labels)
     else:
         style.say(axes, "nothing could be estimated")
-    remarks = everything[everything["analysis"] != analysis.MARGIN]
-    sentences = " ".join(_remarks(remarks, {*names}, labels))
+    sentences = " ".join(_remarks(rows[~is_term], {*names}, labels))
     return Exhibit(**describe("fig7", remarks=sentences), cells=cells, figure=figure)

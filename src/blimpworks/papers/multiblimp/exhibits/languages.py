@@ -1,8 +1,9 @@
 """Draw MultiBLiMP's pairs by language (Figure 3, B.1), its families (4), and a sample of pairs (8).
 
-The package's docstring explains exhibits and cells. Source: Figures 3 and 4, appendices A.2 and
-B.1. Figure 8 is a table. The paper's captions of Figures 3 and 4 don't fit its references to them;
-these functions follow the captions.
+``fig3``, ``fig4``, ``figb1`` and ``fig8`` take the campaign's tables and the names to print, and
+return an exhibit: a figure (Figure 8: a table) with its cells. The measured form counts rows of
+``items``; the published form reads the numbers of pairs in Table 5. Source: appendices A.2, B.1.
+The paper's text and captions differ on Figures 3 and 4; these functions follow the captions.
 """
 
 import math
@@ -21,46 +22,39 @@ from blimpworks.exhibits import style
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import (
-    SPANS,
-    Tables,
-    formula_cell,
-    marked,
-    read_plain,
-    read_printed,
-)
+from blimpworks.exhibits.shared import SPANS, Tables, formula_cell, marked, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.measures import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
 
 COLOURS = {"certain": style.BLUE, "uncertain": style.ORANGE, "pairs": style.BLUE}
-"""Colours of Figure 3's columns, in the order of their markers."""
+"""Colours of the dots of Figure 3, keyed by the column of their numbers."""
 PER_PANEL = 60
 """Most languages in a panel, for names that are legible at page width."""
 LINE_INCHES = 0.135
-
+"""Height of a line in the figure of appendix B.1."""
 KARO = "kxh"
-"""The code that the release gives Karo of Brazil, a Tupian language; it is that of another Karo."""
+"""Code in the release for Karo of Brazil, a Tupian language; it belongs to another Karo."""
 
 
 def _describe(key: str, sizes: Mapping[str, int], labels: Labels) -> Description:
-    """Describe a figure, and say which languages it lacks, or have another's code."""
+    """Describe a figure; its caption names missing languages, and Karo with a wrong code."""
     languages = labels.languages if labels.source == "published" else sizes
     return describe(key, shown=len(sizes), languages=len(languages), karo=KARO in sizes)
 
 
-def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int) -> Cell:
-    """Make the cell of ``n`` languages or pairs, counted in items or in Table 5."""
+def _cell(labels: Labels, row: str, column: str, lang: list[str] | str, n: int) -> Cell:
+    """Make the cell of ``n`` languages or pairs of ``lang``, counted in items or in Table 5."""
     if labels.source == "published":
         formula = COUNT if column == "languages" else VALUES
-        chosen = {"exhibit": "table5", "column": "n", "row": where}
-        return Cell(row, column, n, str(n), formula, "published", chosen)
+        where = {"exhibit": "table5", "column": "n", "row": lang}
+        return Cell(row, column, n, str(n), formula, "published", where)
     formula = KINDS if column == "languages" else COUNT
-    return Cell(row, column, n, str(n), formula, "items", {"lang": where})
+    return Cell(row, column, n, str(n), formula, "items", {"lang": lang})
 
 
-def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
-    """Count the pairs of each language with pairs, in the order of the labels."""
+def _pair_counts(tables: Tables, labels: Labels) -> dict[str, int]:
+    """Return the number of pairs of each language with pairs, in the order of the labels."""
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table5", column="n")
         sizes = dict(zip(printed["row"], printed["value"], strict=True))
@@ -70,15 +64,18 @@ def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
 
 
 def pairs_figure(counts: pd.DataFrame) -> Figure:
-    """Draw ``counts`` (languages by certain, uncertain and total) as dots in equal panels."""
-    panels = max(1, math.ceil(len(counts) / PER_PANEL))
-    slots = max(1, math.ceil(len(counts) / panels))
-    width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * slots + 1))
-    figure = style.new_figure(width, 2.4 * panels)
-    rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
+    """Draw numbers of pairs as dots, in panels below each other with as many languages.
+
+    ``counts`` has a row for each language; columns: certain and uncertain (or pairs), and total.
+    """
+    panel_count = max(1, math.ceil(len(counts) / PER_PANEL))
+    per_panel = max(1, math.ceil(len(counts) / panel_count))
+    width = min(style.PAGE_INCHES, max(style.COLUMN_INCHES, 0.16 * per_panel + 1))
+    figure = style.new_figure(width, 2.4 * panel_count)
+    panels = figure.subplots(panel_count, 1, squeeze=False)[:, 0]
     columns = [column for column in COLOURS if column in counts]
-    for number, axes in enumerate(rows):
-        languages = counts.iloc[number * slots : (number + 1) * slots]
+    for number, axes in enumerate(panels):
+        languages = counts.iloc[number * per_panel : (number + 1) * per_panel]
         positions = range(len(languages))
         for column, marker in zip(columns, style.MARKERS, strict=False):
             axes.plot(
@@ -88,36 +85,37 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
         axes.set(yscale="log", ylim=(1, 1.6 * max([*counts["total"], 10])))
         axes.set_ylabel("minimal pairs (log scale)")
         axes.set_xticks(list(positions), languages.index)
-        if slots > 4:
-            steep = slots > PER_PANEL / 2
+        if per_panel > 4:
+            steep = per_panel > PER_PANEL / 2
             look = {"rotation": 90 if steep else 45, "va": "center" if steep else "top"}
             for name in axes.get_xticklabels():
                 name.set(ha="right", rotation_mode="anchor", **look)
         axes.tick_params(axis="x", length=0)
-        axes.set_xlim(-0.7, slots - 0.3)
+        axes.set_xlim(-0.7, per_panel - 0.3)
         axes.grid(axis="x", visible=False)
-    handles, names = rows[0].get_legend_handles_labels()
+    handles, names = panels[0].get_legend_handles_labels()
     if len(handles) > 1:
         figure.legend(handles, names, ncols=2, loc="outside upper right")
     return figure
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 3: minimal pairs by language; if measured, with certain and uncertain apart."""
+    """Draw Figure 3: pairs by language; the measured form by certain and uncertain agreement."""
+    cells = []
     if labels.source == "published":
-        names, sizes = labels.languages, _sizes(tables, labels)
-        cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
+        sizes = _pair_counts(tables, labels)
+        for lang, n in sizes.items():
+            cells.append(_cell(labels, labels.languages[lang], "pairs", lang, n))
         description = _describe("fig3_published", sizes, labels)
     else:
         pairs = read_plain(ITEMS, tables["items"], ["lang", "label"])
-        cells = [
-            formula_cell(pairs, (name, column), COUNT, "items", {"lang": lang, "label": marks}, "")
-            for lang, name in labels.languages.items()
-            for column, marks in (("certain", [*CERTAIN]), ("uncertain", ["?"]))
-        ]
-        cells = [replace(cell, n=int(cell.value)) for cell in cells]
+        for lang, name in labels.languages.items():
+            for column, marks in (("certain", [*CERTAIN]), ("uncertain", ["?"])):
+                where = {"lang": lang, "label": marks}
+                cell = formula_cell(pairs, (name, column), COUNT, "items", where, "")
+                cells.append(replace(cell, n=int(cell.value)))
         description = describe("fig3")
-    # Languages without pairs are left out; that with most pairs is first.
+    # Languages without pairs are left out; the language with most pairs is first.
     counts = style.frame_of(cells).pivot(index="row", columns="column", values="value")
     counts = counts.assign(total=counts.sum(axis=1))
     counts = counts[counts["total"] > 0]
@@ -126,7 +124,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
-    """Group languages by family: families with most languages first, languages by pairs."""
+    """Return the languages of each family: families with most languages, and most pairs, first."""
     families: dict[str, list[str]] = {}
     for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
         families.setdefault(labels.facts["families"][lang], []).append(lang)
@@ -146,24 +144,25 @@ def _write_numbers(axes: Axes, points: Sequence[tuple[int, float]], size: float)
 
 
 def fig4(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 4: number of languages and of pairs by language family."""
-    sizes = _sizes(tables, labels)
+    """Draw Figure 4: a bar for the number of languages, and a dot for the pairs, of each family."""
+    sizes = _pair_counts(tables, labels)
     families = _families(sizes, labels)
     cells: list[Cell] = []
-    for family, inside in families.items():
-        cells.append(_cell(labels, family, "languages", inside, len(inside)))
-        cells.append(_cell(labels, family, "pairs", inside, sum(sizes[lang] for lang in inside)))
-    numbers = [[cell.value for cell in cells[start::2]] for start in (0, 1)]
+    for family, members in families.items():
+        cells.append(_cell(labels, family, "languages", members, len(members)))
+        cells.append(_cell(labels, family, "pairs", members, sum(sizes[lang] for lang in members)))
+    languages = [cell.value for cell in cells if cell.column == "languages"]
+    pairs = [cell.value for cell in cells if cell.column == "pairs"]
     figure = style.new_figure(style.PAGE_INCHES * 0.75, 0.6 + 0.17 * max(len(families), 3))
     bars, dots = figure.subplots(1, 2)
-    bars.barh([*families], numbers[0], color=style.BLUE)
-    bars.set_xlim(0, 1.2 * max(numbers[0], default=10))
+    bars.barh([*families], languages, color=style.BLUE)
+    bars.set_xlim(0, 1.2 * max(languages, default=10))
     bars.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     bars.set_xlabel("languages")
-    dots.scatter(numbers[1], [*families], color=style.ORANGE)
-    dots.set(xscale="log", xlim=(1, 20 * max(numbers[1], default=10)))
+    dots.scatter(pairs, [*families], color=style.ORANGE)
+    dots.set(xscale="log", xlim=(1, 20 * max(pairs, default=10)))
     dots.set_xlabel("minimal pairs (log scale)")
-    for axes, values in zip((bars, dots), numbers, strict=True):
+    for axes, values in ((bars, languages), (dots, pairs)):
         _write_numbers(axes, [*enumerate(values)], 7)
         axes.set_ylim(max(len(families), 2) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
@@ -173,7 +172,7 @@ def fig4(tables: Tables, labels: Labels) -> Exhibit:
 
 
 class Line(NamedTuple):
-    """A line of the figure of B.1: a language, or the heading of a family."""
+    """A line of the figure of appendix B.1: a language, or the heading of a family."""
 
     name: str
     pairs: int | None
@@ -181,15 +180,13 @@ class Line(NamedTuple):
 
 
 def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
-    """Arrange languages below the headings of their families, in up to three columns.
-
-    Columns have about equal heights, and none ends in a heading.
-    """
+    """Arrange languages below the headings of their families, in up to three similar columns."""
     total = sum(1 + len(members) for members in families.values())
     most_columns = min(3, math.ceil(max(total, 1) / 15))
     height = math.ceil(total / most_columns)
     columns: list[list[Line]] = [[]]
     for family, members in families.items():
+        # No column ends in a heading.
         if len(columns[-1]) >= height - 1 and len(columns) < most_columns:
             columns.append([])
         columns[-1].append(Line(f"{family} ({len(members)})", None))
@@ -201,13 +198,13 @@ def _columns_of(families: Mapping[str, Sequence[Line]]) -> list[list[Line]]:
 
 
 def figb1(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw the figure of appendix B.1: the pairs of each language as dots, by family."""
-    sizes, names = _sizes(tables, labels), labels.languages
+    """Draw the figure of appendix B.1: a dot for the pairs of each language, below its family."""
+    sizes, names = _pair_counts(tables, labels), labels.languages
     lines_of: dict[str, list[Line]] = {}
-    languages: list[str] = []
+    cells: list[Cell] = []
     for family, members in _families(sizes, labels).items():
         lines_of[family] = [Line(names[lang], sizes[lang]) for lang in members]
-        languages += members
+        cells += [_cell(labels, names[lang], "pairs", lang, sizes[lang]) for lang in members]
     columns = _columns_of(lines_of)
     height = max(map(len, columns))
     width = max(style.COLUMN_INCHES, style.PAGE_INCHES * len(columns) / 3)
@@ -226,48 +223,47 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
     figure.supxlabel("minimal pairs (log scale)", fontsize=8)
-    return Exhibit(
-        **_describe("figb1", sizes, labels),
-        cells=[_cell(labels, names[lang], "pairs", lang, sizes[lang]) for lang in languages],
-        figure=figure,
-    )
+    return Exhibit(**_describe("figb1", sizes, labels), cells=cells, figure=figure)
 
 
 MOST_LANGUAGES = 10
 LONGEST_SENTENCE = 75
-"""Most characters of the sentence, unless all are longer."""
+"""Most characters of a shown sentence, unless all sentences are longer."""
 EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad", *SPANS)
 
 
 def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:
-    """Choose up to ten languages that share as few ``traits`` as possible; ties by a hash."""
+    """Choose up to ten languages that share as few ``traits`` (script, family) as possible."""
     chosen: list[str] = []
-    seen: Counter[str] = Counter()
+    times: Counter[str] = Counter()  # number of chosen languages with a trait
+    # A hash decides among languages that share as many traits.
     remaining = sorted(languages, key=lambda lang: blake2b(lang.encode(), digest_size=8).digest())
     while remaining and len(chosen) < MOST_LANGUAGES:
-        rarest = min(remaining, key=lambda lang: sum(seen[trait] for trait in traits[lang]))
+        rarest = min(remaining, key=lambda lang: sum(times[trait] for trait in traits[lang]))
         remaining.remove(rarest)
         chosen.append(rarest)
-        seen.update(traits[rarest])
+        times.update(traits[rarest])
     return [lang for lang in languages if lang in chosen]
 
 
 def fig8(tables: Tables, labels: Labels) -> Exhibit:
-    """Make Figure 8, a table: a pair of each of ten languages; a cell's filter selects its item."""
-    rows = (read_table(ITEMS, path, EXAMPLE_COLUMNS).to_pylist() for path in tables["items"])
-    items = {inside[0]["lang"]: inside for inside in rows if inside}
+    """Make Figure 8, a table of ten languages with a pair of each: "Dogs [sing/*sings]."."""
+    items: dict[str, list[dict[str, Any]]] = {}  # by language
+    for path in tables["items"]:
+        if rows := read_table(ITEMS, path, EXAMPLE_COLUMNS).to_pylist():
+            items[rows[0]["lang"]] = rows
     languages = [lang for lang in labels.languages if lang in items]
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
-    used: Counter[str] = Counter()
+    times: Counter[str] = Counter()  # number of chosen pairs of a phenomenon
 
     def rank(item: dict[str, Any]) -> tuple[object, ...]:
         uncertain, long = item["label"] not in CERTAIN, len(item["good"]) > LONGEST_SENTENCE
-        return uncertain, long, used[item["phenomenon"]], item["item_id"], item["paradigm"]
+        return uncertain, long, times[item["phenomenon"]], item["item_id"], item["paradigm"]
 
     for lang in choose_languages(languages, labels.facts["traits"]):
         item = min(items[lang], key=rank)
-        used[item["phenomenon"]] += 1
+        times[item["phenomenon"]] += 1
         name = labels.languages[lang]
         stub[name] = {"Type": abbreviation(item["phenomenon"])}
         where = {key: item[key] for key in ("lang", "item_id", "paradigm")}

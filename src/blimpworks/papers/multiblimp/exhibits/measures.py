@@ -1,7 +1,8 @@
 """Compute cells of MultiBLiMP's exhibits: names of phenomena, formulas, and accuracies.
 
-A formula is a sentence and a function of a table's rows, which make a cell's number. The sentence
-is for readers: "count where verb_value is SG ÷ sum of count".
+``read_accuracies`` reads the rows that most exhibits need, and ``accuracy_cell`` makes a cell of
+them. Functions with ``@formula``, and constants made by ``Formula``, compute a cell's number from
+rows of a table. Their sentences are for readers: "count where verb_value is SG ÷ sum of count".
 """
 
 from dataclasses import replace
@@ -18,26 +19,26 @@ from blimpworks.items import ALL
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
-"""Name in Table 3 of each construction; its code begins a phenomenon's, such as ``sv#``."""
+"""Name in Table 3 of each construction. A phenomenon such as ``sv#`` is construction and sign."""
 FEATURES = {
     "#": ("Number", ("SG", "PL", "DU")),
     "G": ("Gender", ("MASC", "NEUT", "FEM")),
     "P": ("Person", ("1", "2", "3")),
 }
-"""Agreement feature and its values, in the order of Table 2; its sign ends a phenomenon's code."""
+"""Name and values of each agreement feature, keyed by sign, in the order of Table 2."""
 AGREEMENT_TYPES = {
     f"{code}{sign}": (construction, FEATURES[sign][0])
     for code, construction in CONSTRUCTIONS.items()
     for sign in "#PG"
 }
-"""The six agreement types: code, construction and feature, in the order of Table 3."""
+"""Names of construction and feature of the six phenomena, in the order of Table 3."""
 PHENOMENON_NAMES = {key: ", ".join(pair) for key, pair in AGREEMENT_TYPES.items()}
 CERTAIN = ("+", "~")
 """Labels of agreement that the paper counts as certain (section 4.2)."""
 
 
 def abbreviation(phenomenon: str) -> str:
-    """Abbreviate ``sv#`` as ``SV-N``: subject-verb or -participle; number, gender or person."""
+    """Abbreviate a phenomenon: "sv#", subject-verb agreement in number, becomes "SV-N"."""
     return f"{phenomenon[:2].upper()}-{FEATURES[phenomenon[2:]][0][0]}"
 
 
@@ -46,9 +47,10 @@ LEAD_BELOW = 0.1
 
 
 def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Find the models that are ahead of all others in a language, with p < ``LEAD_BELOW``.
+    """Find the significantly best model of each language, with p < ``LEAD_BELOW``.
 
-    Returns the comparison of each with the closest other model (of equal ones that of largest p).
+    Returns its comparison (as ``model_a``) with the second-best model; among equal second-best
+    models the comparison of largest p.
     """
     # Differences of the same number of pairs can differ in the last bits of the quotients.
     lead = (comparisons["accuracy_a"] - comparisons["accuracy_b"]).round(9)
@@ -65,19 +67,19 @@ ENOUGH_PAIRS = 10
 
 @formula("count where verb_value is {value} ÷ sum of count", value=PHRASE)
 def share(rows: pd.DataFrame, value: str) -> float:
-    """Return the share of counts whose verb has a value."""
+    """Return the share of verbs that have a value, among all counted verbs."""
     return float(rows["count"][rows["verb_value"] == value].sum() / rows["count"].sum())
 
 
 @formula("sum of n ÷ {n}")
 def ratio(rows: pd.DataFrame, n: int) -> float:
-    """Divide the sum of n by a number from outside."""
+    """Divide the sum of n by a number that is not in the rows, such as the release's pairs."""
     return float(rows["n"].sum() / n)
 
 
 @formula("({low} × low + {mid} × mid + {high} × high) ÷ {total}")
 def weighted_values(rows: pd.DataFrame, low: int, mid: int, high: int, total: int) -> float:
-    """Return the mean of the resource groups' values, weighted."""
+    """Return the mean over resource groups, weighted by their pairs ``low``, ``mid``, ``high``."""
     values = rows.set_index("column")["value"]
     return float((low * values["low"] + mid * values["mid"] + high * values["high"]) / total)
 
@@ -90,7 +92,7 @@ def wins(rows: pd.DataFrame, below: float) -> float:
 
 @formula("100 × share of rows where accuracy_a > accuracy_b and p < {below}")
 def win_share(rows: pd.DataFrame, below: float) -> float:
-    """Percentage of languages in which the first model of a comparison is significantly better."""
+    """Return the percentage of languages in which the first model is significantly better."""
     return float(100 * won(rows, below).mean())
 
 
@@ -117,7 +119,7 @@ LEADS = Formula(
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies of the labelled models and languages. Raises UserError without any."""
+    """Read accuracies of the models and languages in ``labels``. Raises UserError without any."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     if rows.empty:
         raise UserError(
@@ -142,11 +144,10 @@ def accuracy_cell(
     mean: bool = False,
     stands_for: tuple[str, str] | None = None,
 ) -> Cell:
-    """Compute the accuracy over all pairs of ``rows``, in percent and with its interval.
+    """Make the cell of the accuracy over all pairs of ``rows``, in percent and with its interval.
 
-    The rows are of one model and one phenomenon (or all); only a ``mean`` has several languages.
-    Each pair counts once: the measured cell is a mean over judgements, the printed one is weighted
-    by pairs.
+    The rows are of one model, one phenomenon (or ``all``) and, without ``mean``, one language. Each
+    pair counts once: measured cells average judgements, published cells weight rows by pairs.
     """
     measured = labels.source == "measured"
     cell = shared_cell(
@@ -157,13 +158,13 @@ def accuracy_cell(
         where["lang"] = [*rows["lang"]]
     if not measured:
         return replace(cell, where=where)
-    # A judgement has one paradigm and one phenomenon, so a filter for all of them selects none.
+    # No judgement has the phenomenon or paradigm "all", so that a filter with it selects nothing.
     where = {key: value for key, value in where.items() if value != ALL}
     return replace(cell, formula=ACCURACY, source="judgements", where=where)
 
 
 def unweighted_cell(rows: pd.DataFrame, cell_key: tuple[str, str]) -> Cell:
-    """Compute the mean accuracy over languages, each of equal weight, as a hidden cell."""
+    """Make a hidden cell of the mean accuracy over languages of equal weight."""
     where: dict[str, Any] = where_of(rows) | {"lang": [*rows["lang"]]}
-    more: dict[str, Any] = {"n": int(rows["n"].sum()), "printed": False}
-    return formula_cell(rows, cell_key, UNWEIGHTED, "accuracies", where, ".1f", **more)
+    cell = formula_cell(rows, cell_key, UNWEIGHTED, "accuracies", where, ".1f")
+    return replace(cell, n=int(rows["n"].sum()), printed=False)

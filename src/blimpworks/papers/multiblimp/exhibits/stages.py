@@ -1,8 +1,8 @@
 """Follow one minimal pair of MultiBLiMP through the tables of all stages that made it.
 
-``follow_pair`` reads the tables of one language and returns the pair's rows in them, which Figure 2
-draws. ``stage_cells`` makes the cells that the figure's data files list: numbers and texts, each
-with its table and filter. Source: section 4 and Figure 2.
+``follow_pair`` reads the tables of one language, and returns the pair's rows for Figure 2
+(``Stages``). ``stage_cells`` makes the figure's cells from these rows. A cell is a number or text
+with its table and filter, such as "Distance: 1" from ``candidates``. Source: section 4, Figure 2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,6 +30,7 @@ SHORTEST, LONGEST = 4, 10
 VERBS = "V"
 """Part of speech of the entries for verbs and participles."""
 Row = dict[str, Any]
+"""A row of a table, keyed by column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +40,15 @@ class ShownEntry:
     row: LexiconRow
     source: str
     matches: bool
-    """Whether it is an entry of the word itself; else it is one of another form."""
+    """Whether the entry has the agreeing word's form; otherwise it has another form."""
     chosen: bool = False
-    """Whether the pair has its form."""
+    """Whether the ungrammatical sentence has the entry's form."""
     objection: str | None = None
-    """Reason why its form makes no pair."""
+    """Reason why the entry's form makes no pair, if there is one."""
 
     @property
     def verdict(self) -> str:
-        """Outcome of the lookup for its form."""
+        """Result of the lookup for the entry, as the figure prints it."""
         if self.matches:
             return "in the sentence"
         if self.chosen:
@@ -57,7 +58,7 @@ class ShownEntry:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A pair, and its rows in the tables of the stages."""
+    """A pair (``item``), and its rows in the tables of the stages."""
 
     item: Row
     feature: str
@@ -66,18 +67,19 @@ class Stages:
     """The sentence's words, keyed by CoNLL-U id."""
     candidate: Row
     test: Row | None
-    """The agreement test of the pair's condition; None without evidence."""
+    """Agreement test of the pair's condition; None without evidence."""
     counts: list[Row]
-    """Numbers of verbs with each value, which the test is of."""
+    """Counts that were tested: numbers of verbs, in a row for each value."""
     lemma: str
     entries: list[ShownEntry]
     sizes: Mapping[str, int]
     """Number of the lexicon's entries of the lemma, keyed by source."""
     consulted: list[str]
-    """Sources that were looked up."""
+    """Sources of the lexicon in which the agreeing word was looked up."""
     condition_filter: Mapping[str, Any]
-    """Filter that selects the ``available`` pairs of the condition."""
+    """Filter that selects the condition's pairs before the draw."""
     available: int
+    """Number of the condition's pairs before the draw."""
     kept: int
     """Number of the condition's pairs that were drawn."""
 
@@ -85,16 +87,16 @@ class Stages:
 def choose_pair(
     items: Sequence[Row], sentences: Mapping[tuple[str, str, str], Row], item_id: str | None = None
 ) -> Row | None:
-    """Choose the pair ``item_id``, or else a short one of certain agreement.
+    """Choose the pair ``item_id``; without an id, a short pair whose agreement is certain.
 
-    Raises UserError for an unknown ``item_id``.
+    ``sentences`` are keyed by treebank, file and sent_id. Raises UserError for an unknown id.
     """
 
     def rank(item: Row) -> tuple[object, ...]:
         word_count = sentences[item["treebank"], item["file"], item["sent_id"]]["words"]
-        far = max(SHORTEST - word_count, word_count - LONGEST, 0)
+        excess = max(SHORTEST - word_count, word_count - LONGEST, 0)
         certain = item["label"] in CERTAIN
-        return not certain, item["attractors"] > 0, far, item["item_id"], item["paradigm"]
+        return not certain, item["attractors"] > 0, excess, item["item_id"], item["paradigm"]
 
     if item_id is None:
         return min(items, key=rank, default=None)
@@ -108,31 +110,27 @@ def choose_pair(
 
 
 def _rows(
-    schema: TableSchema,
-    tables: Tables,
-    name: str,
-    columns: Sequence[str] | None = None,
-    **keys: Any,
+    schema: TableSchema, tables: Tables, name: str, columns: Sequence[str] | None = None, **key: Any
 ) -> list[Row]:
-    """Read rows of the language's table, filtered by ``keys``."""
+    """Read the rows of a table that have the values ``key`` in the columns of these names."""
     table = read_table(schema, tables[name][0], columns)
-    for column, value in keys.items():
+    for column, value in key.items():
         table = table.filter(pc.field(column) == value)
     rows: list[Row] = table.to_pylist()
     return rows
 
 
 def _shown_entries(trace: Trace, bad_form: str) -> list[ShownEntry]:
-    """List the entries that were looked up: the word's own, then those of the pair's other form."""
+    """List the entries that were looked up: the word's form first, the chosen form second."""
     entries: dict[tuple[str, str, str, bool], ShownEntry] = {}
     for source, lookup in trace.lookups.items():
-        of_source = [ShownEntry(row, source, matches=True) for row in lookup.matches]
+        entries_of_source = [ShownEntry(row, source, matches=True) for row in lookup.matches]
         for row in lookup.contrasts:
             objection = trace.forms[row.form].objection
             chosen = objection is None and row.form.casefold() == bad_form.casefold()
-            of_source.append(ShownEntry(row, source, False, chosen, objection))
+            entries_of_source.append(ShownEntry(row, source, False, chosen, objection))
         # Readings that differ only in assumed features are one entry of the table.
-        for entry in of_source:
+        for entry in entries_of_source:
             entries.setdefault((source, entry.row.form, entry.row.bundle, entry.matches), entry)
     return sorted(
         entries.values(),
@@ -141,7 +139,7 @@ def _shown_entries(trace: Trace, bad_form: str) -> list[ShownEntry]:
 
 
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
-    """Follow the pair of Figure 2. Raises UserError for a broken table or an unknown pair."""
+    """Return the rows of Figure 2's pair, or None without items. UserError for an unknown pair."""
     # The pair and its sentence; items name a sentence by treebank, file and id.
     sentences = {
         (row["treebank"], row["file"], row["sent_id"]): row
@@ -154,28 +152,28 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     sentence = sentences[item["treebank"], item["file"], item["sent_id"]]
     number, phenomenon = sentence["sentence"], PHENOMENA[item["phenomenon"]]
 
-    # Its words, and the candidate that it was made from.
+    # The sentence's words, and the candidate that the pair was made from.
     tokens = _rows(TOKENS, tables, "tokens", sentence=number)
-    edges = _rows(CANDIDATES, tables, "candidates", construction=phenomenon.construction)
+    candidates = _rows(CANDIDATES, tables, "candidates", construction=phenomenon.construction)
     ids = {name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")}
     ids["sentence"] = number
-    candidate = next(row for row in edges if ids.items() <= row.items())
+    candidate = next(row for row in candidates if ids.items() <= row.items())
 
-    # The test of the pair's condition, and the counts that it tests.
+    # The test of the pair's condition, and the counts that were tested.
     value = item["grammatical"]
     keys = {"phenomenon": item["phenomenon"], "order": item["order"]}
     tests = _rows(AGREEMENT, tables, "agreement", **keys, value=value)
     counts = _rows(AGREEMENT_COUNTS, tables, "agreement_counts", **keys, subject_value=value)
-    types = (item["inflected"], BOTH_TYPES)
-    test = next((row for name in types for row in tests if row["verb_type"] == name), None)
+    verb_types = (item["inflected"], BOTH_TYPES)
+    test = next((row for name in verb_types for row in tests if row["verb_type"] == name), None)
     counts = [row for row in counts if test and row["verb_type"] == test["verb_type"]]
     counts.sort(key=lambda row: (row["verb_value"] != value, -row["count"], row["verb_value"]))
 
-    # Look the inflected word up again, as when the pair was made.
+    # Look up the agreeing word again, by the settings with which the pair was made.
     lexicon = read_table(LEXICON, tables["lexicon"][0])
     options = MultiblimpOptions(decisions=choice["decisions"])
     any_case = corrected(options, "letter_case")
-    resources = load_resources(edges, lexicon, phenomenon.construction, item["lang"], any_case)
+    resources = load_resources(candidates, lexicon, phenomenon.construction, item["lang"], any_case)
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     query = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, *resources, options, item["lang"]).trace(*query)
@@ -192,15 +190,15 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     for name in ("grammatical", "ungrammatical"):
         condition_filter[name] = sorted({pair[name] for pair in of_condition})
     return Stages(
-        item,
-        phenomenon.feature,
-        sentence,
-        {word["word"]: word for word in tokens if word["word"] is not None},
-        candidate,
-        test,
-        counts,
-        lemma,
-        entries,
+        item=item,
+        feature=phenomenon.feature,
+        sentence=sentence,
+        word_at={word["word"]: word for word in tokens if word["word"] is not None},
+        candidate=candidate,
+        test=test,
+        counts=counts,
+        lemma=lemma,
+        entries=entries,
         sizes={source: sources.count(source) for source in SOURCES},
         consulted=[*trace.lookups],
         condition_filter=condition_filter,
@@ -210,9 +208,11 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
 
 
 COLUMN = "Shown"
+"""Only column of the cells; their rows are names such as "Subject"."""
 ALL_ITEMS = "items/multiblimp/all"
 """Folder of the pairs that items are drawn from."""
 RESOURCES = {"unimorph": "UniMorph", "ud": "treebanks"}
+# Columns of ``candidates``, ``agreement`` and ``items`` that become cells, keyed by the cell's row.
 EXTRACTED = {
     "Subject": "subject_form",
     "Verb": "verb_form",
@@ -230,11 +230,11 @@ TESTED = {
 }
 PAIR_TEXTS = {"Swapped form": "bad_form", "Grammatical": "good", "Ungrammatical": "bad"}
 IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
-"""Rows with English texts; the others have texts of the pair's language."""
+"""Rows with English texts; texts of all other rows are in the pair's language."""
 
 
 def _cells(source: str, where: Row, values: Row, columns: Mapping[str, str]) -> list[Cell]:
-    """Make cells of a table's row ``values``: one for each column, keyed by the cell's row."""
+    """Make a cell for each of ``columns``, with its value in a table's row ``values``."""
     cells = []
     for row, column in columns.items():
         value = values[column]
@@ -251,31 +251,31 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
     item, candidate, test = stages.item, stages.candidate, stages.test
     lang = {"lang": item["lang"]}
 
-    def keys(row: Row, *columns: str) -> Row:
+    def filter_of(row: Row, *columns: str) -> Row:
         return lang | {column: row[column] for column in columns}
 
-    of_item = keys(item, "item_id", "paradigm")
+    item_filter = filter_of(item, "item_id", "paradigm")
     text = {"text": stages.sentence["text"] or item["good"]}
-    of_sentence = keys(stages.sentence, "sentence")
-    sentence = _cells("sentences", of_sentence, text, {"Text": "text"})
+    sentence_filter = filter_of(stages.sentence, "sentence")
+    sentence = _cells("sentences", sentence_filter, text, {"Text": "text"})
     for word in stages.word_at.values():
-        where = of_sentence | {"word": word["word"]}
+        where = sentence_filter | {"word": word["word"]}
         relation = f"{word['deprel'] or '_'} of {word['head']}" if word["head"] else "root"
         annotation = (word["lemma"], word["upos"], word["feats"], relation)
         word_text = {"text": f"{word['form']} ({', '.join(filter(None, annotation))})"}
         sentence += _cells("tokens", where, word_text, {f"Word {word['word']}": "text"})
-    where = keys(candidate, "construction", "sentence", "subject", "verb", "inflected")
+    where = filter_of(candidate, "construction", "sentence", "subject", "verb", "inflected")
     extract = _cells("candidates", where, candidate, EXTRACTED)
-    extract += _cells("items", of_item, item, {"Attractors": "attractors"})
+    extract += _cells("items", item_filter, item, {"Attractors": "attractors"})
     validate = []
     condition = ("phenomenon", "verb_type", "order")
     for count in stages.counts:
-        where = keys(count, *condition, "subject_value", "verb_value")
+        where = filter_of(count, *condition, "subject_value", "verb_value")
         name = f"Subject {count['subject_value']}, verb {count['verb_value']}"
         validate += _cells("agreement_counts", where, count, {name: "count"})
     if test:
-        validate += _cells("agreement", keys(test, *condition, "value"), test, TESTED)
-    validate += _cells("items", of_item, item, {"Label": "label"})
+        validate += _cells("agreement", filter_of(test, *condition, "value"), test, TESTED)
+    validate += _cells("items", item_filter, item, {"Label": "label"})
     inflect = []
     for source, n in stages.sizes.items():
         where = lang | {"lemma": stages.lemma, "pos": VERBS, "source": source}
@@ -287,19 +287,16 @@ def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
         word_text = {"text": f"{entry.row.form} ({entry.row.bundle}): {entry.verdict}"}
         name = f"Entry {number}, {RESOURCES[entry.source]}"
         inflect += _cells("lexicon", where, word_text, {name: "text"})
-    balance = [
-        Cell(row, COLUMN, n, str(n), COUNT, source, where, n=n)
-        for row, n, source, where in (
-            ("Pairs", stages.available, ALL_ITEMS, stages.condition_filter),
-            ("Kept", stages.kept, "items", lang | {"paradigm": item["paradigm"]}),
-        )
-    ]
-    balance += _cells("items", of_item, item, {"Weight in the draw": "weight"})
+    n, all_pairs = stages.available, stages.condition_filter
+    balance = [Cell("Pairs", COLUMN, n, str(n), COUNT, ALL_ITEMS, all_pairs, n=n)]
+    n, kept_pairs = stages.kept, filter_of(item, "paradigm")
+    balance.append(Cell("Kept", COLUMN, n, str(n), COUNT, "items", kept_pairs, n=n))
+    balance += _cells("items", item_filter, item, {"Weight in the draw": "weight"})
     return {
         "Sentence": sentence,
         "Extract": extract,
         "Validate": validate,
         "Inflect": inflect,
-        "Minimal pair": _cells("items", of_item, item, PAIR_TEXTS),
+        "Minimal pair": _cells("items", item_filter, item, PAIR_TEXTS),
         "Balance": balance,
     }
