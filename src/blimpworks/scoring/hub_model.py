@@ -94,7 +94,7 @@ class HubEngine(Engine):
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._most = pass_size(options.batch_tokens, self._device)
         self._workers = Workers(self._device)
-        self.abreast = self._workers.abreast
+        self.parallel_batches = self._workers.parallel_batches
         self.tokenizer = tokenizer
         self._settings = hub_loading.read_settings(self._directory)
         self._rows: Rows = "padded"

@@ -28,7 +28,7 @@ from blimpworks.items import APART, common_prefix_length
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.progress import Watch
 from blimpworks.scoring.shards import ShardStore
-from blimpworks.scoring.tokens import joined, joint, token_starts
+from blimpworks.scoring.tokens import overlaps_with_space, space_start, token_starts
 from blimpworks.tables import ITEMS, read_table
 
 WORTHWHILE_SHARE = 0.4
@@ -48,9 +48,9 @@ class Request(NamedTuple):
         """Mark the tokens of the region, and of the white space before it, as those to score."""
         if self.start < 0:
             return encoded
-        space = joint(self.text, self.start)
+        space = space_start(self.text, self.start)
         starts = token_starts(encoded.ends)
-        in_region = joined(starts, encoded.ends, space, self.start, self.end)
+        in_region = overlaps_with_space(starts, encoded.ends, space, self.start, self.end)
         return replace(encoded, to_score=in_region)
 
 
@@ -80,7 +80,7 @@ def shared_characters(texts: Iterable[str]) -> float:
     return shared / total if total else 0.0
 
 
-def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
+def sorts_by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
     """Return whether to score texts in sorted order, so that common prefixes are in one shard."""
     if not engine.shares_prefixes or options.sharing == "never":
         return False
@@ -89,7 +89,7 @@ def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOpt
     return shared_characters({request.text for request in requests}) >= WORTHWHILE_SHARE
 
 
-def in_order(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
+def sort_requests(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
     """Sort requests by text with ``prefixes``, else by length, so that batches need few pads."""
     if prefixes:
         return sorted(requests)
@@ -148,7 +148,7 @@ def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded
     ]
 
 
-def encoded_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Encoded]]:
+def encode_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Encoded]]:
     """Yield the tokens of each shard's requests; a thread tokenizes the next shard meanwhile."""
     with ThreadPoolExecutor(1) as thread:
         futures = [thread.submit(encode_requests, engine, shard) for shard in shards[:1]]
@@ -162,17 +162,18 @@ def encoded_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Enco
 def scored(
     engine: Engine, shards: Sequence[Shard], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Shard, pa.Table]]:
-    """Score shards in order, ``engine.abreast`` at a time; yield the requests and rows of each.
+    """Score shards in order; yield the requests and rows of each.
 
-    If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
-    an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
+    ``engine.parallel_batches`` shards are scored at a time. If ``watch`` ends the run, the shards
+    that have begun are finished. Any other exception, such as an interrupt, closes ``engine``, so
+    that no time is spent on shards that will not be written.
     """
     begun = deque[tuple[Shard, Callable[[], pa.Table]]]()
     ending: Exception | None = None
-    with ThreadPoolExecutor(engine.abreast) as threads:
+    with ThreadPoolExecutor(engine.parallel_batches) as threads:
         try:
-            for shard, encoded in zip(shards, encoded_ahead(engine, shards), strict=True):
-                if len(begun) == engine.abreast:
+            for shard, encoded in zip(shards, encode_ahead(engine, shards), strict=True):
+                if len(begun) == engine.parallel_batches:
                     first, result = begun.popleft()
                     yield first, result()
                 try:
@@ -183,7 +184,7 @@ def scored(
                 shard_keys = {request: keys[request] for request in shard}
                 score = partial(score_shard, engine, shard_keys, encoded)
                 # A single shard at a time is scored in this thread.
-                result = score if engine.abreast == 1 else threads.submit(score).result
+                result = score if engine.parallel_batches == 1 else threads.submit(score).result
                 begun.append((shard, result))
             for shard, result in begun:
                 yield shard, result()

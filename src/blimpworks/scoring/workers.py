@@ -40,7 +40,7 @@ class Workers:
         )
 
     @property
-    def abreast(self) -> int:
+    def parallel_batches(self) -> int:
         """Number of batches to compute at a time: one is computed while another is prepared."""
         return min(2, self.count)
 
