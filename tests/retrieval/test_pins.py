@@ -17,6 +17,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.retrieval import download, pinning, sources
 from blimpworks.retrieval.preflight import obstacles
+from blimpworks.retrieval.received import git_blob_of
 from support.loopback import COMMIT, DATA, serving
 from support.paths import REPOSITORY
 
@@ -74,7 +75,7 @@ def test_a_blob_id_is_what_git_says(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(DATA)
     said = subprocess.run(["git", "hash-object", path], capture_output=True, text=True, check=True)
-    assert sources.git_blob_of(path) == said.stdout.strip() == BLOB
+    assert git_blob_of(path) == said.stdout.strip() == BLOB
 
 
 def test_a_file_is_verified_by_its_blob_id_and_its_sha256_recorded(pin, server):

@@ -27,7 +27,15 @@ from urllib3.util import Retry
 from blimpworks.campaign import addresses
 from blimpworks.errors import UserError
 from blimpworks.files import load_json
-from blimpworks.retrieval import sources
+from blimpworks.retrieval.received import (
+    GIT_BLOB,
+    MD5,
+    PIECE,
+    SHA256,
+    Checksum,
+    NotReceived,
+    disk_errors,
+)
 
 AT_ONCE = 4
 """Most parallel downloads from a host by this user."""
@@ -196,7 +204,7 @@ class Transfer:
             raise UserError(str(offline))
         self.partial.parent.mkdir(parents=True, exist_ok=True)
         best, stalls = -1, 0
-        with sources.disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
+        with disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
                 reached = self.received()
                 stalls = 0 if reached > best else stalls + 1
@@ -209,8 +217,8 @@ class Transfer:
                     )
                 time.sleep(BACKOFF * 2**stalls)
 
-    def _failure(self, cause: str, remedy: str) -> sources.NotReceived:
-        return sources.NotReceived(
+    def _failure(self, cause: str, remedy: str) -> NotReceived:
+        return NotReceived(
             f"{self.where}: {addresses.shown(self.url)} was not downloaded: {cause}; {remedy}, or "
             f"{self.instead}.",
             f"{addresses.shown(self.url)}: {cause}",
@@ -256,7 +264,7 @@ class Transfer:
         )
         with bar, self.partial.open("ab" if start else "wb") as handle:
             try:
-                for piece in response.iter_content(sources.PIECE):
+                for piece in response.iter_content(PIECE):
                     handle.write(piece)
                     handle.flush()  # so that the next process resumes here if this one is killed
                     bar.update(len(piece))
@@ -280,10 +288,10 @@ class Transfer:
 
 LARGEST_ANSWER = 16 << 20
 """Most bytes of an archive's answer."""
-_DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
+_DIGITS = {MD5: 32, GIT_BLOB: 40, SHA256: 64}
 
 
-def stated_checksum(statement: addresses.Statement, where: str) -> sources.Checksum:
+def stated_checksum(statement: addresses.Statement, where: str) -> Checksum:
     """Ask an archive for the checksum that it states for a file.
 
     ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
@@ -297,12 +305,12 @@ def stated_checksum(statement: addresses.Statement, where: str) -> sources.Check
             method, _, digest = file["checksum"].rpartition(":")
             if method not in ("", "md5"):
                 raise ValueError(f"unknown method {method!r}")
-            checksum = sources.Checksum(sources.MD5, digest.lower(), int(file["size"]), origin)
+            checksum = Checksum(MD5, digest.lower(), int(file["size"]), origin)
         else:  # the hub lists a folder at a commit; large files are in Git LFS
             [file] = [file for file in answer if file["path"] == statement.file]
             lfs = file.get("lfs")
-            algorithm, facts = (sources.SHA256, lfs) if lfs else (sources.GIT_BLOB, file)
-            checksum = sources.Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
+            algorithm, facts = (SHA256, lfs) if lfs else (GIT_BLOB, file)
+            checksum = Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             f"{where}: {addresses.shown(statement.url)} states no checksum of {statement.file!r}, "
