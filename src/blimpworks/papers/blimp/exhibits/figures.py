@@ -200,7 +200,6 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_ylabel("accuracy (%)")
     handles, texts = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=min(len(texts), 4))
-
     judged = rows[rows["factor"] == analysis.LENGTH].groupby("model")["n"].sum()
     models = acc.models_of(tables, labels, counts=judged)
     description = describe("fig2", bins=int(rows["bin"].max()) + 1, **models)
@@ -385,8 +384,7 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_visible(False)
     for axes, (model, name) in zip(grid.flat, names.items(), strict=False):
         model_cells = _generated_cells(rows[rows["model"] == model], name)
-        # A point per paradigm. Paradigms with the largest differences have numbers; paradigms that
-        # only one set has are marks on the y axis with names.
+        # The largest differences have numbers. Generated paradigms alone are marks on the y axis.
         accuracies = pd.DataFrame(
             {"row": cell.row, "set": cell.column.rpartition(": ")[2], "value": cell.value}
             for cell in model_cells

@@ -429,7 +429,6 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
     for row, name in names.items():
         person = people[people["participant"].astype(str) == name]
         participants += _participant_cells(person, row)
-
     cells = [*kappas, *counts, *participants]
     remarks = {cell.row: {INTERVAL: "", COUNTED: ""} for cell in cells}
     for cell in cells:
