@@ -75,7 +75,7 @@ def released_results(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinne
 
 
 def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return the label, and the training tokens by model, of each row of models on samples."""
+    """Return label and models (with training tokens) of each row of models trained on samples."""
     curves = curves_of(catalogue.seeds)
     first_models = {row: catalogue.models[next(iter(curves[row]))] for row in curves}
     facts: dict[str, dict[str, Any]] = {}
@@ -88,12 +88,12 @@ def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str
 
 
 def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Return the label, size and number of sentences of each model that is trained here."""
+    """Return a text on each model trained here: "LSTM (2 × 650 units, embeddings of 200, …)"."""
     texts = {}
     for name, row in catalogue.models.items():
         recipe = campaign.training.recipes.get(row.recipe)
-        of_others = row.papers and BENCHMARK not in row.papers
-        if recipe is None or of_others or isinstance(recipe, training.InstructRecipe):
+        of_other_papers = row.papers and BENCHMARK not in row.papers
+        if recipe is None or of_other_papers or isinstance(recipe, training.InstructRecipe):
             continue
         label = catalogue.models.get(catalogue.row_of(name), row).label
         if isinstance(recipe, training.NgramRecipe):
@@ -106,8 +106,9 @@ def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
             size = recipe.kind
         corpus = getattr(recipe, "corpus", None)
         source = campaign.training.corpora[corpus] if corpus else campaign.training
-        most = source.max_sentences
-        texts[name] = f"{label} ({size}" + (f", {most:,} sentences at most)" if most else ")")
+        if source.max_sentences:
+            size += f", {source.max_sentences:,} sentences at most"
+        texts[name] = f"{label} ({size})"
     return texts
 
 
@@ -136,9 +137,9 @@ PAPER = Paper(
             expected_units=partial(_expected, name),
             # 8.5 words with the stop, some of them cut in two.
             tokens=11.0,
-            # Strictly greater, in text and code. Seven pairs are twice the same sentence (2 of
-            # passive_1, 5 of principle_A_case_2): wrong for every model, they cap those two at 99.8
-            # and 99.5 %. A model can't do better than chance on them, which is what half says.
+            # The good sentence must be strictly more probable, in text and code. Seven pairs are
+            # twice the same sentence (2 of passive_1, 5 of principle_A_case_2): each model is wrong
+            # on them, so accuracies are at most 99.8 and 99.5 %. Half a point each is chance.
             ties={"published": {ANY: "wrong"}, "corrected": {ANY: "half"}},
             in_text=False,
             own_words=name == GENERATED,
@@ -162,7 +163,7 @@ PAPER = Paper(
             of_all_benchmarks=True,
         ),
         "bins": TableKind(paths="{results}/bins/{paper}.parquet", evaluated=True),
-        # Extrapolated to people's accuracies, if these are available.
+        # Slopes, and the tokens at which lines reach human accuracies if these are available.
         "curves": TableKind(
             paths="{results}/regressions/{paper}/curves.parquet",
             evaluated=True,

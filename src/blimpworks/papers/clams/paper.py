@@ -1,6 +1,7 @@
 """Register CLAMS (Mueller et al. 2020): agreement in five languages, from grammars.
 
-``PAPER`` tells shared code all that it asks of a paper.
+``PAPER`` tells shared code what the paper's benchmark, exhibits (tables and figures) and input
+tables are. Functions read a campaign (settings) and its catalogue (languages, models, sources).
 """
 
 from pathlib import Path
@@ -32,7 +33,7 @@ def check(campaign: Campaign, _catalogue: Catalogue) -> None:
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """List the released sets, and for languages with generated sets the released grammars."""
+    """Return the released sets, or for languages with generated sets the released grammars."""
     generated = _options(campaign).grammars
     rows: list[Pinned] = []
     for lang in catalogue.languages:
@@ -44,7 +45,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """Describe a language's sets that a grammar of the campaign generates; else empty."""
+    """Return a phrase for sets that a grammar of the campaign generates; empty for other sets."""
     generated = lang in _options(campaign).grammars and our_grammars(campaign, lang)
     return "sets of a grammar of ours" if generated else ""
 

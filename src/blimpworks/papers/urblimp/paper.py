@@ -40,9 +40,9 @@ def has_rules(campaign: Campaign, lang: str) -> bool:
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Return the campaign's languages with rules; if its settings name some, only these."""
+    """Return the campaign's languages with rules that ``urblimp.languages`` selects."""
     named = _options(campaign).languages
-    # One listing of the folder: looking for each language's files would be slow.
+    # The folder is listed once, because looking for each language's files would be slow.
     folders = {path.name for path in campaign.folder("urblimp").glob("*")}
     return tuple(
         lang
@@ -82,7 +82,7 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Return the lexicons and plain text of the languages."""
+    """Return the files of the languages' lexicons and plain text."""
     rows: list[Pinned] = []
     for lang in languages(campaign, catalogue):
         rows += lexicon_sources(campaign, catalogue, lang)

@@ -1,4 +1,4 @@
-"""Exhibits of BLiMP (Warstadt et al. 2020)."""
+"""Tables and figures of BLiMP (Warstadt et al. 2020); ``SPECS`` names their functions."""
 
 from pathlib import Path
 

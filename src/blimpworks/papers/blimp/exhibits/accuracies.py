@@ -1,12 +1,14 @@
 """Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells from them.
 
-Modules with tables and figures make exhibits from input tables (paths by name) and labels (models
-to show; whether numbers are measured by a campaign or published). They call the functions here.
-Rows of accuracies have the columns model, method, phenomenon, paradigm (its name is a ``uid``),
-accuracy (0 to 1) and n (pairs); ``source`` names the input table. A cell is one number of an
-exhibit: ``cell_key`` has the titles of its row and column, and ``where`` filters the rows (column:
-value or values) that its formula takes.
+The modules of tables and figures call these functions. Their arguments are ``tables``, the paths of
+input tables by name, and ``labels``: the models to show, and whether numbers are measured by a
+campaign or published. A row of accuracies is
 
+    model=gpt2-large  method=full_sentence  phenomenon=binding  paradigm=principle_A_c_command
+    accuracy=0.79  n=1000  source=accuracies (the name of the input table)
+
+A ``uid`` is a paradigm's name. A cell is one number of an exhibit: its ``cell_key`` has the titles
+of its row and column, and ``where`` (value or values by column) filters the rows for its formula.
 The accuracy on a phenomenon is the mean over its paradigms, and the overall accuracy the mean over
 all paradigms (section 5). Paradigms have equal numbers of pairs.
 """
@@ -33,17 +35,18 @@ HALF_UP = 1e-9
 OVERALL = "overall"
 """Key of all paradigms together in printed tables."""
 OWN, RELEASED = "accuracies", "released"
-"""Names of the tables that cells are computed from; rows have theirs in the column ``source``."""
+"""Names of the input tables of accuracies; each row has the name in the column ``source``."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
+"""Columns that identify a row of accuracies."""
 ENOUGH = 4
 """Fewest paradigms of which a correlation has an interval."""
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
-    """Read measured or printed accuracies of labelled models. Raises UserError without any."""
+    """Read accuracies of the labels' models and humans by methods. Raises UserError without any."""
     chosen = [*methods] or [labels.method]
     where = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
-    rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), where | {"method": chosen})
+    rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), {**where, "method": chosen})
     if rows.empty:
         raise UserError(
             f"{tables[OWN][0]} has no accuracies of BLiMP's paradigms by method "
@@ -65,7 +68,7 @@ def read_released(
 
 
 def read_humans(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read released human accuracies. Published forms get none: humans are among the printed."""
+    """Read released human accuracies; none for published forms, whose printed rows have humans."""
     rows = read_released(tables, [INDIVIDUAL])
     return rows if labels.source == "measured" else rows[:0]
 
@@ -79,7 +82,7 @@ def read_all(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 
 def model_names(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    """Return the name to show of each model, and of humans, in ``rows``, in the labels' order."""
+    """Return the printed names of the models in ``rows``, and of humans, in the labels' order."""
     names = {**labels.models, HUMAN: "Human"}
     return {model: name for model, name in names.items() if model in set(rows["model"])}
 
@@ -100,10 +103,10 @@ def models_of(
     paradigms: Sequence[str] = tuple(PHENOMENON_OF),
     counts: pd.Series | None = None,
 ) -> dict[str, Any]:
-    """Return for a caption the pairs that each model judged, and the models trained here.
+    """Return two values of a caption: ``pairs`` judged by model, and models ``trained`` here.
 
     ``counts`` has the numbers of pairs by model; by default they are summed over ``paradigms``.
-    Published forms have neither.
+    Both values are empty for published forms.
     """
     if labels.source == "published":
         return {"pairs": {}, "trained": ()}
@@ -129,7 +132,7 @@ def formula_cell(
 ) -> Cell:
     """Make a cell of a formula's value for the ``rows`` of ``source`` that ``where`` selects.
 
-    ``form`` formats the value, halves rounded up as in the paper; the cell has further ``fields``.
+    ``form`` formats the value, with halves rounded up. ``fields`` are other fields of the cell.
     """
     value = formula(select_rows(rows, where))
     text = form.format(value + HALF_UP).replace("-", "−")
@@ -137,7 +140,7 @@ def formula_cell(
 
 
 def with_interval(cell: Cell, n: int) -> Cell:
-    """Add Wilson's 95 % interval to the cell of a percentage of ``n`` judgements."""
+    """Return the cell of a percentage of ``n`` judgements with Wilson's 95 % interval."""
     low, high = wilson(cell.value * n / 100, n)
     return replace(cell, n=n, low=100 * low, high=100 * high)
 
@@ -146,7 +149,7 @@ def computed_cell(
     rows: pd.DataFrame, cell_key: Place, formula: Formula, form: str = "{:.1f}", **fields: Any
 ) -> Cell:
     """Make a cell of a formula's value for some rows of accuracies."""
-    # A count may have no rows.
+    # A formula that counts may have no rows.
     source = rows["source"].iloc[0] if len(rows) else OWN
     return formula_cell(rows, cell_key, formula, source, where_of(rows, KEYS), form, **fields)
 
@@ -157,12 +160,12 @@ def percent_text(percent: float) -> str:
 
 
 def mean_cell(rows: pd.DataFrame, cell_key: Place, **fields: Any) -> Cell:
-    """Make a cell of the mean accuracy in percent; its interval is that of all pairs together."""
-    fields |= {"text": percent_text, "source": rows["source"].iloc[0], "keys": KEYS, "ties": True}
-    return accuracy_cell(rows, cell_key, interval="pooled", **fields)
+    """Make a cell of the mean accuracy in percent, with Wilson's interval over all pairs."""
+    fields |= {"source": rows["source"].iloc[0], "keys": KEYS, "ties": True}
+    return accuracy_cell(rows, cell_key, interval="pooled", text=percent_text, **fields)
 
 
 def pearson_cell(rows: pd.DataFrame, cell_key: Place, formula: Formula, by: str) -> Cell:
-    """Make a cell of the correlation over paradigms between the two values of a column ``by``."""
+    """Make a cell of the correlation, over paradigms, of two models (values of a column ``by``)."""
     (low, high), n = pearson_interval(rows, by), common(rows, by)
     return computed_cell(rows, cell_key, formula, form="{:.2f}", n=n, low=low, high=high)

@@ -1,8 +1,12 @@
-"""Show accuracy by size of the training text: Figure 5 of BLiMP, and slopes of the learning curves.
+"""Show accuracy by size of the training text: BLiMP's Figure 5, and slopes of the learning curves.
 
-A curve is an architecture (LSTM, Transformer-XL) trained on samples of several sizes, often with
-several seeds: ``Curve("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], …})``. Curves come
-from the catalogue of models, accuracies and regressions from the campaign's tables.
+``fig5`` draws the accuracy on each phenomenon by size; ``slopes`` tabulates the gain per doubling
+of the text (rows: phenomena) and test perplexities (rows: sizes). A curve is an architecture (LSTM,
+Transformer-XL) trained on samples of several sizes, often with several seeds:
+
+    Curve("LSTM", {1_000_000: ["lstm-1m-seed0", "lstm-1m-seed1"], 8_000_000: […]})
+
+Curves come from the catalogue of models, accuracies and regressions from the campaign's tables.
 Source: Warstadt et al. (2020), section 6.3.
 """
 
@@ -39,13 +43,14 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 STYLES[ALL] = {"color": style.GREY, "linewidth": 3.5, "alpha": 0.7, "zorder": 1}
 PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "64M"}
-"""Sizes with a printed perplexity (footnote 16), and their printed names."""
+"""Numbers of tokens with a printed perplexity (footnote 16), and their printed names."""
 PRINTED_CURVES = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
-"""Models with printed slopes, and their printed names."""
+"""Rows of models.tsv with printed slopes, and the printed names of their models."""
 COMPLETE_TEXT = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
 """The same models trained on the complete text, with printed accuracies."""
 SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
-"""Ends of column titles: gain per doubling, text needed for human accuracy, test perplexity."""
+"""Ends of column titles: accuracy gained per doubling of the text (0 to 1), logarithm of the
+tokens at which the line reaches human accuracy, and test perplexity."""
 DODGE = 0.015
 """Horizontal distance between the lines' points of one size, in doublings."""
 NONE = "no model is trained on samples"
@@ -72,7 +77,7 @@ def _read_curves(labels: Labels) -> dict[str, Curve]:
 
 
 def _with_deviation(cell: Cell, values: pd.Series) -> Cell:
-    """Add to a mean over models the interval of one standard deviation of their ``values``."""
+    """Return the cell of a mean with the interval of one standard deviation of the ``values``."""
     if len(values) < 2:
         return replace(cell, n=len(values))
     deviation = float(values.std())
@@ -81,7 +86,7 @@ def _with_deviation(cell: Cell, values: pd.Series) -> Cell:
 
 
 def fig5(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
+    """Draw Figure 5: accuracy on each phenomenon by training tokens, with a panel per curve."""
     curves = _read_curves(labels)
     if not curves:
         return Exhibit(**describe("fig5"), cells=[], figure=style.empty_figure(NONE, height=2.9))
@@ -91,7 +96,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
     grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
     for axes, (label, models_by_size) in zip(grid.flat, curves.values(), strict=True):
-        # Mean accuracy of each size, by phenomenon.
+        # Cells of mean accuracy by phenomenon and by size.
         points: dict[str, dict[int, Cell]] = {}
         for size, models in models_by_size.items():
             evaluated = [model for model in models if model in by_model.index]
@@ -105,10 +110,10 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
                     model_means = by_model.loc[evaluated, phenomenon].dropna()
                     points.setdefault(phenomenon, {})[size] = _with_deviation(mean, model_means)
 
-        for number, (phenomenon, line) in enumerate(points.items()):
+        for number, (phenomenon, cells_by_size) in enumerate(points.items()):
             # Points of one size are side by side, so that error bars don't hide each other.
             dodge = 2 ** (DODGE * (number - len(NAMES) / 2))
-            sizes, line_cells = [size * dodge for size in line], [*line.values()]
+            sizes, line_cells = [size * dodge for size in cells_by_size], [*cells_by_size.values()]
             values = [cell.value for cell in line_cells]
             errors = [0.0 if cell.high is None else cell.high - cell.value for cell in line_cells]
             axes.errorbar(sizes, values, errors, elinewidth=0.5, capsize=1.5, **STYLES[phenomenon])
@@ -125,11 +130,8 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("fig5"), cells=cells, figure=figure)
 
 
-# Slopes
-
-
 def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
-    """Make cells of the printed slopes and, if ``extrapolated``, of the tokens that follow."""
+    """Make cells of the printed slopes; ``extrapolated`` adds the tokens for human accuracy."""
     cells = []
     curve_rows = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED_CURVES)]
     for _, row in curve_rows[curve_rows["column"].str.startswith("slope ")].iterrows():
@@ -147,14 +149,14 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
 
 
 def slopes(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate slopes of the curves beside the printed ones, and perplexity by size."""
+    """Tabulate slopes of the curves beside the printed slopes, and test perplexity by size."""
     printed, measured = read_printed(tables), labels.source == "measured"
     curves = _read_curves(labels) if measured else {}
-    # The slope of each phenomenon, and the tokens at which the line reaches human accuracy.
-    table = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
+    # A term is a slope on a phenomenon, or the tokens at which the line reaches human accuracy.
+    terms = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
     slope_cells: list[Cell] = []
     for curve_row, (label, _) in curves.items():
-        for _, term in table[table["model"] == curve_row].iterrows():
+        for _, term in terms[terms["model"] == curve_row].iterrows():
             column = {analysis.DOUBLING: SLOPE, analysis.TO_HUMAN: TOKENS}.get(term["term"])
             if column is None or term["analysis"] not in TITLES:
                 continue
@@ -169,8 +171,7 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
     order = [*TITLES.values()]
     slope_cells.sort(key=lambda cell: order.index(cell.row))
-
-    # Mean test perplexity of each size. The table has LSTMs only.
+    # Mean test perplexity of each size; only LSTMs have perplexities.
     perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
     sized: list[tuple[int, Cell]] = []
     for label, sizes in curves.values():
@@ -187,20 +188,19 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
             cell_key = (f"{size:,} tokens", f"printed {PERPLEXITIES_AT}")
             sized.append((size, printed_cell(row, cell_key)))
     sized.sort(key=lambda sized_cell: sized_cell[0])
-
-    cells_of = {"Phenomenon": slope_cells, "Training text": [cell for _, cell in sized]}
+    section_cells = {"Phenomenon": slope_cells, "Training text": [cell for _, cell in sized]}
     sections = []
     heads: dict[str, tuple[str, str]] = {}
-    for title, cells in cells_of.items():
+    for title, cells in section_cells.items():
         columns = list(dict.fromkeys(cell.column for cell in cells))
         sections.append(Section(title, {cell.row: cell.row for cell in cells}, columns))
         for column in columns:
             # Headings have two lines: the model, and the number.
-            ends = [end for end in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(end)]
-            heads[column] = (column.removesuffix(ends[0]).strip(), ends[0])
+            [end] = [end for end in (SLOPE, TOKENS, PERPLEXITIES_AT) if column.endswith(end)]
+            heads[column] = (column.removesuffix(end).strip(), end)
     return Exhibit(
         **describe("slopes" if measured else "slopes_published", curves=curves),
-        cells=[cell for cells in cells_of.values() for cell in cells],
+        cells=[cell for cells in section_cells.values() for cell in cells],
         heads=heads,
         sections=sections,
     )

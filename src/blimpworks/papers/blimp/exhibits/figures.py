@@ -1,9 +1,11 @@
-"""Draw Figures 1 to 4 and 6 of BLiMP, and accuracy on generated pairs beside released ones.
+"""Draw Figures 1 to 4 and 6 of BLiMP, and a figure of accuracy on generated and released pairs.
 
-Terms such as cell and ``uid`` are explained in ``accuracies``. A figure's cells are its numbers.
-Source: Warstadt et al. (2020), sections 5.2, 5.3, 6.1, 6.2 and 6.4. The figure of generated pairs
-is ours: pairs of one paradigm by two generators test the same knowledge with different words, so
-different accuracies show the influence of words.
+Each function draws the figure of its name and returns it with its numbers as cells. ``fig2`` reads
+a table of bins, the others read accuracies of paradigms. ``accuracies`` explains cells and ``uid``.
+Source: Warstadt et al. (2020), sections 5.2, 5.3, 6.1, 6.2 and 6.4.
+
+The figure of ``generated`` pairs is ours: pairs of one paradigm by two generators test the same
+knowledge with different words, so different accuracies show the influence of words.
 """
 
 import math
@@ -42,16 +44,16 @@ SQUARE_INCHES = 0.42
 MATRIX_LETTERS = 32
 """Letters that fit in a line of names below the correlation matrix."""
 Series = Mapping[str, Sequence[Cell]]
-"""Cells by series: bars of one colour, one for each group (a model) that has it."""
+"""Cells of bars by series. Bars of a series have one colour and are of one model each."""
 Panel = Mapping[str, tuple[str, ...]]
-"""Paradigms by series."""
+"""Paradigms by series: {"no adjective": ("determiner_noun_agreement_1", …), "adjective": …}."""
 
 
 def _name_groups(axes: Axes, names: Sequence[str], letters: float, start: float = 0) -> None:
     """Write the names of groups below the axes, sloping if they are too long to be horizontal.
 
-    In horizontal names, a bracket at the end is put on a second line. ``letters`` is the number of
-    letters that fit in a line. The first group is at ``start``.
+    A horizontal name has its bracket on a second line. ``letters`` is the number of letters that
+    fit below the axes; ``start`` is the x coordinate of the first group.
     """
     split_names = [name.replace(" (", "\n(") for name in names]
     longest = max((len(line) for name in split_names for line in name.split("\n")), default=0)
@@ -63,9 +65,9 @@ def _name_groups(axes: Axes, names: Sequence[str], letters: float, start: float 
 
 
 def draw_groups(axes: Axes, groups: Sequence[str], series: Series, width: float) -> None:
-    """Draw percentages with intervals as bars, grouped by ``groups``; each series has a colour.
+    """Draw percentages with intervals as bars: a group of bars per model, a colour per series.
 
-    ``width`` is that of the panel in inches, with the margin left of the axes.
+    ``width`` is the panel's width in inches, with the margin at the side of the axes.
     """
     frames = [style.frame_of(cells).assign(series=label) for label, cells in series.items()]
     sns.barplot(
@@ -86,7 +88,7 @@ def draw_groups(axes: Axes, groups: Sequence[str], series: Series, width: float)
 def _series_cells(
     rows_by_series: Mapping[str, pd.DataFrame], names: Mapping[str, str], title: str
 ) -> dict[str, list[Cell]]:
-    """Make the cells of a panel: the mean accuracy of each model that has rows of a series."""
+    """Make a panel's cells by series: the mean accuracy of each model that has rows of it."""
     cells: dict[str, list[Cell]] = {label: [] for label in rows_by_series}
     for label, rows in rows_by_series.items():
         for model, name in names.items():
@@ -96,11 +98,8 @@ def _series_cells(
     return cells
 
 
-# Figure 1
-
-
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 1: correlations of accuracies over paradigms between models and humans."""
+    """Draw Figure 1: the matrix of correlations between models and humans, over paradigms."""
     rows = acc.read_all(tables, labels)
     # Humans are the first row and column.
     names = acc.model_names(rows[rows["model"] == HUMAN], labels) | acc.model_names(rows, labels)
@@ -137,15 +136,15 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 # Figure 2
-
 BINNED = "bins"
+"""Name of the input table: accuracy and mean of a factor by model and bin."""
 AXES = {
     analysis.LENGTH: "sentence length (words)",
     analysis.PERPLEXITY: "perplexity per token",
     analysis.PROBABILITY: "log P(good) (nats)",
     analysis.CONFIDENCE: "|log P(good) − log P(bad)| (nats)",
 }
-"""Labels of axes by factor; their order is the paper's."""
+"""Labels of axes by factor, in the paper's order."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LOGARITHMIC_FROM = 25
 """Ratio of largest to smallest perplexity above which its axis is logarithmic."""
@@ -171,7 +170,6 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         rows = rows.astype({column: pd.CategoricalDtype([*order])})
     rows = rows.sort_values(["model", "factor", "bin"]).astype(dict.fromkeys(orders, object))
     names = acc.model_names(rows, labels)
-
     cells: list[Cell] = []
     for _, row in rows.iterrows():
         line, column = f"{names[row['model']]}: {AXES[row['factor']]}", f"bin {row['bin'] + 1}"
@@ -202,7 +200,6 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_ylabel("accuracy (%)")
     handles, texts = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=min(len(texts), 4))
-
     judged = rows[rows["factor"] == analysis.LENGTH].groupby("model")["n"].sum()
     models = acc.models_of(tables, labels, counts=judged)
     description = describe("fig2", bins=int(rows["bin"].max()) + 1, **models)
@@ -236,7 +233,7 @@ FIG4_PANELS: Mapping[str, Panel] = {
 
 
 def _draw_panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels) -> Exhibit:
-    """Draw mean accuracies of models and humans in panels; ``key`` is that of the caption."""
+    """Draw mean accuracies of models and humans in panels, with the caption of ``key``."""
     rows = acc.read_all(tables, labels)
     names = acc.model_names(rows, labels)
     cells: list[Cell] = []
@@ -267,16 +264,15 @@ fig4 = partial(_draw_panels, "fig4", FIG4_PANELS)
 
 
 # Figure 6
-
 PANELS = ("binding", "determiner_noun_agreement", "subject_verb_agreement")
-"""Phenomena with a panel in Figure 6: each has paradigms for either prefix method."""
+"""Phenomena with a panel in Figure 6: each has paradigms for both prefix methods."""
 ALL_PHENOMENA = "All phenomena"
-ALLOWING = {"1-prefix": ONE_PREFIX, "2-prefix": TWO_PREFIX}
-"""Paradigms that allow a prefix method, by its name."""
+PREFIX_PARADIGMS = {"1-prefix": ONE_PREFIX, "2-prefix": TWO_PREFIX}
+"""Paradigms that allow a prefix method, by the name of the method."""
 
 
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 6: accuracy by full sentences, and by prefixes for paradigms that allow it."""
+    """Draw Figure 6: accuracy by full sentences and by prefixes, on paradigms that allow both."""
     models = acc.models_of(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
     description = describe("fig6", **models)
     if labels.source == "published":
@@ -292,11 +288,11 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     groups = [*names.values()]
     # For each prefix method two series: full sentences and prefixes, on the same paradigms.
     series_rows: dict[str, pd.DataFrame] = {}
-    for (name, uids), method in zip(ALLOWING.items(), prefixes, strict=True):
-        allowing = rows[rows["paradigm"].isin(uids)]
-        series_rows[f"sentence ({name} paradigms)"] = allowing[allowing["method"] == sentence]
-        series_rows[name] = allowing[allowing["method"] == method]
-    # Three panels of phenomena above, and one of all below with standard deviations.
+    for (name, uids), method in zip(PREFIX_PARADIGMS.items(), prefixes, strict=True):
+        prefix_rows = rows[rows["paradigm"].isin(uids)]
+        series_rows[f"sentence ({name} paradigms)"] = prefix_rows[prefix_rows["method"] == sentence]
+        series_rows[name] = prefix_rows[prefix_rows["method"] == method]
+    # Three panels of phenomena, and below them a panel of all phenomena.
     figure = style.new_figure(style.PAGE_INCHES, 4.2)
     grid = figure.subplot_mosaic([[*PANELS], [ALL_PHENOMENA] * len(PANELS)])
     cells: list[Cell] = []
@@ -315,7 +311,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         draw_groups(grid[phenomenon], groups, drawn, style.PAGE_INCHES / len(PANELS))
         grid[phenomenon].set_title(title, loc="left")
         cells += chain.from_iterable(series.values())
-
+    # Intervals of all phenomena are one standard deviation over paradigms.
     means = _series_cells(series_rows, names, ALL_PHENOMENA)
     deviations: list[Cell] = []
     drawn = {label: [] for label in means}
@@ -336,12 +332,12 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
 
 
 # Generated pairs
-
 SETS = {blimp.BENCHMARK: "released", blimp.GENERATED: "generated"}
+"""Names of the two sets of pairs, by benchmark."""
 OVERALL = "Overall"
 PANELS_IN_LINE = 3
 NUMBERED = 3
-"""Paradigms that have a number in a panel and a name below it: the largest differences."""
+"""Number of paradigms with the largest differences, which have a number and a name in a panel."""
 
 
 def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -352,12 +348,12 @@ def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
 def _generated_cells(rows: pd.DataFrame, model: str) -> list[Cell]:
     """Make a model's cells: accuracies by paradigm and set, their means, and the correlation."""
-    # Means are over paradigms that both sets have; others could not be compared.
+    # Means are over paradigms that both sets have, so that they can be compared.
     cells, both = [], _in_both_sets(rows, "paradigm")
     for benchmark, name in SETS.items():
         set_rows = rows[rows["benchmark"] == benchmark]
         column, present = f"{model}: {name}", {*set_rows["paradigm"]}
-        # The paper's paradigms in its order, then others.
+        # The paper's paradigms in its order, then paradigms of the campaign.
         for uid in dict.fromkeys([*blimp.PHENOMENON_OF, *sorted(present)]):
             if uid in present:
                 cells.append(acc.mean_cell(set_rows[set_rows["paradigm"] == uid], (uid, column)))
@@ -370,7 +366,7 @@ def _generated_cells(rows: pd.DataFrame, model: str) -> list[Cell]:
 
 
 def generated(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw accuracy on generated pairs against that on released ones, a panel per model."""
+    """Draw accuracy on generated pairs (y) by accuracy on released pairs (x), a panel per model."""
     rows = read_plain(ACCURACIES, tables["data_sets"]).assign(source=acc.OWN)
     rows = select_rows(rows[rows["paradigm"] != ALL], {"method": labels.method, "lang": LANG})
     rows = _in_both_sets(rows, "model")
@@ -388,14 +384,14 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_visible(False)
     for axes, (model, name) in zip(grid.flat, names.items(), strict=False):
         model_cells = _generated_cells(rows[rows["model"] == model], name)
-        # A point per paradigm: the largest differences have numbers, paradigms of one set names.
+        # The largest differences have numbers. Generated paradigms alone are marks on the y axis.
         accuracies = pd.DataFrame(
             {"row": cell.row, "set": cell.column.rpartition(": ")[2], "value": cell.value}
             for cell in model_cells
             if cell.row != OVERALL
         ).pivot(index="row", columns="set", values="value")
         both = accuracies.dropna()
-        beside: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
+        note_style: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
         axes.plot([0, 100], [0, 100], color=style.GREY, lw=0.8)
         axes.axhline(50, color=style.GREY, lw=0.6, ls="--")
         axes.axvline(50, color=style.GREY, lw=0.6, ls="--")
@@ -403,13 +399,13 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         axes.plot(both["released"], both["generated"], "o", **points)
         for uid, value in accuracies["generated"][accuracies["released"].isna()].items():
             axes.plot(0, value, ">", ms=4, color=style.ORANGE, mew=0, clip_on=False, zorder=3)
-            axes.annotate(str(uid), (0, value), (5, -1.5), **beside)
-        far = (both["released"] - both["generated"]).abs().nlargest(NUMBERED).index
-        for number, uid in enumerate(far, start=1):
+            axes.annotate(str(uid), (0, value), (5, -1.5), **note_style)
+        farthest = (both["released"] - both["generated"]).abs().nlargest(NUMBERED).index
+        for number, uid in enumerate(farthest, start=1):
             point = both["released"][uid], both["generated"][uid]
-            axes.annotate(str(number), point, (2, 1.5), **beside)
-        # Below the panel, where long names have room and none hides another.
-        listed = (f"{number} {uid}" for number, uid in enumerate(far, start=1))
+            axes.annotate(str(number), point, (2, 1.5), **note_style)
+        # Their names are below the panel, where none hides another.
+        listed = (f"{number} {uid}" for number, uid in enumerate(farthest, start=1))
         axes.set_xlabel("\n".join(listed), fontsize=4.5, loc="left")
         correlations = [f", r = {cell.text}" for cell in model_cells if cell.column == f"{name}: r"]
         axes.set_title("".join([name, *correlations]), loc="left")

@@ -1,8 +1,10 @@
 """Formulas of BLiMP's tables and figures: functions from rows to the number that a cell shows.
 
-Each has a sentence that readers see beside the number. Rows are accuracies (model, method,
-paradigm, accuracy from 0 to 1) if the sentence does not say otherwise. ``@formula`` makes a family
-of formulas: ``difference(ADJECTIVE)`` is one, and its sentence contains the contrast's phrase.
+A ``Formula`` has a sentence that readers see beside the number: ``SPREAD(rows)`` is a number, and
+``SPREAD.sentence`` is "100 × standard deviation of accuracy". ``@formula`` makes a function with
+parameters a family of formulas: the sentence of ``difference(ADJECTIVE)`` contains the phrase of
+the contrast. Rows are accuracies (model, method, paradigm, accuracy from 0 to 1), unless the
+sentence names other columns: human ratings (pair, correct), judgements (margin), printed numbers.
 Source: Warstadt et al. (2020), sections 5.1, 5.3, 6.1, 6.2 and Figure 6.
 """
 
@@ -27,10 +29,10 @@ _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two groups of paradigms, by name; the first should have the ``higher`` accuracy."""
+    """Two groups of paradigms (names); models should have ``higher`` accuracy on the first."""
 
     phrase: str
-    """Name of the difference in the sentence of its formula."""
+    """Phrase for the difference in the sentence of its formula."""
     higher: tuple[str, ...]
     lower: tuple[str, ...]
 
@@ -72,28 +74,28 @@ def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
 
 @formula("{end}, over models, of {formula}", end=choice({"largest": max, "smallest": min}))
 def extreme(rows: pd.DataFrame, end: Callable[..., float], formula: Formula) -> float:
-    """Return the largest or smallest value (``end``) that a formula has over models."""
+    """Return the largest (``max``) or smallest value that a formula has on one model's rows."""
     return end(formula(model_rows) for _, model_rows in rows.groupby("model"))
 
 
 def _align(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
-    # Accuracies [paradigm, value of the column ``by``], for paradigms that both values have.
+    # A row for each paradigm that both models have; the columns are the models' accuracies.
     return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
 
 
 def common(rows: pd.DataFrame, by: str = "model") -> int:
-    """Count the paradigms that both of two models (or values of column ``by``) have."""
+    """Count the paradigms that two models (or other values of a column ``by``) both have."""
     return len(_align(rows, by))
 
 
 def _pearson(rows: pd.DataFrame, by: str = "model") -> float:
-    # By pandas, because scipy is slow to import and cells are recomputed to explain a number.
+    # pandas is enough here. scipy is slow to import, and ``blimpworks explain`` calls this, too.
     wide = _align(rows, by)
     return float(wide.iloc[:, 0].corr(wide.iloc[:, 1]))
 
 
 def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, float]:
-    """Return the 95 % interval of the correlation, by Fisher's z; needs four paradigms."""
+    """Return the 95 % interval of the correlation by Fisher's z, for four or more paradigms."""
     from scipy.stats import pearsonr
 
     wide = _align(rows, by)
@@ -102,25 +104,26 @@ def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, floa
 
 
 def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
-    """Return the percentage of people's ratings (or majorities) that are right, over paradigms."""
+    """Return the percentage of right ratings (or right majorities), as a mean over paradigms."""
     pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
     values = (pairs > MAJORITY_ABOVE).astype(float) if majority else pairs
     return float(100 * values.groupby("paradigm").mean().mean())
 
 
 def _mean_accuracy(rows: pd.DataFrame, tie: float) -> float:
-    """Return the mean accuracy of judgements over paradigms, in percent; ties count ``tie``."""
+    """Return the mean accuracy of judgements over paradigms in percent; a tie adds ``tie``."""
     judged = rows[rows["margin"].notna()]
     right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
     return float(100 * right.groupby(judged["paradigm"]).mean().mean())
 
 
 def _extrapolated(rows: pd.DataFrame) -> float:
-    """Return log10 of the tokens at human accuracy, from a printed slope and one point of it."""
+    """Return log10 of the tokens that a model needs for human accuracy, by its printed slope."""
     slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
     tokens = float(rows["value"][rows["column"] == "training tokens"].item())
-    percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN
-    target, reached = (float(percent["value"][which].item()) for which in (human, ~human))
+    table3, is_human = rows["exhibit"] == "table3", rows["row"] == HUMAN
+    target = float(rows["value"][table3 & is_human].item())
+    reached = float(rows["value"][table3 & ~is_human].item())
     doublings = (target - reached) / 100 / slope
     return math.log10(tokens) + doublings * math.log10(2)
 

@@ -1,10 +1,11 @@
 """Make two tables of ours: human agreement with BLiMP's labels, and the ties of models.
 
-``humans`` compares the printed human columns of Tables 3 and 4, the released summary, and the
-released ratings (single choices of raters). They should give the same numbers (Warstadt et al.
-2020, section 3.4). ``ties`` counts pairs whose sentences are equally probable. By section 4.1 a
-model is wrong on these pairs, also on the seven released pairs with two identical sentences. Terms
-such as cell and ``where`` are explained in ``accuracies``.
+``humans`` has phenomena and paradigms in rows. Its columns are human accuracies in percent, which
+should be equal (Warstadt et al. 2020, section 3.4): printed in Tables 3 and 4, from the released
+summary, and computed from the released ratings (choices of one rater on one pair).
+``ties`` has models and paradigms in rows. It counts judgements of pairs whose sentences are equally
+probable. A model is wrong on these pairs (section 4.1), also on the seven released pairs with two
+identical sentences. ``accuracies`` explains terms such as cell and ``where``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +30,9 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 RATED = "ratings"
 PRINTED, SUMMARY = "Printed", "Summary"
 VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
-"""Columns computed from ratings, by the variant that decides which ratings count."""
+"""Columns computed from ratings, by the variant that selects the ratings."""
 MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
+"""Columns of the percentage of pairs with a right majority, by the column of right ratings."""
 PRINTED_MAJORITY = "Majority, printed"
 SAME_RATINGS = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
 """Columns of the released summary, and the columns computed here from the same ratings."""
@@ -51,7 +53,7 @@ Row = dict[str, Cell]
 def _agreement_cells(
     ratings: pd.DataFrame, summary: pd.DataFrame, row: str, uids: Sequence[str]
 ) -> Iterator[Cell]:
-    """Yield a row's cells of agreement on the paradigms ``uids``, by the summary and by ratings."""
+    """Yield a row's cells of agreement on the paradigms ``uids``, from summary and ratings."""
     summary = summary[summary["paradigm"].isin(uids)]
     columns = {release.INDIVIDUAL: SUMMARY, release.MAJORITY: MAJORITIES[SUMMARY]}
     for method, column in columns.items():
@@ -78,15 +80,16 @@ def _differ(row: Row, first: str, second: str, tolerance: float = 0) -> bool:
     """Tell whether two columns of a row differ by more than ``tolerance`` points."""
     if first not in row or second not in row:
         return False
-    # Written so that NaN differs from a number.
+    # NaN is not <= any number, so it differs from all numbers.
     return not abs(row[first].value - row[second].value) <= tolerance + EXACT
 
 
 def _count_cells(ratings: pd.DataFrame) -> Iterator[Cell]:
-    """Count assignments, raters, ratings, attention checks, and ratings left out by reason."""
+    """Yield the cells of counts: assignments, raters, ratings, attention checks, exclusions."""
     validated = {*ratings["phenomenon"]} - {release.ATTENTION, release.UNVALIDATED}
     pairs: dict[str, Any] = {"phenomenon": sorted(validated)}
     checks: dict[str, Any] = {"phenomenon": release.ATTENTION}
+    # The formula and filter of each row.
     counts: dict[str, tuple[Formula, dict[str, Any]]] = {
         "Assignments": (formulas.ASSIGNMENTS, {}),
         "Raters": (formulas.WORKERS, {}),
@@ -124,12 +127,13 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate human agreement by phenomenon and paradigm: printed, summary, and ratings."""
     ratings = read_plain(RATINGS, tables.get(RATED))
     summary = acc.read_released(tables, [release.INDIVIDUAL, release.MAJORITY], rejected=True)
-    # Each row is about one or more paradigms: all, those of a phenomenon, or a single one.
+    # Each row is about all paradigms, the paradigms of a phenomenon, or one paradigm.
     paradigms_of_row: dict[str, Sequence[str]] = {ALL_PARADIGMS: [*PHENOMENON_OF]}
     for phenomenon, paradigms in PARADIGMS.items():
-        paradigms_of_row |= {phenomenon: paradigms} | {uid: [uid] for uid in paradigms}
+        paradigms_of_row[phenomenon] = paradigms
+        paradigms_of_row |= {uid: [uid] for uid in paradigms}
     paradigms_of_row |= {uid: [uid] for uid in REJECTED_UIDS}
-    # Cells by row and column, and a remark on each row about columns that differ.
+    # Cells by row and column, and the remarks on each row about columns that differ.
     rows: dict[str, Row] = {key: {} for key in paradigms_of_row}
     differences: dict[str, list[str]] = {key: [] for key in rows}
     half_units: dict[tuple[str, str], float] = {}
@@ -152,7 +156,6 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
                 not_reproduced.add(key)
                 differences[key].append(f"{column} from {summary_column}")
     counts = [*_count_cells(ratings)] if tables.get(RATED) else []
-
     compared = [uid for uid in (*PHENOMENON_OF, *release.OTHERS) if uid in rows]
     description = describe(
         "humans",
@@ -166,7 +169,8 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
     sections = []
     for title, names in groups.items():
-        if filled_rows := {key: name for key, name in names.items() if rows[key]}:
+        filled_rows = {key: name for key, name in names.items() if rows[key]}
+        if filled_rows:
             sections.append(Section(title, filled_rows, COLUMNS))
     if counts:
         sections.append(Section("Counts", {cell.row: cell.row for cell in counts}, [NUMBER]))
@@ -183,7 +187,6 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
 
 
 # Ties
-
 PAIRS, TIED, SAME = "Pairs", "Ties", "Same sentence twice"
 WRONG, HALF = "Ties wrong (published)", "Ties half (corrected)"
 TIE_HEADS = {title: title.rpartition(" ")[::2] for title in (SAME, WRONG, HALF)}
@@ -195,7 +198,7 @@ MOST_PARADIGMS = 3
 def _tie_cells(
     judgements: pd.DataFrame, items: pd.DataFrame, row: str, where: dict[str, Any]
 ) -> Iterator[Cell]:
-    """Yield the cells of a ``row``: numbers of pairs and ties, and accuracies by either count."""
+    """Yield a row's cells: numbers of pairs and ties, and accuracy with ties wrong and half."""
     rows = select_rows(judgements, where)
     yield acc.formula_cell(rows, (row, PAIRS), formulas.MARGIN_COUNT, "judgements", where)
     tied = where | {"margin": 0.0}
@@ -235,7 +238,7 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
             row = f"{name}: all paradigms, {method.replace('_', ' ')}"
             where = {"model": model, "lang": LANG, "method": method}
             cells += _tie_cells(rows, items, row, where)
-        # Further rows are paradigms with ties or identical sentences, those with most ties first.
+        # Then rows of paradigms with ties or identical sentences, the most ties first.
         where = {"model": model, "lang": LANG, "method": labels.method}
         tied = select_rows(rows, where | {"margin": 0.0})
         counts = tied["paradigm"].value_counts().to_dict()

@@ -1,7 +1,8 @@
 """Make BLiMP's tables: Tables 1 to 4, the erratum of Tables 3 and 4, and numbers of the text.
 
-Terms such as cell and ``uid`` are explained in ``accuracies``. A cell ``stands_for`` the (row,
-column) under which ``config/published/blimp`` has the paper's number.
+Each function makes the table of its name, from accuracies of paradigms (see ``accuracies``, which
+explains cells and ``uid``) and printed numbers. Rows are models in Table 3 and paradigms in Table
+4. A cell ``stands_for`` the (row, column) of the paper's number in ``config/published/blimp``.
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
 misreported and has accuracies of a second run. The paper and its released results show which
 numbers are wrong (docs/blimp_numbers.md).
@@ -33,8 +34,9 @@ RELATED = {
     "filler_gap_islands": "Filler-gap/islands",
     "argument_structure": "Argument structure",
 }
-"""Headings of Table 1, by the key of their printed numbers."""
+"""Names of the rows of Table 1, by the key of their printed numbers."""
 HEADING_LINES = {acc.OVERALL: ("", "Overall"), **blimp.PHENOMENA}
+"""Headings of Table 3 in two lines, by phenomenon."""
 HEADINGS = {key: " ".join(lines).strip() for key, lines in HEADING_LINES.items()}
 BY_PAIR = "Overall, by pair"
 HEADS = {HEADINGS[key]: lines for key, lines in HEADING_LINES.items()}
@@ -43,7 +45,7 @@ SHOULD_READ = "Should read"
 
 
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Tabulate studies that judge networks by minimal pairs, by phenomenon, as printed."""
+    """Tabulate Table 1, as printed: studies that judge networks by minimal pairs, by phenomenon."""
     printed = shared.read_printed(tables)
     cells, studies = [], {}
     for key, name in RELATED.items():
@@ -55,7 +57,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Tabulate the number of paradigms of each phenomenon, with a pair as an example."""
+    """Tabulate Table 2: the number of paradigms of each phenomenon, with an example pair."""
     if labels.source == "published":
         rows = acc.read_own(tables, labels)
         printed = shared.read_printed(tables, exhibit="table2")
@@ -83,13 +85,10 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("table2"), cells=cells, remarks=examples, widths=widths)
 
 
-# Table 3
-
-
 def _table3_cells(
     rows: pd.DataFrame, labels: Labels, suffix: str = "", *, compared: bool = True
 ) -> Iterator[Cell]:
-    # If ``compared``, cells are compared with the printed numbers of the same models and phenomena.
+    # ``suffix`` ends the names of rows. If ``compared``, cells stand for the printed numbers.
     for model, name in acc.model_names(rows, labels).items():
         for phenomenon, heading in HEADINGS.items():
             accuracies = acc.rows_of_model(rows, model, acc.paradigms_of(phenomenon))
@@ -103,8 +102,7 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 3: accuracy of models and humans, overall and on each phenomenon."""
     rows = acc.read_own(tables, labels)
     if labels.source == "measured":
-        # After each mean over paradigms comes the accuracy over pairs, in which paradigms with more
-        # judged pairs weigh more. Only the overall one is shown in print.
+        # After each mean over paradigms: accuracy over all pairs, printed for "Overall" only.
         where = {"method": labels.method, "lang": blimp.LANG, "benchmark": blimp.BENCHMARK}
         pooled = shared.read_plain(ACCURACIES, tables[acc.OWN][0])
         pooled = select(pooled, where | {"paradigm": ALL})
@@ -139,9 +137,6 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("table3_published", released=exact), cells=cells, heads=HEADS)
 
 
-# Table 4
-
-
 def _table4_cells(rows: pd.DataFrame, labels: Labels, suffix: str = "") -> Iterator[Cell]:
     for uid, (model, name) in product(PHENOMENON_OF, acc.model_names(rows, labels).items()):
         accuracies = acc.rows_of_model(rows, model, [uid])
@@ -166,7 +161,7 @@ def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells = shared.printed_cells(printed, {uid: uid for uid in PHENOMENON_OF}, names)
         for cell in _table4_cells(acc.read_released(tables), labels, ", released"):
             cells.append(replace(cell, printed=False))
-        # Further columns have the numbers that the paper should have in place of wrong ones.
+        # Columns "Should read" have the right numbers in place of wrong ones of the paper.
         columns = {model: f"{SHOULD_READ}, {name}" for model, name in names.items()}
         heads = {column: (SHOULD_READ, names[model]) for model, column in columns.items()}
         remarks = {str(uid): dict.fromkeys(heads, "") for uid in printed["row"]}
@@ -188,13 +183,13 @@ CHANGED = "Change"
 SMALLEST_CHANGE = 0.05
 """Smallest change that is not shown as zero, in points."""
 MOST_PARADIGMS = 15
-"""Number of paradigms that the table shows: those with the largest changes."""
+"""Number of paradigms that the table shows, with the largest changes."""
 
 
 def _compare_runs(
     rows: pd.DataFrame, published: shared.Place, rerun: shared.Place, change: shared.Place
 ) -> list[Cell]:
-    """Make the cells of mean accuracy in both runs and of the change, at these rows and columns."""
+    """Make three cells, with these (row, column): mean accuracy in each run, and the change."""
     cell = acc.computed_cell(rows, change, formulas.CHANGE)
     signed = f"{cell.value:+.1f}".replace("-", "−")
     return [
@@ -205,7 +200,7 @@ def _compare_runs(
 
 
 def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 3 as printed, as the released results correct it, and the run of 2021."""
+    """Tabulate Table 3 as printed, as corrected by the released results, and of the run of 2021."""
     printed = shared.read_printed(tables, exhibit="table3")
     rows = acc.read_released(tables, [*RUNS.values()])
     # Humans were not run again.
@@ -247,8 +242,7 @@ def erratum(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, sections=sections, heads=HEADS, bold=wrong)
 
 
-# Running text: a key is the (row, column) of a printed number
-
+# Numbers of the running text. A key is the (row, column) of a printed number.
 LSTM, TXL, GPT2, NGRAM = "lstm-gulordava", "transformer-xl-wt103", "gpt2-large", "blimp-5gram"
 SUBJECTS = {
     HUMAN: "Humans",
@@ -256,15 +250,16 @@ SUBJECTS = {
     "neural models": "Neural models",
     "sub-word models": "Models with sub-words (TXL, GPT-2)",
 }
-"""Names of rows that are no labelled model."""
+"""Names of the rows of printed numbers that are not of one model."""
 RECOMPUTATION = shared.Recomputation(
     dict.fromkeys((COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, VALUES), "{:,.10g}")
 )
+"""Computes numbers of the text from other printed numbers, by formula and format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A number of the text: a formula, and the models and paradigms of the accuracies it takes."""
+    """A number of the text: a formula, and the models and paradigms of its accuracies."""
 
     formula: Formula
     models: tuple[str, ...]
@@ -275,18 +270,19 @@ class Statement:
 
 
 def _contrast(name: str, *models: str) -> Statement:
-    """Make the statement of a difference between two groups of paradigms (``CONTRASTS``)."""
+    """Return the statement of the contrast ``name`` (``CONTRASTS``) in the models' accuracies."""
     contrast = formulas.CONTRASTS[name]
     return Statement(formulas.difference(contrast), models, contrast.paradigms)
 
 
 def _extreme_contrast(end: Callable[..., float], name: str, *models: str) -> Statement:
-    """Make the statement of the ``models``' largest (``max``) or smallest (``min``) contrast."""
+    """Return the statement of the ``models``' largest (``max``) or smallest (``min``) contrast."""
     statement = _contrast(name, *models)
     return replace(statement, formula=formulas.extreme(end, statement.formula))
 
 
 ISLANDS = PARADIGMS["island_effects"]
+# A line: (row, column) of the printed number, then its formula, models and paradigms.
 STATEMENTS: dict[shared.Place, Statement] = {
     (HUMAN, "individual"): Statement(UNWEIGHTED, (HUMAN,)),
     (HUMAN, "argument_structure"): Statement(UNWEIGHTED, (HUMAN,), PARADIGMS["argument_structure"]),
@@ -299,7 +295,7 @@ STATEMENTS: dict[shared.Place, Statement] = {
     ("sub-word models", "largest irregularity"): _extreme_contrast(max, "irregularity", TXL, GPT2),
     (LSTM, "irregularity"): _contrast("irregularity", LSTM),
     (HUMAN, "aggregate"): Statement(UNWEIGHTED, (HUMAN,), majority=True),
-    # Without paradigms: over all validated ones, including those that were rejected.
+    # No paradigms here: all validated paradigms, even the rejected ones.
     ("validation", "rejected"): Statement(formulas.REJECTED, (HUMAN,), (), "{:.0f}", majority=True),
     (HUMAN, "largest majority"): Statement(formulas.HIGHEST, (HUMAN,), majority=True),
     (HUMAN, "smallest majority"): Statement(formulas.LOWEST, (HUMAN,), majority=True),
@@ -311,25 +307,25 @@ def _statement_cell(
 ) -> Cell | None:
     """Make the cell of a statement; None unless all its models have all its paradigms.
 
-    A ``key`` that is none of ``STATEMENTS`` is a model and the name of a contrast.
+    ``key`` is a key of ``STATEMENTS``, or a model and the name of a contrast.
     """
     statement = STATEMENTS.get(key) or _contrast(key[1], key[0])
     subject = SUBJECTS.get(key[0]) or labels.models.get(key[0], key[0])
-    correlated = {f"r with {model}": f"r with {name}" for model, name in labels.models.items()}
-    about = {**labels.models, **correlated}.get(key[1], key[1])
-    title = (f"{subject}: {about.replace('_', ' ')}", column)
+    correlations = {f"r with {model}": f"r with {name}" for model, name in labels.models.items()}
+    number_name = {**labels.models, **correlations}.get(key[1], key[1])
+    cell_key = (f"{subject}: {number_name.replace('_', ' ')}", column)
 
     if statement.majority:
         released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
         if released.empty:
             return None
         formula, form = statement.formula, statement.form
-        return acc.computed_cell(released, title, formula, form, stands_for=key)
+        return acc.computed_cell(released, cell_key, formula, form, stands_for=key)
     rows = rows[rows["model"].isin(statement.models) & rows["paradigm"].isin(statement.paradigms)]
     if len(rows) < len(statement.models) * len(statement.paradigms):
         return None
     if statement.formula == UNWEIGHTED:
-        return acc.mean_cell(rows, title, stands_for=key)
+        return acc.mean_cell(rows, cell_key, stands_for=key)
     # Correlations have intervals by Fisher's z, contrasts have Newcombe's.
     low = high = None
     contrast = statement.formula.arguments.get("contrast")
@@ -342,7 +338,7 @@ def _statement_cell(
             counts += [float(total["correct"]), float(total["n"])]
         bounds = confint_proportions_2indep(*counts, method="newcomb")
         low, high = (100 * float(bound) for bound in bounds)
-    cell = acc.computed_cell(rows, title, statement.formula, statement.form)
+    cell = acc.computed_cell(rows, cell_key, statement.formula, statement.form)
     return replace(cell, stands_for=key, low=low, high=high)
 
 

@@ -1,4 +1,4 @@
-"""Tables and figures of CLAMS."""
+"""Tables and figures of CLAMS; ``SPECS`` names their functions."""
 
 from pathlib import Path
 

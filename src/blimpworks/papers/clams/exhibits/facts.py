@@ -1,8 +1,10 @@
-"""Tell CLAMS's exhibits what they need of a campaign besides tables.
+"""Compute the facts that CLAMS's exhibits need of a campaign besides tables.
 
-``FACTS`` has the functions: which models belong to a series (a group of models that share columns),
-how LSTMs were trained, how they decide pairs. Exhibits read the values from their labels. The
-module imports nothing slow, because each parse of the Snakefile loads it.
+``FACTS`` maps the name of a fact to its function of a campaign and its catalogue: the models of
+each series (a group of models that share columns), how LSTMs were trained, how they decide pairs.
+``paper.py`` registers ``FACTS``; an exhibit finds the values in ``labels.facts``, such as
+``{"clams_models": {"mono": ["clams-lstm-mono", …], "multi": […], "bert": […], "mbert": […]}}``.
+The module imports nothing slow, because each parse of the Snakefile loads it.
 """
 
 from collections import Counter
@@ -30,23 +32,24 @@ PRINTED_MODELS = {
 
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """List the models of each series: the paper's, or else the campaign's first and its seeds."""
+    """Return the models of each series: seeds of the paper's model, or of the campaign's first."""
     series_of = {
         ("lstm", True): MONO,
         ("lstm", False): MULTI,
         ("masked", True): BERT,
         ("masked", False): MBERT,
     }
+    # Models by series and by row of the catalogue; models of a row differ only in their seed.
     models_of_series: dict[str, dict[str, list[str]]] = {series: {} for series in PRINTED_MODELS}
     for name, row in catalogue.models.items():
         series = series_of.get((row.architecture, row.scope == "monolingual"))
         if series and (not row.papers or BENCHMARK in row.papers):
             models_of_series[series].setdefault(catalogue.row_of(name), []).append(name)
-    # Models with the same row of the catalogue differ only in their seed.
-    return {
-        series: rows.get(PRINTED_MODELS[series], next(iter(rows.values()), []))
-        for series, rows in models_of_series.items()
-    }
+    chosen: dict[str, list[str]] = {}
+    for series, models_of_row in models_of_series.items():
+        first_models = next(iter(models_of_row.values()), [])
+        chosen[series] = models_of_row.get(PRINTED_MODELS[series], first_models)
+    return chosen
 
 
 def _describe_corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:

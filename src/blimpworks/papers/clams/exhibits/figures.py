@@ -1,7 +1,8 @@
 """Draw CLAMS's Figures 2 and 3, and make the table of numbers in its text.
 
-Each function makes an exhibit, from a campaign's accuracies ("measured") or from those that the
-paper prints ("published"). The numbers of the text are claims, declared in ``claims.tsv``.
+``fig2``, ``fig3`` and ``text`` make an exhibit each, from accuracies of a campaign (measured form)
+or of the paper's tables (published form). ``claims.tsv`` declares the numbers of the text: each
+``Claim`` has a title, a formula, and the series, languages and constructions of its accuracies.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 5 and 6 and appendices
 B to D. Morphological complexity is explained in ``clams.morphology``.
@@ -46,8 +47,9 @@ def in_order(complexity: pd.Series) -> list[list[str]]:
 
 CHANCE = 0.5
 LSTMS = {MONO: ("monolingual", style.BLUE), MULTI: ("multilingual", style.ORANGE)}
+"""Name and colour of the series in Figure 2."""
 SERIES = {MONO: ("LSTM", style.BLUE, "o"), MBERT: ("mBERT", style.VERMILION, "s")}
-"""Name, colour and marker of each series."""
+"""Name, colour and marker of the series in Figure 3."""
 COLUMN = "complexity"
 MEAN, SD = "mean", "SD"
 ENOUGH = 3
@@ -57,7 +59,7 @@ LEAST_SPAN = 0.2
 
 
 def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
+    """Draw Figure 2: the LSTMs' accuracy by construction, mean and SD over languages."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     cells = []
     for (key, row), (series_key, (series, _)) in product(CONSTRUCTIONS.items(), LSTMS.items()):
@@ -69,8 +71,9 @@ def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
     axes = figure.add_subplot()
     if cells:
         rows = style.frame_of(cells)
-        rows[["series", "kind"]] = rows["column"].str.split(" ", expand=True)
-        wide = rows.pivot(index=["row", "series"], columns="kind", values="value").reset_index()
+        # A column is "monolingual mean": a series, and mean or SD.
+        rows[["series", "number"]] = rows["column"].str.split(" ", expand=True)
+        wide = rows.pivot(index=["row", "series"], columns="number", values="value").reset_index()
         low, high = wide[MEAN] - wide[SD], wide[MEAN] + wide[SD]
         wide = wide.assign(low=low.clip(lower=0), high=high.clip(upper=1))
         sns.barplot(
@@ -90,7 +93,7 @@ def fig2(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
-    """Draw a point for each language and series: accuracy over complexity; name the languages."""
+    """Draw accuracy (y) by complexity (x): a point for each language and series, with names."""
     x = {cell.row: cell.value for cell in cells if cell.column == COLUMN}
     points = style.frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
     sns.scatterplot(
@@ -100,23 +103,23 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     )  # fmt: skip
     # Names of neighbouring points alternate between above and below, so that none overlap.
     for rank, row in enumerate(sorted(x, key=lambda row: x[row])):
-        values = [c.value for c in cells if c.row == row and c.column != COLUMN]
+        values = [cell.value for cell in cells if cell.row == row and cell.column != COLUMN]
         if values:
-            end, offset, side = (max(values), 6, "bottom") if rank % 2 else (min(values), -6, "top")
+            y, offset, va = (max(values), 6, "bottom") if rank % 2 else (min(values), -6, "top")
             axes.annotate(
-                row, (x[row], end), (0, offset), textcoords="offset points", ha="center", va=side
+                row, (x[row], y), (0, offset), textcoords="offset points", ha="center", va=va
             )
             axes.plot([x[row]] * 2, [min(values), max(values)], color=style.GREY, lw=0.5, zorder=1)
     axes.set(xlabel="morphological complexity (CWALS)", ylabel="average accuracy")
     axes.margins(0.12, 0.15)
-    # On a shorter range, models that all guess would look far apart.
+    # A shorter range would exaggerate the differences between models that all guess.
     middle, half = np.mean(axes.get_ylim()), np.ptp(axes.get_ylim()) / 2
     axes.set_ylim(middle - max(half, LEAST_SPAN / 2), middle + max(half, LEAST_SPAN / 2))
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
 def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
+    """Draw Figure 3: average accuracy of LSTMs and mBERT by the language's complexity."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
     order = in_order(morphology.groupby("lang")["value"].mean())
@@ -127,7 +130,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
         cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
-    # Averages are over the constructions that all of a series' languages have.
+    # Averages are over the constructions that all scored languages of a series have.
     for series_key, (name, *_) in SERIES.items():
         scored = {*accuracies.select(series_key, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
@@ -143,15 +146,19 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
         style.say(axes, "There are no WALS features to place languages by.")
     else:
         _draw_points(axes, cells)
-    values = []
-    for series_key, (name, *_) in SERIES.items() if len(with_complexity) >= ENOUGH else ():
-        if common := accuracies.select_shared(series_key, with_complexity):
-            value = measures.rho(order)(common.rows)
-            values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
-    return Exhibit(**describe("fig3", correlations=values), cells=cells, figure=figure)
+    correlations: list[str] = []
+    for series_key, (name, *_) in SERIES.items():
+        common = accuracies.select_shared(series_key, with_complexity)
+        if common is None or len(with_complexity) < ENOUGH:
+            continue
+        value = measures.rho(order)(common.rows)
+        if not math.isnan(value):
+            correlations.append(f"{name} {value:.2f}".replace("-", "−"))
+    return Exhibit(**describe("fig3", correlations=correlations), cells=cells, figure=figure)
 
 
 RECOMPUTATION = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
+"""Computes numbers of the text from other printed numbers, by formula and format."""
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
@@ -163,16 +170,14 @@ EXPECTED = {
 
 
 class Claim(Strict):
-    """A number of the text, and the accuracies from which it is computed.
-
-    Without a formula, it is the rank correlation of accuracy and morphological complexity.
-    """
+    """A number of the text, and the accuracies from which it is computed: a row of claims.tsv."""
 
     row: str
     """Row of the printed number; empty if the paper does not print it."""
     column: str
     title: str
     formula: str
+    """Sentence of a formula; empty for the rank correlation of accuracy and complexity."""
     series: Literal["mono", "multi", "mbert"]
     langs: Names
     constructions: Names
@@ -182,7 +187,8 @@ class Claim(Strict):
     @classmethod
     def _check(cls, value: str | tuple[str, ...], info: ValidationInfo) -> str | tuple[str, ...]:
         expected = EXPECTED[str(info.field_name)]
-        if not {*([value] if isinstance(value, str) else value)} <= {*expected}:
+        values = {value} if isinstance(value, str) else {*value}
+        if not values <= {*expected}:
             raise ValueError(f"expected {', '.join(filter(None, expected))}")
         return value
 
@@ -197,7 +203,7 @@ FEATURE_COUNTS = {"fewest": measures.FEWEST, "most": measures.MOST_FEATURES}
 
 
 def text(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make the table of the text's numbers: correlations and others."""
+    """Make the table of the text's numbers: claims, numbers of WALS features, correlations."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages.keys() & {*LANGUAGES})
     complexity = morphology.groupby("lang")["value"].mean()
@@ -208,24 +214,24 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         cell_key, langs = (claim.title, column), {*claim.langs}
         selected = (claim.series, claim.langs, claim.constructions, claim.phenomena)
         if claim.formula:
-            inside, formula = accuracies.select(*selected), FORMULAS[claim.formula]
-            if {*inside.rows["lang"]} == langs:
+            selection, formula = accuracies.select(*selected), FORMULAS[claim.formula]
+            if {*selection.rows["lang"]} == langs:
                 form = FORMATS[formula]
-                cells.append(inside.cell(cell_key, formula, form, stands_for=claim.place))
+                cells.append(selection.cell(cell_key, formula, form, stands_for=claim.place))
         elif len(langs) >= ENOUGH and langs <= {*complexity.index}:
             common = accuracies.select_shared(*selected)
             if common and {*claim.phenomena} <= {*common.rows["phenomenon"]}:
                 order, mixed = in_order(complexity[[*langs]]), len(claim.phenomena) > 1
                 formula = measures.rho(order, mixed=mixed)
                 cell = common.cell(cell_key, formula, ".1f", stands_for=claim.place)
-                # NaN: equal languages have no ranks.
+                # The correlation is NaN if all languages have the same accuracy.
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
     where = {"lang": sorted({*morphology["lang"]})}
-    for which, formula in FEATURE_COUNTS.items() if where["lang"] else ():
-        cell_key = (f"Morphological features of a language: {which}", column)
+    for extreme, formula in FEATURE_COUNTS.items() if where["lang"] else ():
+        cell_key = (f"Morphological features of a language: {extreme}", column)
         cell = shared.formula_cell(morphology, cell_key, formula, "morphology", where, ".0f")
-        cells.append(replace(cell, stands_for=("CWALS", f"{which} features")))
+        cells.append(replace(cell, stands_for=("CWALS", f"{extreme} features")))
     cells += correlations
     without_wals = morphology.empty
     description = describe("text", without_wals=without_wals)

@@ -1,9 +1,12 @@
 """Compute CLAMS's accuracies by formulas, and lay them out by construction and language.
 
-A table of CLAMS has constructions (kinds of sentences, such as ``subj_rel``) in rows. Its columns
-are languages, each with one or two series: groups of models, which are LSTMs or masked models of
-one language or of several. ``Accuracies`` selects rows. A ``Measure`` makes a cell (a number with
-its formula) of a ``Selection``, and a ``Grid`` does so for a section of a table.
+``results``, ``figures`` and ``set_sizes`` call this module. ``read_accuracies`` reads a table with
+a row for each model, language and paradigm. ``Accuracies.select`` selects rows, a ``Measure``
+makes a cell of the selected rows, and ``Grid.cells`` does so for a whole section of a table:
+
+    row "Simple agreement" (a construction), column "French Multi" (a ``SeriesColumn``): 0.93
+
+A construction is a type of sentence; a series is a group of models: MONO, MULTI, BERT or MBERT.
 """
 
 import math
@@ -31,6 +34,7 @@ TABLE_1, AVERAGE_KEY = "table1", "average"
 Order = Sequence[Sequence[str]]
 """Groups of languages with the same rank, the lowest rank first."""
 
+# Notations: a pattern in a formula's sentence, and the functions that write and read a parameter.
 ORDER = Notation(
     ".+",
     lambda order: " < ".join(" = ".join(tied) for tied in order),
@@ -50,10 +54,10 @@ MORE = Notation(
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
-    """Compute the mean accuracy for each value of ``unit``: a column, or the construction.
+    """Return the mean accuracy by ``unit``: LANGUAGE, CONSTRUCTION or MODEL.
 
-    First, the accuracy of a model on a construction of a language is computed over all pairs. These
-    accuracies have equal weight in the mean.
+    The accuracy of each model on each construction of each language is computed over all pairs.
+    These accuracies have equal weight in the mean.
     """
     weighed = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
@@ -66,22 +70,24 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
 
 
 def _gain(rows: pd.DataFrame) -> float:
-    phenomena = sorted(rows["phenomenon"].astype(str).unique())
-    by_phenomenon = (rows[rows["phenomenon"] == phenomenon] for phenomenon in phenomena)
-    before, after = (accuracies_by(group, CONSTRUCTION).mean() for group in by_phenomenon)
+    first, second = sorted(rows["phenomenon"].astype(str).unique())
+    before = accuracies_by(rows[rows["phenomenon"] == first], CONSTRUCTION).mean()
+    after = accuracies_by(rows[rows["phenomenon"] == second], CONSTRUCTION).mean()
     return float(after - before)
 
 
 def _printed_gain(rows: pd.DataFrame) -> float:
-    averages = rows["row"] == AVERAGE_KEY
-    singles = rows[~averages]
-    before = rows[averages & (rows["exhibit"] == TABLE_1)]["value"].item()
-    after = singles["value"].sum() / singles["row"].nunique()
+    is_average = rows["row"] == AVERAGE_KEY
+    of_constructions = rows[~is_average]
+    before = rows[is_average & (rows["exhibit"] == TABLE_1)]["value"].item()
+    # Each construction has an accuracy in Table 1 and a gain in Table 4; both are summed.
+    after = of_constructions["value"].sum() / of_constructions["row"].nunique()
     # Values are hundredths, so a remainder of floating-point numbers is no gain.
     return round(float(after - before), 9)
 
 
 def _lead(rows: pd.DataFrame) -> float:
+    # Printed columns are "fra clams-lstm-mono": a language and a model.
     names = rows["column"].str.partition(" ")
     named = rows.assign(language=names[0], model=names[2])
     wide = named.pivot(index="language", columns="model", values="value")
@@ -89,19 +95,19 @@ def _lead(rows: pd.DataFrame) -> float:
     return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
 
 
-def _values(rows: pd.DataFrame) -> pd.Series:
+def _feature_counts(rows: pd.DataFrame) -> pd.Series:
     return rows.dropna(subset="value").groupby(LANGUAGE, observed=True).size()
 
 
 @formula("mean over {unit} of accuracy")
 def mean_over(rows: pd.DataFrame, unit: str) -> float:
-    """Average accuracy over the values of a column, with equal weights."""
+    """Return the mean over ``unit`` (see ``accuracies_by``) of accuracy, with equal weights."""
     return float(accuracies_by(rows, unit).mean())
 
 
 @formula("population SD over {unit} of accuracy")
 def sd_over(rows: pd.DataFrame, unit: str) -> float:
-    """Compute the population standard deviation of accuracy over the values of a column."""
+    """Return the population standard deviation over ``unit`` (see ``accuracies_by``)."""
     return float(accuracies_by(rows, unit).std(ddof=0))
 
 
@@ -109,7 +115,7 @@ def sd_over(rows: pd.DataFrame, unit: str) -> float:
 def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
     """Correlate mean accuracy with an order of languages; NaN if all accuracies are equal.
 
-    With ``mixed``, accuracies with capitals replace those without, if a language has both.
+    If ``mixed``, a language with both phenomena has its accuracies on capitals only.
     """
     if mixed:
         with_capitals = rows["phenomenon"] == CAPITALS
@@ -125,19 +131,19 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
 
 @formula("sum of value × {numerator} ÷ {denominator}")
 def fraction_of(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
-    """Compute a fraction of a number."""
+    """Return a fraction of the only row's value."""
     return float(rows["value"].item() * (numerator / denominator))
 
 
 @formula("(sum(correct) + {sets}) ÷ (n + {sets})")
 def with_more(rows: pd.DataFrame, sets: int) -> float:
-    """Compute accuracy with a correct item too many in each of ``sets`` sets."""
+    """Return accuracy if each of ``sets`` sets has a right item more, as in the authors' script."""
     return float((rows["correct"].sum() + sets) / (rows["correct"].count() + sets))
 
 
 @formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
 def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
-    """Compute accuracy with ``ties`` added per tie, and ``more`` correct items in each set."""
+    """Return mean accuracy with ``ties`` added per tie, and ``more`` right items in each set."""
     right = rows["correct"] + ties * rows["ties"] + more
     with_accuracy = rows.assign(accuracy=right / (rows["n"] + more))
     return float(accuracies_by(with_accuracy, CONSTRUCTION).mean())
@@ -153,8 +159,8 @@ GREATEST = Formula("greatest accuracy", lambda rows: rows["accuracy"].max())
 GAIN = Formula("mean accuracy of the second phenomenon − of the first", _gain)
 PRINTED_GAIN = Formula("mean(Table 1 + Table 4) − Table 1's average", _printed_gain)
 LEAD = Formula("100 × least difference between first and second model of a language", _lead)
-FEWEST = Formula("fewest values of a language", lambda rows: _values(rows).min())
-MOST_FEATURES = Formula("most values of a language", lambda rows: _values(rows).max())
+FEWEST = Formula("fewest values of a language", lambda rows: _feature_counts(rows).min())
+MOST_FEATURES = Formula("most values of a language", lambda rows: _feature_counts(rows).max())
 MASKED = "masked_critical_word"
 """Method of the measured masked models (section 5.2)."""
 HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
@@ -164,11 +170,12 @@ RECOMPUTED_AVERAGE = "Average accuracy, from the rows above"
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop the values of a filter's lists that no row has; a list that would be empty stays."""
+    """Return the filter without listed values that no row has; lists never become empty."""
     narrow = dict(where)
     for column, values in where.items():
         listed = values if isinstance(values, list) else []
-        if present := [value for value in listed if (rows[column] == value).any()]:
+        present = [value for value in listed if (rows[column] == value).any()]
+        if present:
             narrow[column] = present[0] if len(present) == 1 else present
     return narrow
 
@@ -182,11 +189,11 @@ class Selection:
     constructions: Sequence[str]
     """Selected constructions, including those without accuracies."""
     one_more: bool
-    """Whether a correct item too many is counted in each set, as in the authors' script."""
+    """True if each set has a right item more than were judged right, as in the authors' script."""
 
     @property
     def complete(self) -> bool:
-        """Whether each model has accuracies on all constructions of each phenomenon."""
+        """True if each model has accuracies on all constructions of each phenomenon."""
         constructions = self.rows["paradigm"].map(construction_of)
         counts = constructions.groupby([self.rows["model"], self.rows["phenomenon"]]).nunique()
         # A model may lack a phenomenon that another has.
@@ -194,18 +201,18 @@ class Selection:
         return not table.empty and bool((table == len(self.constructions)).all(axis=None))
 
     def cell(self, cell_key: Place, formula: Formula, form: str = ".2f", **more: Any) -> Cell:
-        """Compute a cell from the rows by a formula; ``more`` are further fields of the cell."""
+        """Make the cell of a formula's value for the rows; ``more`` are further fields of it."""
         value = formula(self.rows)
         return Cell(*cell_key, value, f"{value:{form}}", formula, "accuracies", self.where, **more)
 
 
-def _names(names: str | Iterable[str]) -> list[str]:
+def _as_list(names: str | Iterable[str]) -> list[str]:
     return [names] if isinstance(names, str) else [*names]
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
-    """A table of accuracies, measured or printed, with the models of each series."""
+    """A table of accuracies, measured or printed, and the names of models by series."""
 
     rows: pd.DataFrame
     models: Mapping[str, Sequence[str]]
@@ -219,13 +226,13 @@ class Accuracies:
         phenomenon: str | Sequence[str] = AGREEMENT,
     ) -> Selection:
         """Select accuracies of a series of models on languages and constructions."""
-        selected = _names(constructions)
+        selected = _as_list(constructions)
         masked, measured = series in (BERT, MBERT), self.labels.source == "measured"
         where: dict[str, Any] = {
             "benchmark": BENCHMARK,
             "model": [*self.models[series]],
-            "lang": _names(langs),
-            "phenomenon": _names(phenomenon),
+            "lang": _as_list(langs),
+            "phenomenon": _as_list(phenomenon),
             "paradigm": [n for key in selected for n in clams.paradigms(key, inanimate=masked)],
             "method": MASKED if masked and measured else self.labels.method,
         }
@@ -243,36 +250,36 @@ class Accuracies:
         """Select accuracies on the constructions that all ``langs`` have; None if there is none."""
         selection = self.select(series, langs, constructions, phenomena)
         groups = selection.rows["lang"].groupby(selection.rows["paradigm"].map(construction_of))
-        langs_of = {str(construction): {*values} for construction, values in groups}
-        shared = [key for key in selection.constructions if {*langs} <= langs_of.get(key, set())]
+        langs_with = {str(construction): {*values} for construction, values in groups}
+        shared = [key for key in selection.constructions if {*langs} <= langs_with.get(key, set())]
         return self.select(series, langs, shared, phenomena) if shared else None
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
-    """Read accuracies of paradigms; there are none if no model knows the words of any pair."""
+    """Read accuracies of paradigms; no rows if no model has the words of any pair."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     return Accuracies(rows, labels.facts["clams_models"], labels)
 
 
 Measure = Callable[[Selection, Place, Place], Cell | None]
-"""Function that makes a selection's cell, or None if the selection does not allow it.
+"""Function that makes a cell of a selection, or None if the selection lacks accuracies.
 
-It is given the row and column of the cell, and those of the printed number that it stands for."""
+Arguments: the selection, the cell's (row, column), and the (row, column) of the printed number."""
 
 
 def accuracy(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:
-    """Measure the accuracy over all pairs and seeds; None without any pair."""
+    """Make the cell of accuracy over all pairs and seeds; None without any pair."""
     rows = selection.rows
     if rows.empty:
         return None
     correct, n = rows["correct"].sum(), int(rows["n"].sum())
     low, high = wilson(correct, n) if rows["model"].nunique() == 1 else (None, None)
-    more = len(rows) if selection.one_more else 0
-    value = float((correct + more) / (n + more))
-    formula, ties = with_more(more) if more else CORRECT, int(rows["ties"].sum())
+    added = len(rows) if selection.one_more else 0
+    value = float((correct + added) / (n + added))
+    formula = with_more(added) if added else CORRECT
     text, where = f"{value:.2f}", selection.where
     cell = Cell(*cell_key, value, text, formula, "judgements", where, n, low, high)
-    return replace(cell, stands_for=stands_for, ties=ties)
+    return replace(cell, stands_for=stands_for, ties=int(rows["ties"].sum()))
 
 
 def measure_by(
@@ -280,7 +287,7 @@ def measure_by(
     form: str = ".2f",
     applies: Callable[[Selection], bool] = lambda selection: not selection.rows.empty,
 ) -> Measure:
-    """Return the measure that computes a formula for selections to which it ``applies``."""
+    """Return a measure that computes a formula for selections that ``applies`` accepts."""
 
     def measure(selection: Selection, cell_key: Place, stands_for: Place) -> Cell | None:
         if not applies(selection):
@@ -291,7 +298,7 @@ def measure_by(
 
 
 average = measure_by(mean_over(CONSTRUCTION), applies=lambda selection: selection.complete)
-"""Measure of mean accuracy over constructions with equal weights; None if one is missing."""
+"""Measure of mean accuracy over constructions with equal weights; None if any is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,11 +308,11 @@ class SeriesColumn:
     lang: str
     series: str
     head: Place
-    """Heading in two lines; the upper one may be empty."""
+    """Heading in two lines, such as ("French", "Multi"); the upper one may be empty."""
     printed_key: str = ""
-    """Key of the printed numbers' column; empty: language and model."""
+    """Column of the printed numbers; if empty, "LANGUAGE MODEL", as in "fra clams-lstm-multi"."""
     suffix: str = ""
-    """Ending that makes the name unique in the table."""
+    """Ending that makes the column's name unique in the table."""
 
     @property
     def name(self) -> str:
@@ -329,13 +336,14 @@ class Grid:
     def cells(
         self, accuracies: Accuracies, measure: Measure, overall: Mapping[str, str] | None = None
     ) -> list[Cell]:
-        """Measure each row in each column; an ``overall`` row is over all constructions."""
+        """Make a cell for each row and column; ``overall`` rows are over all constructions."""
         cells = []
         for (key, name), column in product((overall or self.rows).items(), self.columns):
             constructions = self.rows if overall else key
-            inside = accuracies.select(column.series, column.lang, constructions, self.phenomenon)
-            cells.append(measure(inside, (name, column.name), (key, column.key)))
-        return [cell for cell in cells if cell]
+            selected = (column.series, column.lang, constructions, self.phenomenon)
+            selection = accuracies.select(*selected)
+            cells.append(measure(selection, (name, column.name), (key, column.key)))
+        return [cell for cell in cells if cell is not None]
 
     def printed(
         self,
@@ -344,22 +352,22 @@ class Grid:
         rows: Mapping[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
-        """List an exhibit's printed numbers in the grid's, or the given, rows and columns."""
+        """Make cells of printed numbers in ``rows`` and ``columns``, by default the grid's."""
         rows = rows or self.rows
         columns = columns or {column.key: column.name for column in self.columns}
-        # Other numbers of the exhibit belong to other grids.
+        # The exhibit's other numbers belong to other grids.
         printed = read_printed(tables, exhibit=exhibit, row=[*rows], column=[*columns])
         return printed_cells(printed, rows, columns)
 
     def section(self, *more_rows: str) -> Section:
-        """Lay out the section, with further rows at its end."""
+        """Return the section of the grid's rows, with ``more_rows`` (names) at its end."""
         names = dict.fromkeys([*self.rows.values(), *more_rows])
         columns = [column.name for column in self.columns]
         return Section(self.title, {name: name for name in names}, columns)
 
 
 def columns_of(languages: Mapping[str, str], series_names: Iterable[str]) -> list[SeriesColumn]:
-    """Make a column for each language (names by code) and series of models."""
+    """Return a column for each language (names by code) and series of models."""
     heads = product(languages.items(), series_names)
     return [SeriesColumn(lang, series, (name, HEADINGS[series])) for (lang, name), series in heads]
 
@@ -367,7 +375,7 @@ def columns_of(languages: Mapping[str, str], series_names: Iterable[str]) -> lis
 def grid_cells(
     grids: Sequence[Grid], exhibit: str, tables: Tables, labels: Labels, measure: Measure
 ) -> list[Cell]:
-    """List the cells of grids: the exhibit's printed numbers, or the measured ones."""
+    """Make the cells of grids: the exhibit's printed numbers, or measured numbers."""
     if labels.source == "published":
         return [cell for grid in grids for cell in grid.printed(tables, exhibit)]
     accuracies = read_accuracies(tables, labels)
@@ -377,11 +385,12 @@ def grid_cells(
 def by_phenomenon(
     columns: Sequence[SeriesColumn], phenomena: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:
-    """Make a grid for each phenomenon; except for agreement, names of columns end in it."""
+    """Make a grid for each phenomenon; names of columns end in it, except for agreement."""
     grids = []
     for phenomenon, title, rows in phenomena:
-        suffix: dict[str, Any] = {} if phenomenon == AGREEMENT else {"suffix": f", {phenomenon}"}
-        grids.append(Grid([replace(c, **suffix) for c in columns], rows, phenomenon, title))
+        with_suffix = [replace(column, suffix=f", {phenomenon}") for column in columns]
+        grid_columns = columns if phenomenon == AGREEMENT else with_suffix
+        grids.append(Grid(grid_columns, rows, phenomenon, title))
     return grids
 
 
@@ -391,7 +400,7 @@ def table_of(
     grids: Sequence[Grid],
     sections: Sequence[Section] | None = None,
 ) -> Exhibit:
-    """Lay out a table of grids, by default with a section for each."""
+    """Return the table of ``cells``, by default with a section for each grid."""
     heads = {column.name: column.head for grid in grids for column in grid.columns}
     layout = [grid.section() for grid in grids] if sections is None else sections
     return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
@@ -399,6 +408,6 @@ def table_of(
 
 def shown_languages(labels: Labels) -> dict[str, str]:
     """Return the names of the languages to show by code, the paper's languages first."""
-    further = () if labels.source == "published" else labels.languages
-    order = dict.fromkeys([*clams.LANGUAGES, *further])
+    ours = () if labels.source == "published" else labels.languages
+    order = dict.fromkeys([*clams.LANGUAGES, *ours])
     return {lang: labels.languages[lang] for lang in order if lang in labels.languages}

@@ -1,9 +1,11 @@
-"""Make CLAMS's tables of accuracies: of LSTMs (Tables 1, 4, 5) and BERT (2, 3).
+"""Make CLAMS's tables of accuracies: of LSTMs (Tables 1, 4, 5) and BERT (Tables 2, 3).
 
-Three tables are not in the paper: pairs that LSTMs could judge, all English sets (Marvin and Linzen
-2018), and effects of the ways of scoring. Each function makes the table of its name from a
-campaign's tables, or in the "published" form from the numbers that the paper prints. Some cells of
-this form are hidden: they compare two numbers.
+Each function makes the table of its name. Rows are constructions, columns are languages and series
+of models (see ``measures``). The numbers come from a campaign's table of accuracies or, in the
+published form (``labels.source``), from what the paper prints. Published forms also have hidden
+cells, which are compared with a printed number but not shown.
+Three tables are ours: pairs that LSTMs could judge (``lstm_sets``), all English sets of Marvin and
+Linzen 2018 (``english``), and the effects of ways of counting (``variants``).
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and the
 authors' counting script (docs/clams.md).
@@ -32,17 +34,15 @@ PRINTED_ENGLISH_SETS = ENGLISH_SETS[:2]
 def _printed_elsewhere(
     tables: shared.Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
-    """Return what another exhibit prints in ``column`` for the grid's rows, as hidden cells."""
+    """Make hidden cells, in the column ``name``, of another exhibit's numbers in ``column``."""
     cells = grid.printed(tables, exhibit, columns={column: name})
     return [replace(c, printed=False, stands_for=(c.where["row"], stands_for)) for c in cells]
 
 
 def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make Table 2: accuracy of the multilingual masked model by construction and language."""
-    languages = measures.shown_languages(labels)
-    grid = Grid(
-        [measures.SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages.items()]
-    )
+    """Make Table 2: accuracy of multilingual BERT by construction and language."""
+    languages = measures.shown_languages(labels).items()
+    grid = Grid([measures.SeriesColumn(lang, MBERT, ("", name), lang) for lang, name in languages])
     cells = measures.grid_cells([grid], "table2", tables, labels, measures.accuracy)
     published = labels.source == "published"
     if published:
@@ -54,9 +54,9 @@ def table2(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make Table 3: accuracy of English and multilingual masked models on English sets.
+    """Make Table 3: accuracy of English and multilingual BERT on agreement and reflexives.
 
-    The published form adds the same numbers from Table 2, and averages of the rows.
+    The published form adds Table 2's numbers of the same model, and averages of the rows.
     """
     accuracies = measures.read_accuracies(tables, labels)
     published = labels.source == "published"
@@ -68,8 +68,9 @@ def table3(tables: shared.Tables, labels: Labels) -> Exhibit:
         key = f"{grid.phenomenon} average"
         if published:
             cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
-            multilingual_column = (ENG, "Multi, Table 2", PRINTED_MODELS[MBERT])
-            cells += _printed_elsewhere(tables, "table2", grid, *multilingual_column)
+            cells += _printed_elsewhere(
+                tables, "table2", grid, ENG, "Multi, Table 2", stands_for=PRINTED_MODELS[MBERT]
+            )
             cells += grid.cells(accuracies, measures.average, {key: RECOMPUTED_AVERAGE})
             continue
         for column in grid.columns:
@@ -91,14 +92,14 @@ SEEDS = 2
 
 
 def lstm_grid(labels: Labels) -> Grid:
-    """Make the grid of the LSTMs' tables."""
+    """Return the grid of the LSTMs' tables: each language, monolingual and multilingual."""
     return Grid(measures.columns_of(measures.shown_languages(labels), LSTM_SERIES))
 
 
 def lstm_table(
     grid: Grid, description: Description, cells: Sequence[Cell], *groups: Mapping[str, str]
 ) -> Exhibit:
-    """Lay out a table in groups of rows; rows without cells are left out."""
+    """Return a table with a section for each group of rows (names by key) that have cells."""
     present = {cell.row for cell in cells if cell.printed}
     sections = []
     for group in groups:
@@ -110,7 +111,7 @@ def lstm_table(
 def describe_lstms(
     key: str, labels: Labels, cells: Sequence[Cell], **values: object
 ) -> Description:
-    """Describe a table of LSTMs, with how they were trained here and decide pairs."""
+    """Return title and caption of a table, with the LSTMs' training and method if measured."""
     facts = labels.facts if labels.source == "measured" else {}
     texts = {name: facts.get(f"clams_{name}") for name in ("training", "scoring")}
     return describe(key, empty=not any(cell.printed for cell in cells), **texts, **values)
@@ -119,11 +120,11 @@ def describe_lstms(
 def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 1: accuracy of the LSTMs by construction and language, with averages."""
     accuracies, grid = measures.read_accuracies(tables, labels), lstm_grid(labels)
-    last, published = AVERAGE_ROW, labels.source == "published"
+    average_rows, published = AVERAGE_ROW, labels.source == "published"
     if published:
         cells = grid.printed(tables, "table1", PERPLEXITY_ROW | CONSTRUCTIONS | AVERAGE_ROW)
         cells += grid.cells(accuracies, measures.average, RECOMPUTED_ROW)
-        last = last | {"again": RECOMPUTED_AVERAGE}
+        average_rows = AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     else:
         cells = []
         # Perplexity is a mean over seeds, on the language's test text.
@@ -139,7 +140,7 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
         cells += grid.cells(accuracies, measures.accuracy)
         cells += grid.cells(accuracies, measures.average, AVERAGE_ROW)
     description = describe_lstms("table1", labels, cells, published=published)
-    exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, last)
+    exhibit = lstm_table(grid, description, cells, PERPLEXITY_ROW, CONSTRUCTIONS, average_rows)
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
     columns = {column.name for column in grid.columns}
     exhibit.bold = shared.best_of_each(comparable, columns, digits=2)
@@ -149,62 +150,60 @@ def table1(tables: shared.Tables, labels: Labels) -> Exhibit:
 def measure_gain(
     both: measures.Selection, cell_key: shared.Place, stands_for: shared.Place
 ) -> Cell | None:
-    """Measure the gain in accuracy from a capital first letter; None if an accuracy is missing."""
+    """Make the cell of the gain by a capital first letter; None if ``both`` lacks accuracies."""
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
     return with_sign(both.cell(cell_key, measures.GAIN, stands_for=stands_for))
 
 
 def with_sign(cell: Cell) -> Cell:
-    """Write a gain as in the paper: a sign and two decimals, or a dash for zero."""
+    """Return the cell with its text as in the paper: "+.02", "-.10", or a dash for zero."""
     rounded = round(cell.value, 2)
     return replace(cell, text=f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—")
 
 
 def table4(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make Table 4: gain in the LSTMs' accuracy from a capital first letter."""
+    """Make Table 4: gain in the LSTMs' accuracy by a capital first letter."""
     if labels.source == "measured":
-        grid, last = lstm_grid(labels), AVERAGE_ROW
+        grid = lstm_grid(labels)
         both = replace(grid, phenomenon=(AGREEMENT, clams.CAPITALS))
         accuracies = measures.read_accuracies(tables, labels)
         cells = both.cells(accuracies, measure_gain)
         cells += both.cells(accuracies, measure_gain, AVERAGE_ROW)
         description = describe("table4", published=False, empty=not cells)
-        return lstm_table(grid, description, cells, CONSTRUCTIONS, last)
+        return lstm_table(grid, description, cells, CONSTRUCTIONS, AVERAGE_ROW)
     columns = [column for column in lstm_grid(labels).columns if column.lang in clams.CAPITALISED]
-    grid, last = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
+    grid, average_rows = Grid(columns), AVERAGE_ROW | {"again": RECOMPUTED_AVERAGE}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
-    # The paper's average gains are relative to the averages of Table 1.
+    # The paper's average gain is mean(Table 1 + Table 4) − Table 1's average.
     printed = shared.read_printed(tables)
     keys = [*CONSTRUCTIONS, AVERAGE_KEY]
     for column in grid.columns:
         where = {"exhibit": ["table1", "table4"], "row": keys, "column": column.key}
         numbers = select_rows(printed, where)
-        of_table4 = numbers["exhibit"] == "table4"
-        gains = numbers[of_table4 & (numbers["row"] != AVERAGE_KEY)]
-        if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
+        in_table4 = numbers["exhibit"] == "table4"
+        gains = numbers[in_table4 & (numbers["row"] != AVERAGE_KEY)]
+        if (~in_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
             formula, cell_key = measures.PRINTED_GAIN, (RECOMPUTED_AVERAGE, column.name)
             cell = shared.formula_cell(numbers, cell_key, formula, "published", where, ".2f")
             cells.append(with_sign(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     description = describe("table4", published=True, empty=not cells)
-    return lstm_table(grid, description, cells, CONSTRUCTIONS, last)
-
-
-seed_sd = measures.measure_by(
-    measures.sd_over(measures.MODEL),
-    applies=lambda selection: selection.rows["model"].nunique() >= SEEDS,
-)
+    return lstm_table(grid, description, cells, CONSTRUCTIONS, average_rows)
 
 
 def table5(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Table 5: standard deviation of the LSTMs' accuracy over seeds."""
     grid = lstm_grid(labels)
+    seed_sd = measures.measure_by(
+        measures.sd_over(measures.MODEL),
+        applies=lambda selection: selection.rows["model"].nunique() >= SEEDS,
+    )
     cells = measures.grid_cells([grid], "table5", tables, labels, seed_sd)
     return lstm_table(grid, describe("table5", empty=not cells), cells, CONSTRUCTIONS)
 
 
 def lstm_sets(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make the table of minimal sets with words that the LSTMs know, in the form of Table 7."""
+    """Make the table of the number of pairs that an LSTM could judge, in the form of Table 7."""
     grid, measure = lstm_grid(labels), measures.measure_by(measures.PAIRS_PER_MODEL, ".0f")
     cells = grid.cells(measures.read_accuracies(tables, labels), measure)
     return lstm_table(grid, describe_lstms("lstm_sets", labels, cells), cells, CONSTRUCTIONS)
@@ -213,24 +212,28 @@ def lstm_sets(tables: shared.Tables, labels: Labels) -> Exhibit:
 def english(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the LSTMs' accuracy on each English set, with reflexives and NPIs."""
     accuracies = measures.read_accuracies(tables, labels)
-    of_english = accuracies.rows[accuracies.rows["lang"] == ENG]
+    english_rows = accuracies.rows[accuracies.rows["lang"] == ENG]
     nouns = {"": "", clams.ANIMATE: ", animate", clams.INANIMATE: ", inanimate"}
     phenomena = []
     for phenomenon, title, names in ENGLISH_SETS:
-        scored_sets = {*of_english["paradigm"][of_english["phenomenon"] == phenomenon]}
-        # Names of paradigms; those of a construction with both kinds of nouns name the kind.
-        named: dict[str, str] = {}
+        scored_sets = {*english_rows["paradigm"][english_rows["phenomenon"] == phenomenon]}
+        # A set's name says whether its nouns are animate, if the construction has both sets.
+        set_names: dict[str, str] = {}
         for construction, name in names.items():
             endings = [ending for ending in nouns if construction + ending in scored_sets]
             for ending in endings:
-                named[construction + ending] = name + nouns[ending] if len(endings) > 1 else name
-        phenomena.append((phenomenon, title, named))
+                suffix = nouns[ending] if len(endings) > 1 else ""
+                set_names[construction + ending] = name + suffix
+        phenomena.append((phenomenon, title, set_names))
     columns = measures.columns_of({ENG: ""}, LSTM_SERIES)
-    suffix = f", {AGREEMENT}"
-    grids = measures.by_phenomenon([replace(c, suffix=suffix) for c in columns], phenomena)
-    cells_of_grid = {grid.title: grid.cells(accuracies, measures.accuracy) for grid in grids}
-    cells = [cell for of_grid in cells_of_grid.values() for cell in of_grid]
-    sections = [grid.section() for grid in grids if cells_of_grid[grid.title]]
+    columns = [replace(column, suffix=f", {AGREEMENT}") for column in columns]
+    grids = measures.by_phenomenon(columns, phenomena)
+    cells: list[Cell] = []
+    sections: list[Section] = []
+    for grid in grids:
+        if grid_cells := grid.cells(accuracies, measures.accuracy):
+            cells += grid_cells
+            sections.append(grid.section())
     sections = sections or [Section("", CONSTRUCTIONS, [])]
     return measures.table_of(describe_lstms("english", labels, cells), cells, grids, sections)
 
@@ -241,26 +244,23 @@ WAYS = (
     ("c ÷ n, ties half", "without_end", "half", 0),
     ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Ways to compute an accuracy: name, method, tie policy, and a number that is added to the count c
-of right items in each set (1 in the authors' script). The last way is ``variant: corrected``."""
+"""Ways to compute an accuracy: heading of the column, method, tie policy, and items added to right
+items c and to all items n of each set. The last way is ``variant: corrected``."""
 
 
 def variants(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make the table of Table 1's averages by the authors' way of scoring and its corrections."""
+    """Make the table of Table 1's averages by each of the ``WAYS`` to compute an accuracy."""
     policies: Mapping[str, str] = labels.facts["clams_ties"]
     cells: list[Cell] = []
-    for name, method, ties, more in WAYS:
+    for name, method, ties, added in WAYS:
         if method not in policies:
             continue
         accuracies = measures.read_accuracies(tables, replace(labels, method=method))
-        formula = measures.counted(TIES[ties] - TIES[policies[method]], more)
+        formula = measures.counted(TIES[ties] - TIES[policies[method]], added)
         for column in lstm_grid(labels).columns:
             selection = accuracies.select(column.series, column.lang, CONSTRUCTIONS)
             if selection.complete:
                 cells.append(selection.cell((", ".join(column.head), name), formula, ".3f"))
-    rows = dict.fromkeys(cell.row for cell in cells)
-    return Exhibit(
-        **describe_lstms("variants", labels, cells),
-        cells=cells,
-        sections=[Section("", {row: row for row in rows}, [name for name, *_ in WAYS])],
-    )
+    section = Section("", {cell.row: cell.row for cell in cells}, [name for name, *_ in WAYS])
+    description = describe_lstms("variants", labels, cells)
+    return Exhibit(**description, cells=cells, sections=[section])

@@ -1,9 +1,10 @@
 """Make CLAMS's exhibits of minimal sets: examples (Figure 1, a table), and numbers (Tables 6, 7).
 
-Table 6 has the sets of each construction and language, Table 7 those that masked models could
-score. These are the sets whose focus words are in the models' vocabularies, so the published form
-infers which words these are. Some cells of this form are hidden: they compare two numbers.
-
+Table 6 has the number of sets of each construction (row) and language (column). Table 7 has the
+number of sets that BERT could score: both focus words (``laugh/laughs``) are in its vocabulary.
+The paper does not say which words these are, so the published form infers them from the numbers
+(``infer_vocabulary``). It has the recomputed numbers in hidden cells, which are not shown.
+Input: the campaign's items, the authors' released sets (``SETS``), and printed numbers.
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), appendix D.
 """
 
@@ -29,9 +30,9 @@ from blimpworks.tables import EVALUATION_SETS, ITEMS, read_table
 
 SIMPLE = "simple_agrmt"
 SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
-"""Constructions with the focus words (the two that differ) of simple agreement."""
+"""Constructions with the focus words (the two words that differ) of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
-"""The same in English, where the other constructions have sets with inanimate nouns too."""
+"""These constructions in English, where others have sets with inanimate nouns too."""
 EXAMPLE_COLUMNS = ("item_id", "lang", "paradigm", "good", "bad", *shared.SPANS)
 """Columns of items that an example needs."""
 SETS = "evaluation_sets"
@@ -48,19 +49,16 @@ def read_sets(tables: shared.Tables) -> pd.DataFrame:
 def fig1(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make Figure 1, a table: an English minimal set of each construction."""
     paths = [path for path in tables["items"] if path.stem == ENG]
-    items = [row for p in paths for row in read_table(ITEMS, p, EXAMPLE_COLUMNS).to_pylist()]
+    items = [item for p in paths for item in read_table(ITEMS, p, EXAMPLE_COLUMNS).to_pylist()]
     cells = []
     for key, name in CONSTRUCTIONS.items():
-        names = clams.paradigms(key, inanimate=False)
-        if item := next((item for item in items if item["paradigm"] in names), None):
+        paradigms = clams.paradigms(key, inanimate=False)
+        item = next((item for item in items if item["paradigm"] in paradigms), None)
+        if item is not None:
             where = {column: item[column] for column in ("lang", "item_id", "paradigm")}
             cells.append(Cell(name, "Set", 1, shared.marked(item), COUNT, "items", where, n=1))
-    return Exhibit(
-        **describe("fig1", empty=not cells),
-        cells=cells,
-        widths={"Set": 0.65},
-        textual=True,
-    )
+    description = describe("fig1", empty=not cells)
+    return Exhibit(**description, cells=cells, widths={"Set": 0.65}, textual=True)
 
 
 def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -100,7 +98,7 @@ def table6(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
-    """Make Table 7: minimal sets that masked models could score; published, also recomputed."""
+    """Make Table 7: number of minimal sets that English and multilingual BERT could score."""
     # The English model has a column in English only.
     columns: list[measures.SeriesColumn] = []
     for lang, name in measures.shown_languages(labels).items():
@@ -109,8 +107,9 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         else:
             columns.append(measures.SeriesColumn(lang, MBERT, ("", name)))
     agreement, reflexives = measures.by_phenomenon(columns, PRINTED_ENGLISH_SETS)
-    names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
-    grids, measure = [replace(agreement, rows=names), reflexives], measures.measure_by(TOTAL, ".0f")
+    agreement_rows = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
+    grids = [replace(agreement, rows=agreement_rows), reflexives]
+    measure = measures.measure_by(TOTAL, ".0f")
     cells = measures.grid_cells(grids, "table7", tables, labels, measure)
     description = describe("table7", published=labels.source == "published", empty=not cells)
     if labels.source == "measured":
@@ -132,7 +131,7 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 Computed = dict[str, tuple[pd.DataFrame, Formula, str, dict[str, Any]]]
-"""Rows, formula, source and filter for the number of each construction in a column."""
+"""Rows, formula, name of the rows' table, and filter of the number of each construction."""
 
 
 def _from_words(
@@ -141,11 +140,13 @@ def _from_words(
     """Count the sets with the focus words that explain most numbers of a column of Table 7."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
-    of_lang: dict[str, Any] = {"lang": column.lang}
-    focus = {"focus": infer_vocabulary(sets, sizes)}
-    paradigms = {key: clams.paradigms(key, inanimate=True) for key in sizes}
-    filters = {key: of_lang | {"paradigm": names} | focus for key, names in paradigms.items()}
-    return {key: (sets, TOTAL, SETS, where) for key, where in filters.items()}
+    vocabulary = infer_vocabulary(sets, sizes)
+    computed: Computed = {}
+    for key in sizes:
+        paradigms = clams.paradigms(key, inanimate=True)
+        where = {"lang": column.lang, "paradigm": paradigms, "focus": vocabulary}
+        computed[key] = (sets, TOTAL, SETS, where)
+    return computed
 
 
 def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Computed:
@@ -154,32 +155,33 @@ def _from_share(printed: pd.DataFrame, column: measures.SeriesColumn) -> Compute
     Constructions with the predicates of simple agreement have the same share of scored sets.
     """
     values = printed.set_index(["exhibit", "row", "column"])["value"]
-    used = values.get(("table7", SIMPLE, column.key))
+    scored = values.get(("table7", SIMPLE, column.key))
     size = values.get(("table6", SIMPLE, column.lang))
-    if used is None or size is None:
+    if scored is None or size is None:
         return {}
-    share = Fraction(int(used), int(size))
-    of_lang: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
+    share = Fraction(int(scored), int(size))
+    where: dict[str, Any] = {"exhibit": "table6", "column": column.lang}
     formula = measures.fraction_of(share.numerator, share.denominator)
     keys = ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES
     present = [key for key in keys if ("table6", key, column.lang) in values.index]
-    return {key: (printed, formula, "published", of_lang | {"row": key}) for key in present}
+    return {key: (printed, formula, "published", {**where, "row": key}) for key in present}
 
 
 def infer_vocabulary(sets: pd.DataFrame, scored_sets: Mapping[str, int]) -> list[str]:
     """Infer which focus words (``laugh/laughs``) a model's vocabulary has.
 
-    CLAMS (appendix D) skips sets with focus words that the vocabulary lacks, and prints the number
-    of ``scored_sets`` of each construction: a sum over words of n in ``sets``. All subsets of words
-    are tried; the best one explains most constructions. Of equally good ones, that with fewest
-    words is chosen, then the first. Raises ValueError for too many words.
+    ``scored_sets`` is the printed number of sets by construction. It should be the sum of n in
+    ``sets`` over the focus words in the vocabulary, because the paper skips other sets (appendix
+    D). All subsets of words are tried. The result gives the printed number of most constructions;
+    among equal subsets, the smallest is chosen, then the first.
+    Raises ValueError for more than ``MOST_FOCUS_WORDS`` words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
     counts = wide.reindex([*scored_sets]).fillna(0).to_numpy(np.int64)
     focus_words = [str(word) for word in wide.columns]
     if len(focus_words) > MOST_FOCUS_WORDS:
         raise ValueError(f"{len(focus_words)} focus words are more than {MOST_FOCUS_WORDS}")
-    # Each row of ``subsets`` [subset, word] is a number in binary: 1 for the words of the subset.
+    # ``subsets`` [subset, word] is 1 for the words in a subset: row i has the binary digits of i.
     n = len(focus_words)
     subsets = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.int64)
     matched = (subsets @ counts.T == np.array([*scored_sets.values()])).sum(axis=1)

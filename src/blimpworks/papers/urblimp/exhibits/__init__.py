@@ -1,4 +1,4 @@
-"""Tables and figures of UrBLiMP."""
+"""Tables and figures of UrBLiMP; ``SPECS`` names their functions."""
 
 from pathlib import Path
 

@@ -1,7 +1,9 @@
 """Make UrBLiMP's exhibits of claims: tests between models, and the numbers of the running text.
 
-The functions get the input tables (paths by name) and the labels of a campaign, or of the paper if
-``labels.source`` is ``published``. Terms such as ``where`` and ``cell_key`` are as in ``data``.
+``table5``, ``table6`` and ``tests`` have pairs of models in rows, and p of Wilcoxon's signed-rank
+test before and after Holm's correction in columns. ``text`` has a number of the text in each row.
+Input: accuracies of paradigms, or the paper's printed numbers if ``labels.source`` is "published".
+``data`` explains terms such as ``where`` and ``cell_key``.
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025): sections 1 to 4, appendix B.
 """
 
@@ -26,18 +28,18 @@ ALPHA = 0.05
 P, HOLM, VERDICT = "p", "p, Holm", "Significant"
 """Columns: p of a test, p after Holm's correction, and whether that is below ``ALPHA``."""
 OVER = {BY_PHENOMENON: "p over phenomena", BY_PARADIGM: "p over paradigms"}
-"""Headings of p, by what a test pairs: the models' accuracies on phenomena or on paradigms."""
+"""Headings of p, by a test's unit of observation: accuracies on phenomena or on paradigms."""
 DECIMALS = {BY_PHENOMENON: 3, BY_PARADIGM: 5}
-"""Number of decimals of p, which is smaller over paradigms."""
+"""Number of decimals of p by unit; p is smaller over paradigms, because there are more."""
 
 
 def read_scores(
     tables: shared.Tables, labels: Labels, models: Sequence[str], over: str = BY_PHENOMENON
 ) -> pd.DataFrame:
-    """Read scores of ``models``: accuracies of a campaign or, in published forms, cells of Table 4.
+    """Read scores of ``models``: accuracies of paradigms, or numbers of Table 4 (in percent).
 
-    The paper tests the rounded cells of Table 4; rounding makes two unequal differences equal.
-    Scores by paradigm are always accuracies, measured or printed.
+    Published forms have numbers of Table 4 ``over`` phenomena, because the paper tests these
+    rounded numbers. Rounding makes two unequal differences equal.
     """
     if labels.source == "measured" or over == BY_PARADIGM:
         table = evaluation.read_paradigms(tables, labels)
@@ -47,7 +49,7 @@ def read_scores(
 
 
 def _origin_of(scores: pd.DataFrame) -> tuple[str, dict[str, Any]]:
-    """Return the name of the table that scores are from, and the filter that selects them there."""
+    """Return the name of the scores' table, and the filter that selects them in this table."""
     if "accuracy" in scores:
         return "accuracies", shared.where_of(scores)
     return "published", shared.where_of(scores, shared.PRINTED_KEYS)
@@ -62,15 +64,15 @@ def cells_of_tests(
 ) -> Iterator[Cell]:
     """Yield two cells for each test of the set ``among``: p, and p after Holm's correction.
 
-    ``names`` are the models' names to show. A p that the paper prints (``printed``, by row and
-    column) is truncated to the same number of digits, as in the paper. ``over`` is the unit of a
-    test's observations: phenomenon or paradigm.
+    ``names`` are the models' printed names. ``over`` is a test's unit of observation: phenomenon
+    or paradigm. A p with a printed number (``printed``, by its row and column) is truncated to the
+    digits of this number, as in the paper.
     """
     source, where_of_all = _origin_of(scores)
     for _, test in formulas.corrected_tests(scores, among, over).iterrows():
         first, second = pair = [test["first"], test["second"]]
         row = " and ".join(names[model] for model in pair)
-        # The test itself reads the two models' rows, Holm's correction those of all models.
+        # A test reads the rows of its two models; Holm's correction reads the rows of all models.
         if over == BY_PARADIGM:
             pair_where = shared.where_of(scores[scores["model"].isin(pair)])
         else:
@@ -91,7 +93,7 @@ def cells_of_tests(
 
 
 def _rank_models(tables: shared.Tables, labels: Labels) -> list[str]:
-    """List the models with all paradigms by their average over phenomena, best first."""
+    """Return the models that judged all paradigms, the best average over phenomena first."""
     rows = evaluation.read_paradigms(tables, labels)
     rows = rows[rows["model"].isin(evaluation.complete_models(rows))]
     averages = formulas.scores_by(rows, BY_PHENOMENON).mean()
@@ -101,7 +103,7 @@ def _rank_models(tables: shared.Tables, labels: Labels) -> list[str]:
 def _tests_table(
     group: str, exhibit: str, preferred: Sequence[str], tables: shared.Tables, labels: Labels
 ) -> Exhibit:
-    """Make a table of tests between the ``preferred`` models, or else the campaign's best."""
+    """Make a table of tests between the ``preferred`` models (a ``group``), or else the best."""
     measured = labels.source == "measured"
     models = choose_models(preferred, _rank_models(tables, labels)) if measured else preferred
     scores, names = read_scores(tables, labels, models), evaluation.model_names(labels.models)
@@ -110,7 +112,7 @@ def _tests_table(
     name = group if {*models} <= {*preferred} else "the best"
     description = describe("tables5_6", group=name, measured=measured, level=ALPHA, empty=not cells)
     corrected = [cell for cell in cells if cell.column == HOLM]
-    remarks = {c.row: {VERDICT: "yes" if c.value < ALPHA else "no"} for c in corrected}
+    remarks = {cell.row: {VERDICT: "yes" if cell.value < ALPHA else "no"} for cell in corrected}
     return Exhibit(**description, cells=cells, remarks=remarks)
 
 
@@ -122,7 +124,7 @@ table6 = partial(_tests_table, "the best", "table6", TOP)
 
 def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Tabulate the tests of Tables 5 and 6 over paradigms instead of phenomena."""
-    # Over phenomena, one paradigm can weigh as much as five, and ten of them give no p below .002.
+    # Over phenomena, one paradigm can weigh as much as five, and ten values give no p below .002.
     ranked, names = _rank_models(tables, labels), evaluation.model_names(labels.models)
     groups = {"Table 5": choose_models(GEMMA, ranked), "Table 6": choose_models(TOP, ranked)}
     if groups["Table 5"] == groups["Table 6"]:
@@ -143,8 +145,7 @@ def tests(tables: shared.Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("tests", empty=not cells), cells=cells, remarks=remarks)
 
 
-# Running text: a key is the (row, column) of a printed number
-
+# Numbers of the running text. A key is the (row, column) of a printed number.
 GRANITE = ("granite-3.3-2b-base", "granite-3.3-8b-base")
 NOUN, PRONOUN = "dative_object_noun", "dative_object_pronoun"
 SINGULAR = "oblique_singular_noun"
@@ -157,14 +158,14 @@ TITLES: dict[shared.Place, str] = {
     ABOVE: "Masculine singular nouns: models of Table 7 above 90 %",
     SIGNIFICANT: "Gemma, pretrained against tuned: sizes with a significant gap",
 }
-"""Titles of numbers that measured forms have too, by the keys of the printed numbers."""
+"""Titles of the printed numbers that measured forms have too, by key."""
 LEVELS = (
     (NOUN, formulas.above(0.92), "above 92 %"),
     (PRONOUN, formulas.above(0.92), "above 92 %"),
     ("ergativity_dom", formulas.below(0.9), "below 90 %"),
     ("ergativity_verb_object_agreement", formulas.below(0.9), "below 90 %"),
 )
-"""Levels of accuracy that the text claims for "most" models, by paradigm."""
+"""Paradigms on which the text claims a level of accuracy for "most" models, and the level."""
 RECOMPUTATION = shared.Recomputation(
     {
         **dict.fromkeys((COUNT, formulas.PAPER_TOTAL, PRODUCT, VALUES), "{:,.0f}"),
@@ -178,14 +179,14 @@ RECOMPUTATION = shared.Recomputation(
 )
 
 
-def _rows_of(rows: pd.DataFrame, names: Sequence[str], paradigms: Sequence[str]) -> pd.DataFrame:
-    return rows[rows["model"].isin(names) & rows["paradigm"].isin(paradigms)]
+def _rows_of(rows: pd.DataFrame, models: Sequence[str], paradigms: Sequence[str]) -> pd.DataFrame:
+    return rows[rows["model"].isin(models) & rows["paradigm"].isin(paradigms)]
 
 
 def _count_cell(
     cell_key: shared.Place, key: shared.Place | None, rows: pd.DataFrame, formula: Formula
 ) -> Cell:
-    """Make a cell such as "3 of 10": of the paradigms in ``rows``, or of the models on only one."""
+    """Make a cell such as "3 of 10": the paradigms in ``rows``, or the models on one paradigm."""
     count, where = int(formula(rows)), shared.where_of(rows)
     paradigms = rows["paradigm"].nunique()
     total = paradigms if paradigms > 1 else len(rows)
@@ -196,7 +197,7 @@ def _count_cell(
 def _measured_numbers(
     rows: pd.DataFrame, finished: Sequence[str], labels: Labels
 ) -> dict[shared.Place, Cell]:
-    """Compute the printed numbers that are accuracies, or counts of these, by key."""
+    """Return cells of accuracies, and of counts of accuracies, by key of the printed number."""
     cells: dict[shared.Place, Cell] = {}
     for model in finished:
         key = (model, AVERAGE)
@@ -218,7 +219,7 @@ def _claim_cells(
     scores: pd.DataFrame | None,
     names: Mapping[str, str],
 ) -> Iterator[Cell]:
-    """Yield counts of models or paradigms, and tests, for claims that the text makes in words."""
+    """Yield cells for claims that the text makes in words: counts, and tests of ``scores``."""
     for paradigm, formula, level in LEVELS:
         paradigm_rows = _rows_of(rows, finished, [paradigm])
         if len(paradigm_rows):
@@ -229,8 +230,9 @@ def _claim_cells(
         small, *large = (names[model] for model in RIVALS)
         title = f"{small} ahead of {' and '.join(large)}: paradigms"
         yield _count_cell((title, shared.VALUE), None, rivals, formulas.ahead(RIVALS[0]))
-    for cell in cells_of_tests(scores, formulas.TUNED, names, {}) if scores is not None else ():
-        yield replace(cell, row=f"{cell.row}: {cell.column}", column=shared.VALUE)
+    if scores is not None:
+        for cell in cells_of_tests(scores, formulas.TUNED, names, {}):
+            yield replace(cell, row=f"{cell.row}: {cell.column}", column=shared.VALUE)
 
 
 def text(tables: shared.Tables, labels: Labels) -> Exhibit:
@@ -241,15 +243,13 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
     pairs = zip(GEMMA, evaluation.TUNED, strict=True)
     tuned = [model for pair in pairs if {*pair} <= {*finished} for model in pair]
     scores = read_scores(tables, labels, tuned) if tuned else None
-
     numbers = _measured_numbers(rows, finished, labels)
     if scores is not None:
-        formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
+        formula = formulas.significant(ALPHA, formulas.TUNED)
         count, total = int(formula(scores)), len(tuned) // 2
         count_text, (source, where) = f"{count} of {total}", _origin_of(scores)
-        numbers[key] = Cell(
-            *key, count, count_text, formula, source, where, n=total, stands_for=key
-        )
+        cell = Cell(*SIGNIFICANT, count, count_text, formula, source, where, n=total)
+        numbers[SIGNIFICANT] = replace(cell, stands_for=SIGNIFICANT)
     claims = _claim_cells(rows, finished, scores, names)
 
     if labels.source == "measured":

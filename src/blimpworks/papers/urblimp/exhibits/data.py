@@ -1,11 +1,13 @@
-"""Make the exhibits (tables and figures) of UrBLiMP's data: its pairs, models and annotators.
+"""Make the tables of UrBLiMP's data: its pairs, models and annotators.
 
-Each exhibit is made from input tables (paths by name) and labels: names to show, and whether the
-numbers are ``measured`` by a campaign or ``published`` by the paper.
-A cell is a number at a ``cell_key``, the titles of its row and column. ``where`` filters the rows
-of an input table (column: value or values) that its formula takes. ``stands_for`` is the key (row,
-column) under which ``config/published/urblimp`` has the paper's number.
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2; the last three exhibits are ours.
+``table1``, ``table2``, ``table3`` and ``table10`` make the paper's tables; ``rules``, ``samples``
+and ``validation`` make tables of ours. Arguments are ``tables``, the paths of input tables by name
+(such as items: lang, paradigm, good, bad), and ``labels``: names to show, and whether numbers are
+``measured`` by a campaign or ``published`` by the paper.
+A cell is a number at a ``cell_key``, the titles of its row and column. ``where`` (value or values
+by column) filters the rows of an input table for the cell's formula. ``stands_for`` is the (row,
+column) of the paper's number in ``config/published/urblimp``.
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -34,7 +36,7 @@ DATASETS = {
     row.pop("key"): tuple(row.values())
     for row in read_cells(Path(__file__).with_name("datasets.tsv"))
 }
-"""(name, language, method) of the data sets of Table 1, by the key of their printed numbers."""
+"""(name, language, method) of the data sets of Table 1, by the row of their printed numbers."""
 PAIRS, NUMBER_OF_PARADIGMS, TUNING = "Pairs", "Paradigms", "Instruction-tuned"
 EXAMPLE = {"good": "Grammatical", "bad": "Ungrammatical"}
 """Headings of an example's two sentences, by the column of the items."""
@@ -54,11 +56,11 @@ def _filter_of(items: pd.DataFrame) -> dict[str, Any]:
 def _with_examples(
     description: Description, cells: list[Cell], items: Mapping[str, pd.DataFrame]
 ) -> Exhibit:
-    """Make a table that shows an example pair after each row; ``items`` are pairs by row title."""
+    """Return a table with an example pair after each row; ``items`` has the pairs by row."""
     remarks: dict[str, dict[str, str]] = {}
     languages: dict[Place, str] = {}
     for row, row_items in items.items():
-        # Ids are content hashes, so that the lowest one is a random choice.
+        # Ids are hashes of the content, so the pair with the lowest id is a random choice.
         first = row_items.sort_values("item_id").iloc[0]
         remarks[row] = {head: str(first[column]) for column, head in EXAMPLE.items()}
         languages |= {(row, head): language_tag(LANG) for head in EXAMPLE.values()}
@@ -76,7 +78,7 @@ def paradigms_cell(rows: pd.DataFrame, cell_key: Place, key: Place) -> Cell:
 
 
 def table_models(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read the accuracies of the models with accuracies on all paradigms (Tables 7 and 8)."""
+    """Read the accuracies of models that judged all paradigms (Tables 7 and 8), without people."""
     rows = evaluation.read_models(tables, labels)
     return rows[rows["model"].isin(evaluation.complete_models(rows))]
 
@@ -88,12 +90,12 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for (dataset, column), number in printed.items():
         cells.append(printed_cell(number, (DATASETS[dataset][0], heads[column])))
-    # A row of UrBLiMP as its other tables, or the campaign's items, have it.
+    # One more row for UrBLiMP: numbers of the paper's other tables, or of the campaign's items.
     name, size = DATASETS[BENCHMARK][0], (BENCHMARK, "size")
     if labels.source == "published":
         name = f"{name}, Tables 7, 8 and 10"
         rows = table_models(tables, labels)
-        # Some printed numbers are illegible: the total uses the implied ones instead.
+        # Some printed numbers are illegible; the total has the numbers that accuracies imply.
         where: dict[str, Any] = {"exhibit": "table10", "column": "n"}
         numbers = shared.read_printed(tables, **where)
         formula, source, form = formulas.PAPER_TOTAL, "published", ",.0f"
@@ -114,7 +116,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate Table 2: each phenomenon's number of paradigms; measured forms add a pair."""
+    """Tabulate Table 2: each phenomenon's number of paradigms; measured forms add an example."""
     measured = labels.source == "measured"
     rows = _read_items(tables) if measured else table_models(tables, labels)
     cells: list[Cell] = []
@@ -162,7 +164,7 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 10: each paradigm's number of pairs; measured forms add one of the pairs."""
     cells: list[Cell] = []
     if labels.source == "published":
-        # Beside the printed number: the smallest that all accuracies on the paradigm are shares of.
+        # Beside the printed number N: the smallest N for which all accuracies are k ÷ N.
         rows = table_models(tables, labels)
         printed = evaluation.printed_numbers(tables, labels, "table10")
         implied_total = 0
@@ -191,10 +193,11 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
     return _with_examples(describe("table10", pairs=len(items)), cells, pairs)
 
 
-# Outcomes of the rules that make pairs from a treebank's sentences. A match, where a rule applies,
-# becomes a pair or is rejected.
+# Outcomes of the rules that make pairs from a treebank's sentences. A match is a point in a
+# sentence where a rule applies; the match becomes a pair or is rejected.
 
 SOURCE = "rules"
+"""Name of the input table: n matches by language, paradigm, rule, outcome and reason."""
 MATCHES, CONSTRUCTED = "Matches", "Constructed"
 PRINTED, IMPLIED = "Paper", "Paper, implied"
 RULE_HEADS = {
@@ -216,7 +219,7 @@ REASON_GROUP = {
     "beyond per_paradigm": "beyond limit",
     "faulty in the treebank": "faulty",
 }
-"""Column for each reason of a rejection; details after a colon in the reason are ignored."""
+"""Ends of column titles by reason of a rejection, without details after a colon."""
 OTHER = "other"
 REJECTIONS = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASON_GROUP.values(), OTHER)))
 RULE_COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTIONS)
@@ -237,12 +240,11 @@ def _count_cells(
 
     ``counts`` (numbers of matches) and ``items`` are the rows that ``where`` selects.
     """
-    kept = counts[counts["outcome"] == KEPT]
-    constructed = items[items["constructed"].astype(bool)]
-    kept_filter, built_filter = {**where, "outcome": KEPT}, {**where, "constructed": True}
     yield formula_cell(counts, (row, MATCHES), TOTAL, SOURCE, where)
-    yield formula_cell(kept, (row, PAIRS), TOTAL, SOURCE, kept_filter)
-    yield formula_cell(constructed, (row, CONSTRUCTED), COUNT, "items", built_filter)
+    kept = {**where, "outcome": KEPT}
+    yield formula_cell(counts, (row, PAIRS), TOTAL, SOURCE, kept)
+    constructed, built = items[items["constructed"].astype(bool)], {**where, "constructed": True}
+    yield formula_cell(constructed, (row, CONSTRUCTED), COUNT, "items", built)
     yield from printed
     dropped = counts[counts["outcome"] == DROPPED]
     groups = dropped["reason"].map(lambda reason: REASON_GROUP.get(reason.partition(":")[0], OTHER))
@@ -254,7 +256,7 @@ def _count_cells(
 
 
 def _paper_cells(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
-    # The paper's number of pairs: as printed, and as its accuracies imply if that differs.
+    # The paper's number of pairs as printed and, if another, as implied by its accuracies.
     for _, number in printed[printed["row"] == paradigm].iterrows():
         if not pd.isna(number["value"]):
             yield replace(printed_cell(number, (row, PRINTED)), stands_for=None)
@@ -264,7 +266,7 @@ def _paper_cells(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cel
 
 
 def _in_order(present: Collection[str], labels: Labels) -> list[str]:
-    """Sort the languages ``present``: the paper's first, then in the order of the campaign."""
+    """Sort the languages ``present``: Urdu first, then in the campaign's order."""
     order = dict.fromkeys([LANG, *labels.languages, *sorted(present)])
     return [lang for lang in order if lang in present]
 
@@ -276,7 +278,6 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
     items = read_plain(ITEMS, tables["items"], [*keys, "constructed"])
     items = items.astype(dict.fromkeys(keys, str))
     printed = shared.read_printed(tables, exhibit="table10", column="n")
-
     langs = _in_order({*counts["lang"]}, labels)
     cells: list[Cell] = []
     titles_by_lang: list[dict[str, str]] = []
@@ -293,7 +294,7 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
             row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
             paper_cells = [*_paper_cells(printed, paradigm, row)] if lang == LANG else []
             lang_cells += _count_cells(matches, pairs, row, where, paper_cells)
-            # Cells of single rules are in the data files, not in the printed table.
+            # Data files also have a row for each rule of the paradigm.
             for rule in dict.fromkeys(matches["rule"]):
                 rule_counts = matches[matches["rule"] == rule]
                 rule_pairs = pairs[pairs["rule"] == rule]
@@ -305,7 +306,7 @@ def rules(tables: Tables, labels: Labels) -> Exhibit:
         cells += lang_cells
         titles = {cell.row: cell.row.removeprefix(prefix) for cell in lang_cells if cell.printed}
         titles_by_lang.append({language: language, **titles} if prefix else titles)
-    # Columns without any number are left out; the caption names the paradigms without a match.
+    # Columns without numbers are left out; the caption names the paradigms without a match.
     filled = {cell.column for cell in cells if cell.printed}
     columns = [column for column in RULE_COLUMNS if column in filled]
     matched = {*counts["paradigm"][counts["n"] > 0]}
@@ -324,7 +325,8 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
     by_lang: dict[str, list[dict[str, Any]]] = {}
     for path in tables["items"]:
         items = read_table(ITEMS, path, [*LISTED, *shared.SPANS, "constructed"]).to_pylist()
-        by_lang |= {items[0]["lang"]: items} if items else {}
+        if items:
+            by_lang[items[0]["lang"]] = items
     cells: list[Cell] = []
     sections: list[Section] = []
     stub, remarks, languages = {}, {}, {}
@@ -348,33 +350,28 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
                 languages[row, PAIR] = language_tag(lang)
                 row_titles[row] = str(number)
             sections.append(Section("", row_titles, [PAIR, RULE, CHANGE, ORIGIN]))
-    return Exhibit(
-        **describe("samples", most=MOST_SAMPLES),
-        cells=cells,
-        stub=stub,
-        remarks=remarks,
-        widths={PAIR: 0.5, ORIGIN: 0.15},
-        sections=sections,
-        textual=True,
-        written_in=languages,
-    )
+    description, widths = describe("samples", most=MOST_SAMPLES), {PAIR: 0.5, ORIGIN: 0.15}
+    fields: dict[str, Any] = {"widths": widths, "textual": True, "written_in": languages}
+    texts: dict[str, Any] = {"stub": stub, "remarks": remarks}
+    return Exhibit(**description, cells=cells, sections=sections, **texts, **fields)
 
 
 # People's agreement
-
 RATED, PEOPLE = "validation_ratings", "validation_participants"
+"""Names of the input tables: judgements of people (item_id, choice), and a row per participant."""
 VALUE, NUMBER = "κ", "Number"
 KAPPA_ROWS = {
     "published": "Sentence chosen (published)",
     "corrected": "Right and wrong (corrected)",
     "free": "Free-marginal (Randolph)",
 }
+"""Titles of rows by name of the kappa in ``analysis.KAPPAS``."""
 ACCURACY, JUDGED, PASSED, CHECKS, COUNTED = "Accuracy (%)", "Pairs", "Passed", "Checks", "Counted"
 INTERVAL, LEFT_OUT = "95 % interval", "left out: failed attention checks"
 
 
 def _kappa_cells(ratings: pd.DataFrame, per_pair: int, pairs: int) -> Iterator[Cell]:
-    """Yield the kappas that are defined, over the ``pairs`` with ``per_pair`` judgements."""
+    """Yield the kappas, unless undefined, of the ``pairs`` with ``per_pair`` judgements each."""
     from blimpworks.papers.urblimp.analysis import kappa_interval
 
     for name, row in KAPPA_ROWS.items():
@@ -389,7 +386,8 @@ def _kappa_cells(ratings: pd.DataFrame, per_pair: int, pairs: int) -> Iterator[C
 def _participant_cells(person: pd.DataFrame, row: str) -> Iterator[Cell]:
     """Yield the cells of a participant: accuracy, and numbers of pairs and attention checks."""
     where = {"participant": str(person["participant"].item())}
-    if n := int(person["n"].item()):
+    n = int(person["n"].item())
+    if n:
         low, high = (float(100 * person[end].item()) for end in ("low", "high"))
         fields: dict[str, Any] = {"n": n, "low": low, "high": high}
         yield formula_cell(person, (row, ACCURACY), UNWEIGHTED, PEOPLE, where, ".1f", **fields)
@@ -399,13 +397,13 @@ def _participant_cells(person: pd.DataFrame, row: str) -> Iterator[Cell]:
 
 
 def validation(tables: Tables, labels: Labels) -> Exhibit:
-    """Tabulate kappas of people's judgements, the numbers of judgements, and each participant."""
+    """Tabulate kappas of people's judgements, numbers of judgements, and a row per participant."""
     ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])
     people = read_plain(VALIDATION_PARTICIPANTS, tables[PEOPLE][0])
     per_pair = int(labels.facts["urblimp_validation"]["per_pair"])
     pairs = int(formulas.complete(per_pair)(ratings))
     kappas = [*_kappa_cells(ratings, per_pair, pairs)]
-
+    # The formula and input table of each row.
     numbers: dict[str, tuple[Formula, str]] = {
         "Participants": (COUNT, PEOPLE),
         LEFT_OUT: (COUNT, PEOPLE),
@@ -425,14 +423,12 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
         where: dict[str, Any] = {"left_out": True} if row == LEFT_OUT else {}
         form = ".1f" if "%" in row else ",.0f"
         counts.append(formula_cell(rows, (row, NUMBER), formula, source, where, form))
-
-    # The prefix distinguishes participants from rows of the same name.
+    # A participant's row has a prefix, because a participant may be called "passed", too.
     names = {f"participant {name}": str(name) for name in people["participant"]}
     participants: list[Cell] = []
     for row, name in names.items():
         person = people[people["participant"].astype(str) == name]
         participants += _participant_cells(person, row)
-
     cells = [*kappas, *counts, *participants]
     remarks = {cell.row: {INTERVAL: "", COUNTED: ""} for cell in cells}
     for cell in cells:

@@ -1,9 +1,12 @@
 """Make the exhibits of UrBLiMP's accuracies: Tables 4 and 7 to 9, Figures 1 and 2.
 
-Each exhibit is made from a campaign's accuracies (measured form) or from the paper's numbers
-(published form). The figures print no numbers, so their published form takes those of Tables 7 and
-8 and of section 4.1. ``cell_key`` is the (row, column) that is shown; ``key`` is that of the
-paper's number. Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
+Table 4 has models in rows and phenomena in columns; Tables 7 and 8 have paradigms in rows and
+models in columns; Table 9 has people's accuracy. Input: a campaign's table of accuracies (measured
+form), or the paper's numbers (published form). The figures print no numbers, so their published
+form has numbers of Tables 7 and 8 and of section 4.1.
+A cell's ``cell_key`` is its (row, column) in the exhibit; ``key`` is the (row, column) of the
+paper's number. ``claims`` and ``data`` also call the functions on models and accuracies.
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 """
 
 import math
@@ -29,8 +32,6 @@ from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGM
 from blimpworks.papers.urblimp.settings import PSEUDO
 from blimpworks.tables import ACCURACIES
 
-# Models
-
 _ROWS = read_cells(Path(__file__).with_name("models.tsv"))
 PRINTED_NAMES = {row["model"]: row["name"] for row in _ROWS}
 """Models' names in the paper, in the order of Table 4."""
@@ -47,7 +48,7 @@ TOP = _models_in_group("top")
 RIVALS = _models_in_group("rival")
 """Models of Figure 2: a small one and two larger ones."""
 INSTRUCTED = _models_in_group("instructed")
-"""Models of Table 8; Table 7 has the others, even those that the catalogue calls tuned."""
+"""The paper's models in Table 8. Its other models are in Table 7, even if instruction-tuned."""
 ALONE = {"alif-1.0-8b-instruct": "Alif"}
 """Models that Figure 1 treats as a family, and the family's name."""
 FIRST = 4
@@ -55,23 +56,23 @@ FIRST = 4
 
 
 def model_names(models: Mapping[str, str]) -> dict[str, str]:
-    """Return the names to print: the paper's models in its order, then others by their label."""
+    """Return printed names by model: the paper's models in its order, then others by label."""
     names = {model: name for model, name in PRINTED_NAMES.items() if model in models}
     return names | {model: label for model, label in models.items() if model not in names}
 
 
 def choose_models(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
-    """Return the ``preferred`` that are in ``models``; if fewer than two, the first ``models``."""
+    """Return the ``preferred`` models among ``models`` or, if fewer than two, the first models."""
     present = [name for name in preferred if name in models]
     return present if len(present) > 1 else [*models][:FIRST]
 
 
 def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
-    """Tell whether a model belongs in Table 8: by the paper, or by the catalogue's ``facts``."""
-    return name in INSTRUCTED if name in PRINTED_NAMES else facts[name]["tuning"] == "chat"
+    """Tell whether a model is in Table 8: as in the paper, or by the catalogue's ``facts``."""
+    if name in PRINTED_NAMES:
+        return name in INSTRUCTED
+    return bool(facts[name]["tuning"] == "chat")
 
-
-# Accuracies
 
 ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
 
@@ -87,9 +88,9 @@ def _sort_paradigms(rows: pd.DataFrame) -> pd.DataFrame:
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Read accuracies (0 to 1) of the labels' models and of people, a row for each paradigm.
 
-    Paradigms are in the paper's order. Models without accuracies by the labels' method have those
-    of its form for masked tokens (section 3.1: pseudo-perplexity in place of perplexity). Raises
-    UserError if there are none, or if a paradigm is unknown.
+    Paradigms are in the paper's order. A model without accuracies by the labels' method has
+    accuracies by the method's form for masked models (section 3.1: pseudo-perplexity). Raises
+    UserError if no model has accuracies, or if a paradigm is unknown.
     """
     where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
     method = labels.method
@@ -105,18 +106,18 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 
 def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read the rows of ``read_paradigms`` without those of people."""
+    """Read the accuracies that ``read_paradigms`` returns, without people."""
     rows = read_paradigms(tables, labels)
     return rows[rows["model"] != HUMAN]
 
 
 def _read_people(tables: Tables) -> pd.DataFrame:
-    # There are no rows if the campaign has no people's accuracies.
+    # A campaign without people's accuracies has no rows.
     return _sort_paradigms(read_plain(ACCURACIES, tables.get("people")))
 
 
 def complete_models(rows: pd.DataFrame) -> list[str]:
-    """List the models that have accuracies on all paradigms of ``rows``."""
+    """Return the models that have accuracies on all paradigms of ``rows``."""
     counts = rows.groupby("model", sort=False)["paradigm"].nunique()
     return list(counts.index[counts == rows["paradigm"].nunique()])
 
@@ -136,10 +137,10 @@ def percent_text(percent: float) -> str:
 def accuracy_cell(
     rows: pd.DataFrame, cell_key: Place, labels: Labels, stands_for: Place | None = None
 ) -> Cell:
-    """Make a cell of an accuracy in percent: of one paradigm, or the mean of the rows.
+    """Make a cell of the mean accuracy of ``rows`` in percent.
 
-    Rows of one model have a 95 % interval. Rows of more models on the same pairs, and rows printed
-    without a number of pairs, have none.
+    Rows of one model have a 95 % interval. Rows of two or more models, which judged the same
+    pairs, and rows printed without a number of pairs have none.
     """
     by_models = labels.source == "measured" and HUMAN not in {*rows["model"]}
     ties = by_models and rows["model"].nunique() == 1
@@ -151,14 +152,12 @@ def accuracy_cell(
 
 
 def macro_cell(rows: pd.DataFrame, cell_key: Place, stands_for: Place | None = None) -> Cell:
-    """Make a cell of a model's average: phenomena weigh the same, and paradigms within them."""
+    """Make a cell of a model's average over phenomena, each the mean over its paradigms."""
     weights = list(macro_weights(rows))
     return shared.accuracy_cell(
         rows, cell_key, MACRO, weights=weights, text=percent_text, stands_for=stands_for
     )
 
-
-# Tables
 
 AVERAGE, AVERAGE_HEAD = "average", "Average"
 PEOPLE, MACRO_HEAD = "Accuracy", "Mean of the phenomena"
@@ -167,7 +166,7 @@ DIGITS = 2
 
 
 def _best(cells: Sequence[Cell], by: str) -> set[Place]:
-    """Return (row, column) of the best cells of each row or column; equal prints are all best."""
+    """Return (row, column) of the best cells of each row or column; equal texts are all best."""
     among = {cell.row if by == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
     return shared.best_of_each(cells, among, by, DIGITS)
 
@@ -175,7 +174,8 @@ def _best(cells: Sequence[Cell], by: str) -> set[Place]:
 def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Tabulate Table 4: each model's accuracy on each phenomenon, the mean of its paradigms.
 
-    The published form computes it from Tables 7 to 9, or has printed numbers where these lack any.
+    The published form computes the means from Tables 7 to 9. Where these lack accuracies, it has
+    the printed numbers of Table 4.
     """
     rows = read_paradigms(tables, labels)
     people = _read_people(tables)
@@ -188,7 +188,6 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     # A model has a number for a phenomenon if it has all of the paradigms that any model has.
     sizes = rows.groupby("phenomenon")["paradigm"].nunique()
     phenomena = [phenomenon for phenomenon in PHENOMENA if phenomenon in sizes]
-
     cells: list[Cell] = []
     for model, name in names.items():
         model_rows = rows[rows["model"] == model]
@@ -218,7 +217,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 def _paradigm_table(
     exhibit: str, instructed: bool, tuning: str, tables: Tables, labels: Labels
 ) -> Exhibit:
-    """Make a table of paradigms by model, either ``instructed`` or not, with paradigms' means."""
+    """Make the table of paradigms by model, with means, of models ``instructed`` or not."""
     rows = read_paradigms(tables, labels)
     printed = printed_numbers(tables, labels, exhibit)
     facts, finished = labels.facts["urblimp_models"], complete_models(rows)
@@ -228,7 +227,6 @@ def _paradigm_table(
         if model in facts and model in finished and is_instructed(model, facts) == instructed
     }
     rows = rows[rows["model"].isin([*names])]
-
     cells: list[Cell] = []
     for paradigm, accuracies in rows.groupby("paradigm", sort=False):
         title = PARADIGMS[str(paradigm)]
@@ -241,7 +239,7 @@ def _paradigm_table(
                 cells.append(accuracy_cell(by_model.loc[[model]], cell_key, labels, key))
         cell_key, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
         cells.append(accuracy_cell(accuracies, cell_key, labels, key))
-    # "gemma-3-4b-pt" becomes "gemma-3" above "4b-pt". If all upper lines are equal, one will do.
+    # "gemma-3-4b-pt" becomes "gemma-3" above "4b-pt", unless all upper lines would be equal.
     heads = {}
     for name in names.values():
         upper, *lower = name.rsplit("-", 2)
@@ -287,8 +285,6 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("table9"), cells=cells, stub=stub, remarks=remarks)
 
 
-# Figures
-
 CHANCE = 50
 GENDER = "subject_verb_gender"
 SPREAD = 0.28
@@ -304,7 +300,7 @@ SHORT = {
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 1: subject-verb agreement in gender, the best model of each family."""
+    """Draw Figure 1: accuracy on agreement in gender, a bar for the best model of each family."""
     rows = read_models(tables, labels)
     rows = rows[rows["paradigm"] == GENDER].sort_values("accuracy", ascending=False, kind="stable")
     facts, names = labels.facts["urblimp_models"], model_names(labels.models)
@@ -331,7 +327,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: a small model beside two larger ones, on each paradigm."""
+    """Draw Figure 2: accuracy of a small and two larger models (colours) on each paradigm (y)."""
     rows = read_models(tables, labels)
     models, names = choose_models(RIVALS, complete_models(rows)), model_names(labels.models)
     by_paradigm = rows.set_index(["paradigm", "model"], drop=False)

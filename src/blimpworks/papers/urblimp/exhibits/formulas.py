@@ -1,8 +1,8 @@
 """Formulas of UrBLiMP's tables and figures: functions from rows to the number that a cell shows.
 
-Each has a sentence that readers see beside the number. ``@formula`` takes the sentence, with
-placeholders for arguments: ``above(0.9)`` is "number of rows where accuracy > 0.9". With
-``takes_as_printed``, rounded numbers count as exact.
+Readers see the sentence of a formula beside the number. ``@formula`` has the sentence, with
+placeholders for arguments: the sentence of ``above(0.9)`` is "number of rows where accuracy > 0.9".
+``takes_as_printed`` formulas take rounded numbers as exact.
 
 Rows are accuracies (model, phenomenon, paradigm, accuracy from 0 to 1, n pairs), judgements of
 people (item_id and choice), or numbers of Table 4 (row: model, column: phenomenon, value in %).
@@ -16,14 +16,14 @@ from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, sum_o
 
 BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
 OVER = choice({"phenomena": BY_PHENOMENON, "paradigms": BY_PARADIGM})
-"""Phrase for a test's unit of observation, and the column of accuracies that has it."""
+"""Columns of accuracies with a test's unit of observation, by their phrases in sentences."""
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
-"""Sets of tests that Holm corrects together; names of instruction-tuned models end in "-it"."""
+"""Names of sets of tests that Holm corrects together. Names of tuned models end in "-it"."""
 TEST = "by Wilcoxon's signed-rank test over {over}"
 
 
 def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Return percentages by ``unit`` (rows) and model (columns, in order of appearance)."""
+    """Return accuracies in percent by ``unit`` (rows) and model (columns, in order of ``rows``)."""
     if "accuracy" not in rows:
         wide = rows.pivot(index="column", columns="row", values="value")
         return wide[list(dict.fromkeys(rows["row"]))]
@@ -32,7 +32,7 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
-    """Test the pairs of models of the set ``among``; the columns are as in ``compare_scores``."""
+    """Return a row for each test of the set ``among``, with the columns of ``compare_scores``."""
     # scipy and statsmodels are slow to import.
     from blimpworks.papers.urblimp.analysis import compare_scores
 
@@ -103,7 +103,7 @@ def ahead(rows: pd.DataFrame, model: str) -> float:
 
 @formula("100 × sum of {column} ÷ sum of n")
 def percent_of(rows: pd.DataFrame, column: str) -> float:
-    """Compute the pairs that ``column`` counts, in percent of all pairs (``n``)."""
+    """Return the number of pairs in ``column``, in percent of all pairs (``n``)."""
     return float(100 * rows[column].sum() / rows["n"].sum())
 
 
@@ -114,7 +114,7 @@ def _implied(rows: pd.DataFrame) -> float:
 
 
 def macro_weights(rows: pd.DataFrame) -> pd.Series:
-    """Return a weight for each row: equal in all for phenomena, and for paradigms within one."""
+    """Return a weight for each row: phenomena weigh the same, and paradigms in a phenomenon."""
     sizes = rows.groupby("phenomenon")["phenomenon"].transform("size")
     return 1 / (sizes * rows["phenomenon"].nunique())
 

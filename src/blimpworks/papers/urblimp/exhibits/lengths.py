@@ -1,10 +1,10 @@
-"""Make UrBLiMP's exhibits on length: decisions by the mean per token beside those by the sum.
+"""Make UrBLiMP's exhibits on length: decisions by the mean per token beside decisions by the sum.
 
-A model decides a pair by its sentences' log-probabilities: their sum, or, as perplexities in the
-paper, their mean per token. The two can differ if the sentences' numbers of tokens do.
-``analysis.compare_lengths`` counts this for each model and language (an "evaluation" here) in the
-tables ``lengths`` and ``surprisals``, which these functions read. Terms such as cell and ``where``
-are explained in ``data``.
+A model decides a pair by the sum of token log-probabilities or by their mean per token. The
+decisions can differ if the two sentences have different numbers of tokens. ``lengths`` tabulates
+this and ``lengths_fig`` draws it, from the table "lengths" of ``analysis.compare_lengths``: numbers
+of pairs by model, language, paradigm and change. A model in a language is called an evaluation
+here. ``examples_fig`` draws one pair, from the table "surprisals". ``data`` explains cells.
 Section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025) compares perplexities; the exhibits are ours.
 """
 
@@ -30,6 +30,7 @@ from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 
 SOURCE = "lengths"
 CHANGES = ("deletion", "replacement", "move")
+"""Types of change between the sentences of a pair."""
 ALL_PAIRS = "all pairs"
 PAIRS, UNEQUAL, DIFFERENTLY = "Pairs", "Unequal tokens", "Decided differently"
 BY_TOKEN, BY_SUM = "Accuracy by token", "Accuracy in sum"
@@ -37,7 +38,7 @@ ACCURACY_COLUMNS = {BY_TOKEN: "by_token", BY_SUM: "by_sum"}
 SHARES = {UNEQUAL: "unequal", **ACCURACY_COLUMNS, DIFFERENTLY: "differently"}
 """Headings of percentages, and the columns of the table that count their pairs."""
 LENGTH_HEADS = {title: title.partition(" ")[::2] for title in SHARES}
-"""Titles of columns in two lines; the first has the first word."""
+"""Headings in two lines; the first word is above the others."""
 MARKS: dict[str, dict[str, Any]] = {
     BY_TOKEN: {"fmt": "o", "color": ORANGE, "markerfacecolor": "white", "markersize": 5},
     BY_SUM: {"fmt": "D", "color": BLUE, "markersize": 3},
@@ -45,7 +46,7 @@ MARKS: dict[str, dict[str, Any]] = {
 
 
 def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Read the table of lengths; also return the filter of each evaluation, by the name to show."""
+    """Return the rows of the table of lengths, and the evaluations' filters by printed name."""
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1
@@ -58,13 +59,13 @@ def _read_table(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str,
 
 
 def _list_changes(rows: pd.DataFrame) -> list[str]:
-    """List the types of change in ``rows``: the paper's three first, then others."""
+    """Return the types of change in ``rows``: ``CHANGES`` first, then others."""
     present = {*rows["change"]}
     return [change for change in dict.fromkeys([*CHANGES, *sorted(present)]) if change in present]
 
 
 def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield the cells of a ``row`` on the pairs that ``where`` selects, with Wilson's intervals."""
+    """Yield a row's cells on the pairs that ``where`` selects; accuracies have intervals."""
     rows = select_rows(rows, where)
     n = int(rows["n"].sum())
     yield formula_cell(rows, (row, PAIRS), TOTAL, SOURCE, where, n=n)
@@ -131,7 +132,7 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
                     low, high = cell.low or 0.0, cell.high or 0.0
                     ends = [[cell.value - low], [high - cell.value]]
                     axes.errorbar(cell.value, y, xerr=ends, lw=0.8, label=column, **mark)
-                # At the end of the line: the percentage of pairs that are decided differently.
+                # The percentage of pairs that are decided differently is at the end of the line.
                 share = by_position[row, DIFFERENTLY].text
                 axes.text(105, height, share, va="center", fontsize=6, color=GREY, clip_on=False)
             axes.axvline(50, color=GREY, lw=0.6, ls="--")
@@ -150,7 +151,6 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
 
 
 # One pair, word by word
-
 OF_WORDS = "surprisals"
 SIDE_NAMES = {"good": "Grammatical", "bad": "Ungrammatical"}
 COLOURS = {"good": BLUE, "bad": ORANGE}
@@ -163,7 +163,7 @@ BAR_WIDTH = 0.4
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Draw the surprisal of each word in a pair that sum and mean per token decide differently."""
-    # The table has a pair for each model: take the first that reads from left to right, if any.
+    # The table has a pair for each model. The first causal model is drawn, or else the first model.
     table = read_plain(SURPRISALS, tables[OF_WORDS][0]).fillna({"word": END})
     models = [model for model in labels.models if (table["model"] == model).any()]
     causal = [model for model in models if model in labels.facts["urblimp_left_to_right"]]
@@ -174,7 +174,7 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
-    # Words that both sentences have share a column: row labels of the table by side.
+    # Words that both sentences have share a column. A column has the index of its row by side.
     good, bad = (rows[rows["side"] == side].sort_values("position") for side in SIDE_NAMES)
     columns: list[dict[str, int | None]] = []
     matcher = SequenceMatcher(None, [*good["word"]], [*bad["word"]], autojunk=False)
@@ -227,7 +227,6 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     axes.set(ylabel="surprisal (bits)")
     axes.grid(visible=False, axis="x")
     figure.legend(loc="outside upper center", ncols=2)
-
     numbered = dict(zip(numbers, sentence_words, strict=True))
     return Exhibit(
         **describe(
