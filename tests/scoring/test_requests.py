@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.scoring.store import Request, Store, by_prefix, in_order, requests_of
+from blimpworks.scoring.store import Request, Store, requests_of, sort_requests, sorts_by_prefix
 from blimpworks.scoring.tokens import END, align, overlaps, token_starts, words_of
 from support import tiny
 
@@ -48,9 +48,9 @@ def test_overlap_is_that_of_the_tokens_characters(widths, first, after):
 
 @given(REQUESTS, st.booleans())
 def test_the_order_is_the_same_however_requests_came(requests, prefixes):
-    ordered = in_order(requests, prefixes=prefixes)
+    ordered = sort_requests(requests, prefixes=prefixes)
     assert sorted(ordered) == sorted(requests)
-    assert ordered == in_order(ordered[::-1], prefixes=prefixes)
+    assert ordered == sort_requests(ordered[::-1], prefixes=prefixes)
     lengths = [len(request.text) for request in ordered]
     texts = [request.text for request in ordered]
     assert (texts == sorted(texts)) if prefixes else (lengths == sorted(lengths))
@@ -59,8 +59,10 @@ def test_the_order_is_the_same_however_requests_came(requests, prefixes):
 def test_prefixes_are_shared_where_that_pays():
     engine, options = SimpleNamespace(shares_prefixes=True), ScoringOptions()
     alike = {Request(f"the teacher near the doctors {word}") for word in ("sees", "see", "hears")}
-    assert by_prefix(alike, engine, options)
-    assert not by_prefix({Request("birds"), Request("the cat"), Request("a dog")}, engine, options)
+    assert sorts_by_prefix(alike, engine, options)
+    assert not sorts_by_prefix(
+        {Request("birds"), Request("the cat"), Request("a dog")}, engine, options
+    )
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from blimpworks.evaluation.card import MEAN, OUTPUTS, BenchmarkFacts, Facts, Rec
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.items import ALL, APART
 from blimpworks.judging.sample import CONDITIONS, item_key
-from blimpworks.scoring.tokens import align, single, words_of
+from blimpworks.scoring.tokens import align, align_single, words_of
 from blimpworks.tables import (
     ACCURACIES,
     ANSWERS,
@@ -268,7 +268,7 @@ def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Reco
         sides.append({"name": name, "text": text, "logprob": logprob})
         ends, logprobs = scored[f"{column}_ends"] or [], scored[f"{column}_logprobs"] or []
         words_of_sides.append(words_of(row[column], ends, logprobs))
-    blocks = [align(*words_of_sides)] if is_pair else [*map(single, words_of_sides)]
+    blocks = [align(*words_of_sides)] if is_pair else [*map(align_single, words_of_sides)]
     return {"sides": sides, "blocks": blocks}
 
 

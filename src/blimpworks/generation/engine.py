@@ -26,7 +26,7 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.records.digest import number_digest
 from blimpworks.scoring.engine import Failure, build_engine
 from blimpworks.scoring.progress import UNWATCHED, Watch
-from blimpworks.scoring.run import Rows, Shards, fill_store
+from blimpworks.scoring.run import ShardRows, Shards, fill_store
 from blimpworks.scoring.shards import OK, Manifest, ShardStore
 from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
@@ -109,7 +109,7 @@ SCHEMA = pa.schema(
 )
 
 
-def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
+def sort_requests(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
     """Sort requests by length, so that prompts of a batch have similar lengths."""
     return sorted(requests, key=lambda r: (len(r.prompt), r.prompt, r.system or ""))
 
@@ -206,7 +206,7 @@ def answer_items(
 
         def answer(
             shards: Sequence[Sequence[PromptRequest]], keys: Mapping[PromptRequest, str]
-        ) -> Rows[PromptRequest]:
+        ) -> ShardRows[PromptRequest]:
             for shard in shards:
                 watch.before()
                 chosen = {request: keys[request] for request in shard}
@@ -219,7 +219,7 @@ def answer_items(
             checkpoint,
             manifest,
             options,
-            in_order,
+            sort_requests,
             answer,
             watch,
             system=system,

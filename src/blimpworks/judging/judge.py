@@ -97,7 +97,7 @@ class Side:
     def joint(self) -> Integers:
         """[n] first character of the white space before the critical region."""
         pairs = zip(self.texts.to_pylist(), self.span_start.tolist(), strict=True)
-        return np.array([tokens.joint(text, first) for text, first in pairs], dtype=np.int64)
+        return np.array([tokens.space_start(text, first) for text, first in pairs], dtype=np.int64)
 
 
 def without_end(side: Side) -> Mask:
@@ -115,7 +115,7 @@ def critical_region(side: Side) -> Mask:
 def joined_region(side: Side) -> Mask:
     """Mask tokens [t] of the critical region and of the white space before it."""
     first, after = side.span_start[side.row], side.span_end[side.row]
-    return tokens.joined(side.start, side.end, side.joint[side.row], first, after)
+    return tokens.overlaps_with_space(side.start, side.end, side.joint[side.row], first, after)
 
 
 TOKEN_SETS: dict[str, Callable[[Side], Mask]] = {

@@ -305,13 +305,13 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 
 
 EQUAL: dict[str, str] = {
-    "2996109aca4bc63a": "301aa942822323ee",  # kenlm ngram
-    "5b9b9067c57b6dc2": "0e2ba6cd296f855a",  # lstm lstm
-    "9b49ea25d943c20c": "e8532865d0f0cd72",  # transformers causal
-    "e95835d29bc9f51b": "937def9329af31bc",  # transformers encoder-decoder
-    "600633232fdbb78f": "99c66cf510640024",  # transformers masked
+    "a9bdf54fd3fbe8bb": "301aa942822323ee",  # kenlm ngram
+    "aa2c4b8d858b30dc": "0e2ba6cd296f855a",  # lstm lstm
+    "0d83c6435438b1ce": "e8532865d0f0cd72",  # transformers causal
+    "a9803b0377b94b7d": "937def9329af31bc",  # transformers encoder-decoder
+    "6669ed02730fb8e5": "99c66cf510640024",  # transformers masked
     "ad7d0f4eca9c5fb2": "cf22ff34dc257724",  # vllm causal
-    "169df4d96692d56b": "1657f03a30de3586",  # transformers, answers
+    "12a962800a5a438e": "1657f03a30de3586",  # transformers, answers
     "e47adad1a183cdec": "26cd7f834c988002",  # vllm, answers
 }
 """Digest of an earlier version of an engine's code, keyed by the digest of the present version.

@@ -1,7 +1,11 @@
 """Define the interface of scoring engines: texts to token ids, and ids to log-probabilities.
 
-A run calls ``load_engine``, then ``self_test``, ``encode`` and ``logprobs``, and finally ``close``.
-Each subclass of ``Engine`` runs one type of model: transformers, vLLM, KenLM or an LSTM.
+Each subclass of ``Engine`` runs one type of model: transformers, vLLM, KenLM or an LSTM. A run
+(``run.score_items``) calls ``load_engine``, then ``self_test``, ``encode``, ``logprobs`` and
+``close`` of the engine. For example::
+
+    encode(["the dog"])  ->  [Encoded(ids=[5, 9], ends=[3, 7])]
+    logprobs(...)        ->  [[-2.5, -4.0]]
 """
 
 import importlib
@@ -35,6 +39,91 @@ from blimpworks.records.digest import number_digest
 log = logging.getLogger(__name__)
 
 
+Ids = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+LogProbs = NDArray[np.float32]
+Failure = Literal["out_of_memory", "refused"]
+"""Reasons why an engine could not score a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Tokens of a text, without the tokens that an engine puts before the text."""
+
+    ids: Ids
+    """Id of each token [tokens]."""
+    ends: Ids
+    """Number of the text's characters that are complete after each token, its end offset [tokens].
+    """
+    to_score: Mask | None = None
+    """Whether to score each token [tokens]; None for all. Engines that are not ``regional`` score
+    all tokens anyway."""
+    steps: tuple["Encoded", ...] = ()
+    """Texts to score in place of this text, each for one of its last tokens; empty for texts
+    without a word that is encoded apart (see ``items.APART``)."""
+
+
+class Engine(ABC):
+    """A model with the code that scores with it; the first batch loads the weights."""
+
+    key: str
+    """Text that states all that decides log-probabilities, apart from the texts to score."""
+    regional: bool = False
+    """Whether the engine takes less time for fewer tokens to score in a text of the same length."""
+    shares_prefixes: bool = False
+    """Whether texts with a common prefix take less time in one batch."""
+    encodes_apart: bool = False
+    """Whether ``encode`` can encode a word apart from its context (see ``items.APART``)."""
+    parallel_batches: int = 1
+    """Number of batches that threads may score at the same time with this engine."""
+
+    @property
+    def limit(self) -> int | None:
+        """Largest number of ids of a text; None without limit."""
+        return None
+
+    @abstractmethod
+    def self_test(self) -> Any:
+        """Test the model; return ``selftest.Findings``. Raises UserError if it fails the test."""
+
+    def follow(self, decisions: Mapping[str, str]) -> None:  # noqa: B027
+        """Score as the self-test decided (``Findings.decisions``), and add that to the key."""
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """Return the tokens of each text. May run in another thread than ``logprobs``."""
+
+    @abstractmethod
+    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        """Return the natural log-probabilities of each text's ids, NaN for unscored ids [tokens].
+
+        A text that cannot be scored has a ``Failure`` in place of the array. Results do not depend
+        on the order of the texts.
+        """
+
+    def close(self) -> None:  # noqa: B027
+        """Release all resources, such as a server; the engine cannot be used afterwards.
+
+        Callers may call this twice, and while batches are scored; these end soon, perhaps by an
+        error.
+        """
+
+
+def encode_words(
+    word_ends: Sequence[tuple[str, int]], ids: Mapping[str, int], unknown: int, end: int
+) -> Encoded:
+    """Return the tokens of a text that is split into words with their end offsets.
+
+    ``ids`` has the id of each word of the vocabulary; another word gets ``unknown``. The token
+    ``end`` follows the last word, without a character.
+    """
+    ends = [offset for _, offset in word_ends]
+    return Encoded(
+        np.array([*(ids.get(word, unknown) for word, _ in word_ends), end], dtype=np.int32),
+        np.array([*ends, max(ends, default=0)], dtype=np.int32),
+    )
+
+
 @contextmanager
 def loading(directory: Path) -> Iterator[None]:
     """Turn errors of libraries for broken model files into a UserError about ``directory``."""
@@ -52,94 +141,17 @@ def loading(directory: Path) -> Iterator[None]:
         ) from error
 
 
-Ids = NDArray[np.int32]
-Mask = NDArray[np.bool_]
-LogProbs = NDArray[np.float32]
-Failure = Literal["out_of_memory", "refused"]
-"""Reasons why an engine could not score a text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """Tokens of a text, without those that an engine puts before it."""
-
-    ids: Ids
-    """Id of each token [tokens]."""
-    ends: Ids
-    """Number of characters of the text that are complete after each token [tokens]."""
-    to_score: Mask | None = None
-    """Whether to score each token [tokens]; None for all. Engines that are not ``regional`` score
-    all tokens anyway."""
-    steps: tuple["Encoded", ...] = ()
-    """Texts that are scored in place of this one, each for one token; usually none."""
-
-
-class Engine(ABC):
-    """A model with the code that scores with it; the first batch loads the weights."""
-
-    key: str
-    """Text that states all that decides log-probabilities, apart from the texts to score."""
-    regional: bool = False
-    """Whether the engine takes less time for fewer tokens to score in a text of the same length."""
-    shares_prefixes: bool = False
-    """Whether texts with a common prefix take less time in one batch."""
-    encodes_apart: bool = False
-    """Whether ``encode`` can encode a word apart from its context (see ``items.APART``)."""
-    abreast: int = 1
-    """Number of batches that threads may score at the same time."""
-
-    @property
-    def limit(self) -> int | None:
-        """Largest number of ids of a text; None without limit."""
-        return None
-
-    @abstractmethod
-    def self_test(self) -> Any:
-        """Test the model, see ``selftest``. Raises UserError if it cannot be scored."""
-
-    def follow(self, decisions: Mapping[str, str]) -> None:  # noqa: B027
-        """Change how texts are scored by the self-test's decisions, and add these to the key."""
-
-    @abstractmethod
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return the tokens of each text. May run in another thread than ``logprobs``."""
-
-    @abstractmethod
-    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return the natural log-probabilities of each text's ids, NaN for unscored ids.
-
-        A result is as long as a text's ids, or a failure. It does not depend on the texts' order.
-        """
-
-    def close(self) -> None:  # noqa: B027
-        """Release all resources, such as a server; the engine cannot be used afterwards.
-
-        May be called again, and while batches are scored: they end soon, perhaps with an error.
-        """
-
-
-def encode_words(
-    word_ends: Sequence[tuple[str, int]], ids: Mapping[str, int], unknown: int, end: int
-) -> Encoded:
-    """Return the tokens of words, which come with end offsets; the last id is ``end``."""
-    ends = [after for _, after in word_ends]
-    return Encoded(
-        np.array([*(ids.get(word, unknown) for word, _ in word_ends), end], dtype=np.int32),
-        np.array([*ends, max(ends, default=0)], dtype=np.int32),
-    )
-
-
 def build_engine(
     checkpoint: Path,
     choose: Callable[[Checkpoint], Choice],
     options: Any,
     trusted: Collection[str] = (),
 ) -> Any:
-    """Build the engine that ``choose`` selects for a checkpoint, with ``options``.
+    """Build the engine that ``choose`` selects for a checkpoint.json, with ``options``.
 
-    Settings that cannot be met are logged. ``trusted`` are digests of models' own code that may
-    run. Raises UserError if the checkpoint is missing, altered, not for this engine, an adapter,
-    quantised, or has code that is not trusted.
+    Requested settings that the engine does not support are logged. ``trusted`` are digests of
+    models' own code that may run. Raises UserError if the checkpoint is missing, altered, not for
+    this engine, an adapter, quantised, or has code that is not trusted.
     """
     described = read_checkpoint(checkpoint)
     refuse_own_code(checkpoint.parent)
@@ -180,12 +192,12 @@ def engine_key(
     """Return an engine's key: ``VERSION|DIGEST OF CODE|DTYPE|CHECKPOINT'S SHA-256|FIRST TOKEN``.
 
     ``version`` names software versions and all else that changes numbers, such as a device. The
-    digest covers the engine's class ``cls``, or ``entries`` (``module:name``) if only they decide
-    numbers, and the code that makes rows.
+    digest covers the engine's class ``cls``, and the functions that make rows of scores. In place
+    of the class it covers ``entries`` (``module:name``) if only these decide numbers.
     """
     # The class is not looked up in the table of engines: a new engine there would change all keys.
-    chosen = entries or (f"{cls.__module__}:{cls.__name__}",)
-    rows = ("blimpworks.scoring.store:encode_requests", "blimpworks.scoring.store:score_shard")
-    code = number_digest(*chosen, *rows)
+    engine_code = entries or (f"{cls.__module__}:{cls.__name__}",)
+    row_code = ("blimpworks.scoring.store:encode_requests", "blimpworks.scoring.store:score_shard")
+    code = number_digest(*engine_code, *row_code)
     key_fields = (version, code, described.dtype, sha256_of(checkpoint), described.first_token)
     return "|".join(key_fields)

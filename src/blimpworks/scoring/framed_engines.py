@@ -99,7 +99,7 @@ class FramedEngine(HubEngine):
         self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
     ) -> list[V | None]:
         """Return ``forward`` of ``rows``, which are sorted by length; None for a row too large."""
-        groups = make_batches(lengths, range(len(rows)), self._most, self._rows)
+        groups = make_batches(lengths, range(len(rows)), self._max_tokens, self._batching)
         passes = [[rows[number] for number in group] for group in groups]
         return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
 
@@ -323,7 +323,7 @@ class Seq2seqEngine(FramedEngine):
         checks["form"] = self._form
         if self._form != self._requested:
             checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
-        self._rows = "alone"
+        self._batching = "alone"
         if self._form in ("target", "continued"):
             ahead = gap_behind(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
             if not ahead <= self._tolerance():

@@ -23,7 +23,7 @@ from blimpworks.models.fitting import device_name
 from blimpworks.models.hub_tokenizers import sample_texts
 from blimpworks.scoring import hub_loading, selftest
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, engine_key, loading
-from blimpworks.scoring.passes import Rows, pass_size
+from blimpworks.scoring.passes import Batching, pass_size
 from blimpworks.scoring.workers import Workers, once
 
 SMALL = 3e7
@@ -92,12 +92,12 @@ class HubEngine(Engine):
         self._directory = checkpoint.parent
         self._dtype = hub_loading.DTYPES[described.dtype]
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self._most = pass_size(options.batch_tokens, self._device)
+        self._max_tokens = pass_size(options.batch_tokens, self._device)
         self._workers = Workers(self._device)
-        self.abreast = self._workers.abreast
+        self.parallel_batches = self._workers.parallel_batches
         self.tokenizer = tokenizer
         self._settings = hub_loading.read_settings(self._directory)
-        self._rows: Rows = "padded"
+        self._batching: Batching = "padded"
         self._testing = False
         # The sentences of a pass decide the shapes of tensors, and thus the last digits.
         name = (
@@ -236,10 +236,10 @@ class HubEngine(Engine):
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
         """Test which rows can share a pass, write it into ``checks``, and return decisions."""
-        modes: tuple[Rows, ...] = ("padded", "equal", "alone")
+        modes: tuple[Batching, ...] = ("padded", "equal", "alone")
         gaps = []
         for mode in modes:
-            self._rows = mode
+            self._batching = mode
             gaps.append(selftest.gap_of_batches(self.logprobs, rows))
             if gaps[-1] <= self._tolerance():
                 break
@@ -247,14 +247,14 @@ class HubEngine(Engine):
             "padded": "a padded row equals the row alone",
             "equal": "only rows of one length share a pass",
             "alone": "each row is computed alone",
-        }[self._rows]
-        if self._rows != "padded":
+        }[self._batching]
+        if self._batching != "padded":
             findings += f", because a row beside others changes by up to {gaps[0]:.2g} nats"
         checks["padding"] = findings
-        return {} if self._rows == "padded" else {"rows": self._rows}
+        return {} if self._batching == "padded" else {"rows": self._batching}
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        self._rows = cast(Rows, decisions.get("rows", "padded"))
+        self._batching = cast(Batching, decisions.get("rows", "padded"))
         self.key = selftest.marked_key(self._bare, decisions)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:

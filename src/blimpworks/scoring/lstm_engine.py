@@ -53,7 +53,7 @@ class LstmEngine(Engine):
         self._merge = options.sharing != "never"
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._workers = Workers(self._device)
-        self.abreast = self._workers.abreast
+        self.parallel_batches = self._workers.parallel_batches
         # The sentences of a step decide the shapes of products, and thus the last digits.
         name = (
             f"lstm torch {torch.__version__} {device_name(self._device)} batch_tokens "

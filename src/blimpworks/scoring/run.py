@@ -33,17 +33,17 @@ from blimpworks.scoring.store import (
     OK,
     Request,
     Store,
-    by_prefix,
-    in_order,
     requests_of,
-    scored,
+    score_shards,
+    sort_requests,
+    sorts_by_prefix,
 )
 from blimpworks.scoring.tokens import exact_sums, rounding_of
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
-Rows = Iterable[tuple[Sequence[R], pa.Table]]
-"""Requests of each shard, and their rows."""
+ShardRows = Iterable[tuple[Sequence[R], pa.Table]]
+"""The requests of each shard, with a table that has one row for each request."""
 
 
 def fill_store(
@@ -54,14 +54,14 @@ def fill_store(
     manifest: Path,
     options: ScoringOptions | GenerationJobOptions,
     order: Callable[[Collection[R]], list[R]],
-    answer: Callable[[Sequence[Sequence[R]], Mapping[R, str]], Rows[R]],
+    answer: Callable[[Sequence[Sequence[R]], Mapping[R, str]], ShardRows[R]],
     watch: Watch,
     **facts: Any,
 ) -> Manifest:
-    """Write the rows that a store lacks, and the manifest.
+    """Write the rows that a store lacks, and the manifest, which is returned.
 
-    ``requests`` has the sentences or prompts of each language. ``order`` sorts the missing ones,
-    which are then divided into shards. ``answer`` takes the requests of all shards and the key of
+    ``requests`` has the sentences or prompts of each language. Requests without a row are sorted by
+    ``order`` and divided into shards. ``answer`` takes the requests of all shards and the key of
     each request, and yields the requests and rows of each shard. ``watch`` is called with all
     requests and with each shard; it may end the run between two shards by an exception. ``facts``
     are more fields of the manifest.
@@ -119,12 +119,13 @@ def score_items(
 ) -> Manifest:
     """Score each good and bad sentence of the tables ``items`` with one model.
 
-    ``checkpoint`` is the model's checkpoint.json, and ``engine`` the name of the engine. Of the
-    tables ``regions`` only critical regions are scored, if that is less work for the engine.
+    ``checkpoint`` is the model's checkpoint.json, and ``engine`` the name of the engine. In the
+    tables ``regions``, only critical regions are scored if that is less work for the engine.
     ``trusted`` are digests of the model's own code that may run. Scores are written into shards
-    below ``store``; sentences there are not scored again. ``manifest`` is written last. A run that
-    was killed, or that ``watch`` ended by an exception, can be continued, and writes the same bytes
-    in the end. Raises UserError if items or checkpoint are missing or malformed.
+    below ``store``; sentences with a score there are not scored again. ``manifest`` is written
+    last. A run that was killed, or that ``watch`` ended by an exception, can be continued, and
+    writes the same bytes in the end. Raises UserError if items or checkpoint are missing or
+    malformed.
     """
     with closing(load_engine(checkpoint, engine, options, trusted)) as opened:
         sentences: dict[str, set[Request]] = {}
@@ -134,7 +135,7 @@ def score_items(
                 sentences.setdefault(path.stem, set()).update(requests)
         all_requests = set[Request]().union(*sentences.values())
         findings = run_self_test(opened, store, sorted({request.text for request in all_requests}))
-        prefixes = by_prefix(all_requests, opened, options)
+        prefixes = sorts_by_prefix(all_requests, opened, options)
         return fill_store(
             Store(store),
             sentences,
@@ -142,8 +143,8 @@ def score_items(
             checkpoint,
             manifest,
             options,
-            lambda missing: in_order(missing, prefixes=prefixes),
-            lambda shards, keys: scored(opened, shards, keys, watch),
+            lambda missing: sort_requests(missing, prefixes=prefixes),
+            lambda shards, keys: score_shards(opened, shards, keys, watch),
             watch,
             checks=findings.checks,
         )
@@ -187,9 +188,11 @@ class Shards:
     def take(
         self, items: Path, store_class: type[ShardStore[R]], *alternatives: Sequence[R]
     ) -> pa.Table:
-        """Return a row for each text of ``items``: that of the first alternative which has one.
+        """Return one row for each text of ``items``, in their order.
 
-        Each alternative has a request for each text. Raises UserError for a text without a row.
+        Each of ``alternatives`` lists a request for each text, such as its complete sentence, then
+        its region. A text gets the row of the first request that has one. Raises UserError for a
+        text without a row.
         """
         positions = pa.nulls(len(alternatives[0]), pa.int32())
         for requests in alternatives:
@@ -219,8 +222,8 @@ class Shards:
         return pq.read_table(shard)
 
 
-def _requests(items: pa.Table, side: str) -> list[Request]:
-    """Return the good or bad sentences with their regions; an item without regions has -1, -1."""
+def _region_requests(items: pa.Table, side: str) -> list[Request]:
+    """Return requests for the regions of the good or bad sentences, -1 to -1 without a region."""
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1).to_pylist() for edge in ("start", "end"))
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
@@ -230,9 +233,9 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
 
     The table has one row per distinct item, in order of first appearance. ``logprob_*`` [nats] is
     the exact sum over the scored tokens, and ``tokens_*`` is their number; both are null for an
-    unscored sentence. ``status`` is ``ok``, else the status of the good sentence if that is not
-    ``ok``, else that of the bad sentence.
-    Raises UserError if a table, shard or sentence is missing, or a shard was altered.
+    unscored sentence. ``status`` is ``ok`` if both sentences have scores. Otherwise it is the
+    status of the unscored sentence, of the good one if neither has scores. Raises UserError if a
+    table, shard or sentence is missing, or a shard was altered.
     """
     spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
     all_items = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
@@ -244,18 +247,18 @@ def collect_scores(items: Path, shards: Shards, output: Path) -> pa.Table:
         return table
     columns: dict[str, pa.Array] = {"item_id": distinct["item_id"]}
     for side in SIDES:
-        requests = _requests(distinct, side)
+        regions = _region_requests(distinct, side)
         # Scores of a complete sentence include any region; without them only the region was scored.
-        complete = [Request(request.text) for request in requests]
-        rows = shards.take(items, Store, complete, requests)
+        complete = [Request(request.text) for request in regions]
+        rows = shards.take(items, Store, complete, regions)
         fields = {name: rows[name].chunk(0) for name in rows.column_names}
         unscored = pc.not_equal(fields["status"], OK).to_numpy(zero_copy_only=False)
         logprobs = fields["logprobs"]
-        row = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
+        row_of_token = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
         values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
         is_scored = ~np.isnan(values)
-        sums = exact_sums(row[is_scored], values[is_scored], len(rows))
-        counts = np.bincount(row[is_scored], minlength=len(rows)).astype(np.int32)
+        sums = exact_sums(row_of_token[is_scored], values[is_scored], len(rows))
+        counts = np.bincount(row_of_token[is_scored], minlength=len(rows)).astype(np.int32)
         columns |= {
             f"status_{side}": fields["status"],
             f"logprob_{side}": pa.array(sums, mask=unscored),

@@ -1,9 +1,10 @@
 """Score sentences into a store: requests in, one row of token log-probabilities for each.
 
-A row's key is a hash of the engine's key and the request: a score is used again only if nothing
-that decides it has changed. Sentences of languages that are added later are in other batches than
-if all were scored together; some engines give other last digits in other batches. For example
-(``ends`` are character offsets of tokens)::
+``run.score_items`` calls ``requests_of`` and ``score_shards``. A row's key is a hash of the
+engine's key and the request: a score is used again only if nothing that decides it has changed.
+Sentences of languages that are added later are in other batches than if all were scored together;
+some engines give other last digits in other batches. For example (``ends`` are character offsets
+of tokens)::
 
     Request("The dog barks.")  ->  ids [464, 3290, 21405, 13], ends [3, 7, 13, 14],
                                    logprobs [-3.1, -8.2, -6.0, -1.2], status "ok"
@@ -28,11 +29,11 @@ from blimpworks.items import APART, common_prefix_length
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
 from blimpworks.scoring.progress import Watch
 from blimpworks.scoring.shards import ShardStore
-from blimpworks.scoring.tokens import joined, joint, token_starts
+from blimpworks.scoring.tokens import overlaps_with_space, space_start, token_starts
 from blimpworks.tables import ITEMS, read_table
 
 WORTHWHILE_SHARE = 0.4
-"""Sharing prefixes is faster from this share of characters in common with the text before."""
+"""Share of characters in common with the text before, from which sharing prefixes is faster."""
 
 
 class Request(NamedTuple):
@@ -48,9 +49,9 @@ class Request(NamedTuple):
         """Mark the tokens of the region, and of the white space before it, as those to score."""
         if self.start < 0:
             return encoded
-        space = joint(self.text, self.start)
+        space = space_start(self.text, self.start)
         starts = token_starts(encoded.ends)
-        in_region = joined(starts, encoded.ends, space, self.start, self.end)
+        in_region = overlaps_with_space(starts, encoded.ends, space, self.start, self.end)
         return replace(encoded, to_score=in_region)
 
 
@@ -80,8 +81,8 @@ def shared_characters(texts: Iterable[str]) -> float:
     return shared / total if total else 0.0
 
 
-def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
-    """Return whether to score texts in sorted order, so that common prefixes are in one shard."""
+def sorts_by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
+    """Return whether to sort texts before scoring, so that common prefixes are in one shard."""
     if not engine.shares_prefixes or options.sharing == "never":
         return False
     if options.sharing == "always":
@@ -89,8 +90,11 @@ def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOpt
     return shared_characters({request.text for request in requests}) >= WORTHWHILE_SHARE
 
 
-def in_order(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
-    """Sort requests by text with ``prefixes``, else by length, so that batches need few pads."""
+def sort_requests(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
+    """Sort requests by text with ``prefixes``, else by length, so that batches need few pads.
+
+    ``prefixes`` is the answer of ``sorts_by_prefix``.
+    """
     if prefixes:
         return sorted(requests)
     return sorted(requests, key=lambda request: (len(request.text), request))
@@ -128,16 +132,19 @@ class Store(ShardStore[Request]):
 
     @staticmethod
     def content(request: Request) -> str:
-        stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
-        return f"{stretch}|{request.text}"
+        region = "" if request.start < 0 else f"{request.start}:{request.end}"
+        return f"{region}|{request.text}"
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Return the tokens of each request; those of its region are marked as the ones to score."""
-    apart = next((request.text for request in requests if APART in request.text), None)
-    if apart is not None and not engine.encodes_apart:
+    """Return the tokens of each request; ``to_score`` marks the tokens of its region.
+
+    Raises UserError for a word that the engine cannot encode apart from its context.
+    """
+    text = next((request.text for request in requests if APART in request.text), None)
+    if text is not None and not engine.encodes_apart:
         raise UserError(
-            f"{apart.replace(APART, '|')!r} has a word that is encoded apart from its context, "
+            f"{text.replace(APART, '|')!r} has a word that is encoded apart from its context, "
             f"which {type(engine).__name__} does not do; leave its benchmark out, or choose "
             "another engine."
         )
@@ -148,8 +155,8 @@ def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded
     ]
 
 
-def encoded_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Encoded]]:
-    """Yield the tokens of each shard's requests; a thread tokenizes the next shard meanwhile."""
+def encode_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Encoded]]:
+    """Yield the tokens of each shard's requests, while a thread tokenizes the next shard."""
     with ThreadPoolExecutor(1) as thread:
         futures = [thread.submit(encode_requests, engine, shard) for shard in shards[:1]]
         for shard in shards[1:]:
@@ -159,20 +166,21 @@ def encoded_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Enco
             yield last.result()
 
 
-def scored(
+def score_shards(
     engine: Engine, shards: Sequence[Shard], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Shard, pa.Table]]:
-    """Score shards in order, ``engine.abreast`` at a time; yield the requests and rows of each.
+    """Score shards in order, some at a time; yield the requests and rows of each shard.
 
     If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
     an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
+    # Shards that have begun, each with a function that waits for its rows.
     begun = deque[tuple[Shard, Callable[[], pa.Table]]]()
     ending: Exception | None = None
-    with ThreadPoolExecutor(engine.abreast) as threads:
+    with ThreadPoolExecutor(engine.parallel_batches) as threads:
         try:
-            for shard, encoded in zip(shards, encoded_ahead(engine, shards), strict=True):
-                if len(begun) == engine.abreast:
+            for shard, encoded in zip(shards, encode_ahead(engine, shards), strict=True):
+                if len(begun) == engine.parallel_batches:
                     first, result = begun.popleft()
                     yield first, result()
                 try:
@@ -183,7 +191,7 @@ def scored(
                 shard_keys = {request: keys[request] for request in shard}
                 score = partial(score_shard, engine, shard_keys, encoded)
                 # A single shard at a time is scored in this thread.
-                result = score if engine.abreast == 1 else threads.submit(score).result
+                result = score if engine.parallel_batches == 1 else threads.submit(score).result
                 begun.append((shard, result))
             for shard, result in begun:
                 yield shard, result()
@@ -194,37 +202,40 @@ def scored(
         raise ending
 
 
-def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], value_type: pa.DataType) -> pa.ListArray:
+def _list_column(
+    arrays: Sequence[Ids] | Sequence[LogProbs], value_type: pa.DataType
+) -> pa.ListArray:
     offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays])]).astype(np.int32)
     return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), value_type))
 
 
 def _status(row: LogProbs, to_score: Mask | None) -> str:
-    """Return the status of a text that the engine has scored.
+    """Return the status of a text whose log-probabilities are ``row`` [tokens].
 
-    The first token, and those that are not to be scored, may have no score. Any other token
+    The first token, and tokens that are not to be scored, may have no score. Any other token
     without a finite score (after an overflow in half precision) would make the sum too large.
     """
     # Most texts have a score for each token, and thus a finite sum.
     if len(row) and math.isfinite(row.sum()):
         return OK
-    lost = ~np.isfinite(row)
-    lost[:1] = np.isinf(row[:1])
+    is_lost = ~np.isfinite(row)
+    is_lost[:1] = np.isinf(row[:1])
     if to_score is not None:
-        lost &= to_score
-    if lost.any():
+        is_lost &= to_score
+    if is_lost.any():
         return NOT_FINITE
     return EMPTY if np.isnan(row).all() else OK
 
 
 def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encoded]) -> pa.Table:
-    """Score requests, whose tokens are ``encoded``, and return one row for each (``SCHEMA``).
+    """Score the requests in ``keys``, whose tokens are ``encoded``; return one row for each.
 
-    ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty`` (no token can be
-    scored), ``not_finite`` (a token's score is no number), or an ``engine.Failure``. The lists ids,
-    logprobs and ends have equal lengths; logprobs is NaN for an unscored token.
+    Rows are of ``SCHEMA``. ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty``
+    (no token can be scored), ``not_finite`` (a token's score is no number), or an
+    ``engine.Failure``. The lists ids, logprobs and ends have equal lengths; logprobs is NaN for an
+    unscored token.
     """
-    # A text with steps is scored by these (see ``Encoded.steps``), any other text by itself.
+    # A text with steps is scored by its steps (see ``Encoded.steps``), any other text by itself.
     limit = engine.limit
     texts = [text for tokens in encoded for text in tokens.steps or (tokens,)]
     fits = [limit is None or len(text.ids) <= limit for text in texts]
@@ -254,9 +265,9 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
         pa.array([request.text for request in keys], pa.string()),
         pa.array([request.start for request in keys], pa.int32()),
         pa.array([request.end for request in keys], pa.int32()),
-        _lists([e.ids for e in encoded], pa.int32()),
-        _lists(logprobs, pa.float32()),
-        _lists([e.ends for e in encoded], pa.int32()),
+        _list_column([e.ids for e in encoded], pa.int32()),
+        _list_column(logprobs, pa.float32()),
+        _list_column([e.ends for e in encoded], pa.int32()),
         pa.array(statuses, pa.string()),
     ]
     return pa.table(columns, schema=SCHEMA)

@@ -7,11 +7,11 @@ A tokenizer may divide "the dogs" into three tokens, with these character offset
     end       3      7   8      (the next token's start)
 
 Engines return float32 numbers. The rounding error of a token's log-probability v is taken to be at
-most ``roundings`` x 2^-24 x max(1, |v|) nats. ``roundings`` counts the engine's float32 operations
-for v; the sum over a vocabulary counts once, though its additions can err by more. Two sentences
-are a tie if their sums differ by no more than the sum of all their tokens' errors. For example, a
-5-gram model can give reordered words the same probability, and only rounding makes one sum larger.
-docs/ties.md derives the bound and describes its tests.
+most ``roundings`` x 2^-24 x max(1, |v|) nats. ``roundings`` is the number of the engine's float32
+operations for v; the sum over a vocabulary is one of them, though its error can be larger. Two
+sentences are a tie if their sums differ by no more than the sum of all their tokens' errors. For
+example, a 5-gram model can give reordered words the same probability, and only rounding makes one
+sum larger. docs/ties.md derives the bound and describes its tests.
 """
 
 import re
@@ -36,9 +36,14 @@ on this grid. In float64, sums on the grid are exact up to 2 million nats."""
 
 
 def rounding_of(engine_key: str) -> float:
-    """Return an engine's relative error from its key. Raises UserError for an unknown engine."""
+    """Return the relative rounding error of an engine, whose name is the first word of its key.
+
+    Raises UserError for an unknown engine.
+    """
     name = engine_key.partition(" ")[0]
-    roundings = {key: e.roundings for e in engines().values() for key in (e.name, *e.keys)}
+    roundings = {}
+    for engine in engines().values():
+        roundings |= dict.fromkeys((engine.name, *engine.keys), engine.roundings)
     if name not in roundings:
         raise UserError(
             f"scores were made by the engine {name!r}, whose rounding is unknown; expected one of "
@@ -48,41 +53,50 @@ def rounding_of(engine_key: str) -> float:
 
 
 def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
-    """Return the sum of ``values`` [tokens] in each ``row`` [tokens], for ``count`` rows [rows]."""
+    """Return the sum of the tokens' log-probabilities in each row [count], without rounding.
+
+    ``values`` [tokens] are the log-probabilities [nats], and ``row`` [tokens] is the number of each
+    token's row.
+    """
     addends = np.rint(values * STEPS_PER_NAT) / STEPS_PER_NAT
     return np.asarray(np.bincount(row, weights=addends, minlength=count), dtype=np.float64)
 
 
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
-    """Return the error that counts as rounding, of each log-probability in ``values`` [nats]."""
+    """Return the largest rounding error of each log-probability in ``values`` [nats].
+
+    ``rounding`` is the relative error of ``rounding_of``.
+    """
     errors: Floats = rounding * np.maximum(1.0, np.abs(values))
     return errors
 
 
 Offsets = NDArray[np.int64] | NDArray[np.int32]
 END = "⟨end⟩"
-"""Text that stands for a last token without characters, such as ``</s>``."""
+"""Text that is shown for a last token without characters, such as ``</s>``."""
 Span = tuple[int, int]
+"""Offsets of the first character and after the last character."""
 
 
 class ScoredWord(TypedDict):
-    """A word with the sum of its tokens' log-probabilities."""
+    """A word with its score."""
 
     text: str
     logprob: float | None
-    """Sum of the log-probabilities of its tokens [nats]; None if none was scored."""
+    """Sum of the log-probabilities of its tokens [nats]; None if no token was scored."""
 
 
 class AlignedWords(TypedDict):
     """One column of a display: the good sentence's word above the bad sentence's."""
 
     words: list[ScoredWord | None]
-    """One word for each sentence; None where a sentence has none in this column."""
+    """A word of each sentence; None for a sentence without a word in this column."""
     differs: bool
+    """Whether the words of the two sentences differ here."""
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:
-    """Return the spans of words between white space; of tokens, if there is one such word."""
+    """Return the spans of words between white space; of tokens, if there is no white space."""
     word_spans = [match.span() for match in re.finditer(r"\S+", text)]
     if len(word_spans) > 1:
         return word_spans
@@ -137,7 +151,7 @@ def align(first: Sequence[ScoredWord], second: Sequence[ScoredWord]) -> list[Ali
     return columns
 
 
-def single(sentence: Sequence[ScoredWord]) -> list[AlignedWords]:
+def align_single(sentence: Sequence[ScoredWord]) -> list[AlignedWords]:
     """Put the words of one sentence in columns, as ``align`` does for two."""
     return [{"words": [word], "differs": False} for word in sentence]
 
@@ -162,19 +176,20 @@ def token_starts(ends: Offsets) -> Offsets:
     return np.concatenate([np.zeros(min(1, len(ends)), ends.dtype), ends[:-1]])
 
 
-def joint(text: str, first: int) -> int:
+def space_start(text: str, first: int) -> int:
     """Return the start of the white space before character ``first``."""
     return len(text[:first].rstrip()) if first > 0 else first
 
 
-def joined(
-    starts: Offsets, ends: Offsets, joint: int | Offsets, first: int | Offsets, after: int | Offsets
+def overlaps_with_space(
+    starts: Offsets, ends: Offsets, space: int | Offsets, first: int | Offsets, after: int | Offsets
 ) -> NDArray[np.bool_]:
-    """Return ``overlaps``, and also the tokens of only the white space from ``joint`` to ``first``.
+    """Return whether each token overlaps a region, or is in the white space before it [tokens].
 
-    Some tokenizers give a space its own token, others put it into the next word's token. With the
-    space, the probabilities of all words are those of continuations of the same prefix.
+    The white space begins at ``space``, and the region at ``first``; see ``overlaps``. Some
+    tokenizers give a space its own token, others put it into the next word's token. With the space,
+    the probabilities of all words are those of continuations of the same prefix.
     """
-    space = (starts >= joint) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
-    tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | space
+    is_space = (starts >= space) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
+    tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | is_space
     return tokens

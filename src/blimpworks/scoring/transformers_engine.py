@@ -225,7 +225,9 @@ class TransformersEngine(StartedEngine, HubEngine):
         super().follow({name: value for name, value in decisions.items() if value != "none"})
 
     def _padded(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))
+        return self._decoder.run(
+            padded_passes(flat, lengths, self._max_tokens, self._batching), len(flat)
+        )
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
         """Score sequences in rows of their prefix tree, or in padded rows if that is less work."""
@@ -234,7 +236,9 @@ class TransformersEngine(StartedEngine, HubEngine):
         padded_cells = np.maximum(lengths - 1, 0).sum()
         if self._sharing == "auto" and plan.node.size > WORTHWHILE_SHARE * padded_cells:
             return self._padded(flat, lengths)
-        values, ran_out = self._decoder.run(packed_passes(trie, plan, self._most), len(trie.token))
+        values, ran_out = self._decoder.run(
+            packed_passes(trie, plan, self._max_tokens), len(trie.token)
+        )
         # Results are those of the tree's nodes; a path has the nodes of one sequence's tokens.
         return values[trie.paths], ran_out[trie.paths]
 
