@@ -307,10 +307,10 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 EQUAL: dict[str, str] = {
     "a9bdf54fd3fbe8bb": "301aa942822323ee",  # kenlm ngram
     "aa2c4b8d858b30dc": "0e2ba6cd296f855a",  # lstm lstm
-    "0d83c6435438b1ce": "e8532865d0f0cd72",  # transformers causal
-    "a9803b0377b94b7d": "937def9329af31bc",  # transformers encoder-decoder
-    "6669ed02730fb8e5": "99c66cf510640024",  # transformers masked
-    "ad7d0f4eca9c5fb2": "cf22ff34dc257724",  # vllm causal
+    "ba487f9d54561458": "e8532865d0f0cd72",  # transformers causal
+    "034d88e09fdc1d30": "937def9329af31bc",  # transformers encoder-decoder
+    "3ab60233198f3f2f": "99c66cf510640024",  # transformers masked
+    "13f0f3f2ff3560ac": "cf22ff34dc257724",  # vllm causal
     "12a962800a5a438e": "1657f03a30de3586",  # transformers, answers
     "e47adad1a183cdec": "26cd7f834c988002",  # vllm, answers
 }

@@ -53,14 +53,12 @@ class Encoded:
     ids: Ids
     """Id of each token [tokens]."""
     ends: Ids
-    """Number of the text's characters that are complete after each token, its end offset [tokens].
-    """
+    """End offset of each token: number of characters that are complete after it [tokens]."""
     to_score: Mask | None = None
     """Whether to score each token [tokens]; None for all. Engines that are not ``regional`` score
     all tokens anyway."""
     steps: tuple["Encoded", ...] = ()
-    """Texts to score in place of this text, each for one of its last tokens; empty for texts
-    without a word that is encoded apart (see ``items.APART``)."""
+    """Texts to score in place of this text, each for one of its last tokens; usually empty."""
 
 
 class Engine(ABC):
@@ -97,15 +95,13 @@ class Engine(ABC):
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return the natural log-probabilities of each text's ids, NaN for unscored ids [tokens].
 
-        A text that cannot be scored has a ``Failure`` in place of the array. Results do not depend
-        on the order of the texts.
+        A text that cannot be scored gets a ``Failure``. The order of texts changes no result.
         """
 
     def close(self) -> None:  # noqa: B027
         """Release all resources, such as a server; the engine cannot be used afterwards.
 
-        Callers may call this twice, and while batches are scored; these end soon, perhaps by an
-        error.
+        May be called twice, and while batches are scored; these end soon, perhaps by an error.
         """
 
 
@@ -114,8 +110,7 @@ def encode_words(
 ) -> Encoded:
     """Return the tokens of a text that is split into words with their end offsets.
 
-    ``ids`` has the id of each word of the vocabulary; another word gets ``unknown``. The token
-    ``end`` follows the last word, without a character.
+    ``ids`` are ids by word, and other words get ``unknown``. The token ``end`` follows them.
     """
     ends = [offset for _, offset in word_ends]
     return Encoded(

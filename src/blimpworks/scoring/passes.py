@@ -65,12 +65,9 @@ class Pass(NamedTuple):
         for name in ("ids", "read", "depth", "number", "end"):
             table = getattr(self, name)
             selected[name] = None if table is None else table[rows, :width]
-        return self._replace(
-            parent=self.parent[edges] - cells,
-            token=self.token[edges],
-            result=self.result[edges],
-            **selected,
-        )
+        for name in ("token", "result"):
+            selected[name] = getattr(self, name)[edges]
+        return self._replace(parent=self.parent[edges] - cells, **selected)
 
 
 Batching = Literal["padded", "equal", "alone"]
@@ -113,8 +110,7 @@ def padded_passes(
         # The last token of a sequence predicts nothing, so it is not in the row.
         counts = lengths[group] - 1
         shift = starts[group] - np.cumsum(counts) + counts
-        # Indices in ``flat`` of the tokens in the rows.
-        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)
+        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)  # indices in ``flat``
         ids, read = rectangle(flat[predictor], counts)
         parent = np.arange(len(predictor))
         yield Pass(ids, read, parent, flat[predictor + 1].astype(np.int64), predictor + 1)
@@ -132,10 +128,9 @@ class RowPlan(NamedTuple):
 def _row_stop(depth: Sequence[int], start: int, width: int) -> int:
     """Return the number after the last inner node of a row of at most ``width`` cells.
 
-    ``depth`` [inner nodes] is the depth of each inner node, and ``start`` the number of the row's
-    first node. The next row repeats the ancestors of its first node. So the row may end up to a
-    quarter of ``width`` early, where the fewest cells are wasted: empty cells of this row, and
-    repeated ancestors in the next row.
+    ``depth`` has the depth of each inner node, and ``start`` is the row's first node. The next row
+    repeats the ancestors of its first node. So this row may end up to a quarter of ``width`` early,
+    where the fewest cells are wasted: empty cells, and repeated ancestors in the next row.
     """
     longest = start + width - depth[start]
     if longest >= len(depth):
@@ -145,10 +140,9 @@ def _row_stop(depth: Sequence[int], start: int, width: int) -> int:
 
 
 def plan_rows(trie: Trie, width: int) -> RowPlan:
-    """Put inner nodes in rows of at most ``width`` cells, or more if a path is longer.
+    """Put each inner node in a row of at most ``width`` cells, or more if a path is longer.
 
-    A row has the ancestors of an inner node, then this node and the inner nodes that follow in
-    depth-first order. Each inner node is read in one row.
+    A row has an inner node's ancestors, then this node and the next ones in depth-first order.
     """
     is_inner = np.zeros(len(trie.token), dtype=bool)
     is_inner[trie.parent[trie.parent >= 0]] = True

@@ -42,10 +42,7 @@ class Watch:
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
-        """Note all ``sentences`` by language, and the ``missing`` ones, which have no score yet.
-
-        The engine is open by now. Sentences are any requests, such as prompts.
-        """
+        """Note all ``sentences`` by language, and the ``missing`` ones. The engine is open now."""
         for watch in self.watches:
             watch.begin(sentences, missing)
 

@@ -112,7 +112,7 @@ class ShardStore(ABC, Generic[R]):
 
 
 class Manifest(Strict):
-    """Content of a manifest, which describes one job's scores of sentences or answers to prompts."""
+    """Content of a manifest, which describes the scores or answers of one job."""
 
     engine: str
     checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -82,7 +82,7 @@ def shared_characters(texts: Iterable[str]) -> float:
 
 
 def sorts_by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
-    """Return whether to sort texts before scoring, so that common prefixes are in one shard."""
+    """Return whether to sort texts, so that texts with a common prefix are in one shard."""
     if not engine.shares_prefixes or options.sharing == "never":
         return False
     if options.sharing == "always":
@@ -91,10 +91,7 @@ def sorts_by_prefix(requests: Collection[Request], engine: Engine, options: Scor
 
 
 def sort_requests(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
-    """Sort requests by text with ``prefixes``, else by length, so that batches need few pads.
-
-    ``prefixes`` is the answer of ``sorts_by_prefix``.
-    """
+    """Sort requests by text with ``prefixes``, else by length, so that batches need few pads."""
     if prefixes:
         return sorted(requests)
     return sorted(requests, key=lambda request: (len(request.text), request))
@@ -137,10 +134,7 @@ class Store(ShardStore[Request]):
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Return the tokens of each request; ``to_score`` marks the tokens of its region.
-
-    Raises UserError for a word that the engine cannot encode apart from its context.
-    """
+    """Return the tokens of each request, with ``to_score`` for its region; UserError if unable."""
     text = next((request.text for request in requests if APART in request.text), None)
     if text is not None and not engine.encodes_apart:
         raise UserError(
@@ -174,8 +168,7 @@ def score_shards(
     If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
     an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
-    # Shards that have begun, each with a function that waits for its rows.
-    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()
+    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()  # each with a function for its rows
     ending: Exception | None = None
     with ThreadPoolExecutor(engine.parallel_batches) as threads:
         try:

@@ -114,13 +114,10 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
 
 
 class PathRun(NamedTuple):
-    """Inner nodes of one depth, or of several depths between which no path branches or ends.
-
-    The nodes are the cells of a table, in which each column is a path downwards.
-    """
+    """Inner nodes of one depth, or of several depths between which no path branches or ends."""
 
     token: Numbers
-    """Id of each cell [steps, paths]."""
+    """Id of each node, as a table whose columns are paths downwards; its cells [steps, paths]."""
     parent: Numbers
     """Column of each path's parent in the last step of the run before; 0 at the top [paths]."""
     edge_node: Numbers

@@ -1,7 +1,4 @@
-"""Compute batches in threads, each of which runs torch on one CPU thread.
-
-Engines of PyTorch models have ``Workers``, and load their models by ``once`` properties.
-"""
+"""Compute batches of PyTorch engines in threads, each of which runs torch on one CPU thread."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
