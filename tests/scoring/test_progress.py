@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_written_fails_no_job(score, tmp_path, caplog):
     (tmp_path / "logs").write_text("a file where a directory should be")
     manifest = score(Progress(tmp_path / "logs" / "x.progress.json"))
     assert manifest == score(Watch(), name="other")
-    assert "how far this job is cannot be told there" in caplog.text
+    assert "the progress of this job cannot be written" in caplog.text
 
 
 class Near(Deadline):

@@ -93,7 +93,7 @@ def test_all_ids_that_stand_before_a_text_go_to_the_model_and_none_is_scored():
 def test_the_key_follows_what_decides_numbers_and_not_how_servers_are_kept():
     reached = {name for module, name in reachable(*ENTRIES) if ".vllm_" in module}
     assert {"Setup", "make_setup", "score_encoded", "read_response", "read_flat"} <= reached
-    keeping = {"VllmServer", "Served", "Loaded", "VllmEngine", "run_batches"}
+    keeping = {"VllmServer", "ServedModel", "InProcessModel", "VllmEngine", "run_batches"}
     assert not reached & (keeping | {"telling_line", "trouble", "RETRIES", "free_port", "main"})
 
 

@@ -1,7 +1,7 @@
 """Turn prompts into a model's input: token ids, with the model's chat template around the prompt.
 
-``Conversation.ready`` takes requests (a prompt, and a system prompt or None) and returns for each
-what an engine needs: the ids, the room for an answer, or why the prompt is not asked.
+``Conversation.ready`` takes requests (a prompt, and a system prompt or None). It returns a
+``Ready`` for each: the ids, and the room for an answer, or why the prompt is not asked.
 """
 
 import json
@@ -35,7 +35,7 @@ vocabulary; too_long: the context has no room for an answer.
 REFUSALS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Errors that templates raise."""
 CLOCK = "strftime_now"
-"""Function by which chat templates get the date."""
+"""Name of the function by which chat templates get the date."""
 TODAY = {"d": "26", "m": "07", "y": "24", "Y": "2024", "b": "Jul", "B": "July"}
 """Date in all prompts: the default of Llama 3.1's template.
 
@@ -94,7 +94,7 @@ def stop_ids(directory: Path, end_of_text: int | None) -> tuple[int, ...]:
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
-    """Return the ids of ``full`` up to the end of ``text``, without those added after it."""
+    """Return the ids of ``full`` up to the end of ``text``, without ids added after it."""
     size = len(text)
     ends = range(size, len(full) + 1)
     end = next((end for end in ends if [*full[end - size : end]] == [*text]), 0)
@@ -156,7 +156,7 @@ class Conversation:
 
     @cached_property
     def parts(self) -> bool:
-        """Whether contents are lists of texts. UserError for a template that drops user texts."""
+        """Whether contents are lists of texts. Raises UserError if both forms lose user texts."""
         reason = ""
         for as_lists in (False, True):
             try:
@@ -190,10 +190,10 @@ class Conversation:
         prompt, system = request
         if not self.chat:
             return prompt
-        ways = [[("user", f"{system}\n\n{prompt}" if system else prompt)]]
+        dialogues = [[("user", f"{system}\n\n{prompt}" if system else prompt)]]
         if system and self.system_place == "role":
-            ways.insert(0, [("system", system), ("user", prompt)])
-        for messages in ways:
+            dialogues.insert(0, [("system", system), ("user", prompt)])
+        for messages in dialogues:
             try:
                 text = self._render(messages, as_lists=self.parts)
             except REFUSALS:
@@ -230,7 +230,7 @@ class Conversation:
                 unfit = "refused"
             elif room < 1:
                 unfit = "too_long"
-            # Marks of reasoning in the prompt begin none.
+            # A mark of reasoning in the prompt itself does not begin a reasoning.
             behind = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
             opened = self.chat and opens_reasoning(behind)
             ready.append(Ready(request, tuple(ids), room, opened, unfit))
@@ -246,7 +246,7 @@ class Conversation:
         return text
 
     def name(self) -> str:
-        """Return a text that tells apart models' inputs, stops and texts, for an engine's key."""
+        """Return text for an engine's key: all that decides inputs, stops and decoded answers."""
         template = (self.template or "").encode()
         mode = f"chat {sha256(template).hexdigest()[:16]}" if self.chat else "raw"
         stops = ",".join(map(str, self.stops))

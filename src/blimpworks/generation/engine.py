@@ -1,8 +1,9 @@
 """Answer prompts with an engine, and store the answers, one row per distinct prompt.
 
-A row's key digests the engine's key, the prompt and its system prompt. Prompts that tables share
-are thus asked once, and no answer of another checkpoint, limit or template is reused. A killed run
-that continues ends with the same files, if an engine's answers do not depend on other requests.
+``answer_items`` runs a model and fills its store; ``collect_answers`` makes the table of answers of
+one language. A row's key digests the engine's key, the prompt and its system prompt. So a prompt of
+several tables is asked once, and no answer of another checkpoint, limit or template is reused. A
+killed run that continues ends with the same files, if answers do not depend on other requests.
 """
 
 import json
@@ -45,13 +46,13 @@ class Response(NamedTuple):
     text: str
     """Answer with its reasoning, without special tokens."""
     finish: Literal["stop", "length"]
-    """Whether the model ended the answer, or the limit of tokens."""
+    """Cause of the end: the model stopped, or the answer has the largest number of tokens."""
     tokens: int
     """Number of tokens, the one that ended the answer included."""
 
 
 class GenerationEngine(ABC):
-    """An engine with a checkpoint, which it loads for the first batch."""
+    """A model that answers prompts; the first batch loads the weights."""
 
     key: str
     """Text that identifies all that decides answers, except the prompts."""
@@ -73,9 +74,9 @@ def generation_key(
     options: GenerationJobOptions,
     entries: Sequence[str],
 ) -> str:
-    """Return the key of an engine with a checkpoint, with which the keys of its answers start.
+    """Return the key of an engine with a checkpoint, from which the keys of its answers are made.
 
-    ``software`` names versions, device and all else that moves numbers. ``entries``
+    ``software`` names versions, device and all else that changes numbers. ``entries``
     (``module:name``) are entry points of the code that decides answers.
     """
     code = number_digest(*entries, *ANSWER_CODE)
@@ -86,7 +87,7 @@ def generation_key(
 def load_generation_engine(
     checkpoint: Path, name: str, options: GenerationJobOptions, trusted: Collection[str] = ()
 ) -> GenerationEngine:
-    """Load the engine ``name`` with a checkpoint. Raises UserError for one that cannot answer."""
+    """Load the engine ``name`` with a checkpoint. Raises UserError if the model cannot answer."""
     requested = ScoringOptions(dtype=options.dtype)
     choose = partial(choose_generation_engine, name, requested=requested)
     engine: GenerationEngine = build_engine(checkpoint, choose, options, trusted)
@@ -144,14 +145,14 @@ def response_shard(
             engine.conversation.directory,
             altered,
         )
-    responses = [prompt if isinstance(prompt, Response) else None for prompt in outcomes]
+    responses = [outcome if isinstance(outcome, Response) else None for outcome in outcomes]
     columns = [
         pa.array(keys.values(), pa.string()),
-        pa.array([prompt.system for prompt in keys], pa.string()),
-        pa.array([prompt.prompt for prompt in keys], pa.string()),
-        pa.array([prompt and prompt.text for prompt in responses], pa.string()),
-        pa.array([prompt and prompt.finish for prompt in responses], pa.string()),
-        pa.array([prompt and prompt.tokens for prompt in responses], pa.int32()),
+        pa.array([request.system for request in keys], pa.string()),
+        pa.array([request.prompt for request in keys], pa.string()),
+        pa.array([response and response.text for response in responses], pa.string()),
+        pa.array([response and response.finish for response in responses], pa.string()),
+        pa.array([response and response.tokens for response in responses], pa.int32()),
         pa.array([prompt.opened for prompt in ready], pa.bool_()),
         pa.array([OK if isinstance(e, Response) else e for e in outcomes], pa.string()),
     ]
@@ -193,12 +194,9 @@ def answer_items(
     """Ask a checkpoint (model directory) every distinct prompt of ``items`` with ``engine``.
 
     ``trusted`` are digests of the model's own code that may run. Answers go into shards below
-    ``store``; prompts with answers there are not asked again. ``manifest`` is written last. A
-    killed run continues where it stopped, and so does a run that ``watch`` ends by raising;
-    ``watch`` is called before each step.
-
-    Raises UserError if items or checkpoint are missing or malformed, or the checkpoint cannot
-    answer.
+    ``store``; prompts with answers there are not asked again. ``manifest`` is written last. A run
+    that was killed, or that ``watch`` ended by an exception, continues where it stopped. Raises
+    UserError if items or checkpoint are missing or malformed, or the checkpoint cannot answer.
     """
     with closing(load_generation_engine(checkpoint, engine, options, trusted)) as opened:
         system = opened.conversation.chat and options.system

@@ -1,6 +1,7 @@
 """Engines that answer prompts greedily: transformers, and vLLM in a server or in the process.
 
-Both ignore the penalties of ``generation_config.json``.
+``generate`` gets the prompts of a shard as token ids (``Ready``), and returns a ``Response`` for
+each. Both engines ignore the penalties of ``generation_config.json``.
 """
 
 import json
@@ -23,20 +24,21 @@ from blimpworks.models.fitting import device_name, single_thread
 from blimpworks.scoring import hub_loading
 from blimpworks.scoring.engine import Failure, loading
 from blimpworks.scoring.hub_model import halving
-from blimpworks.scoring.vllm_engine import Loaded, Served
+from blimpworks.scoring.vllm_engine import InProcessModel, ServedModel
 from blimpworks.scoring.vllm_server import MODEL, Setup, make_setup
 from blimpworks.scoring.workers import Workers
 
 log = logging.getLogger(__name__)
 
 FORCED = 3
-"""Tokens of an answer in the test whether rows of a batch influence each other."""
+"""Number of tokens of an answer in the test whether rows of a batch influence each other."""
 SAME, SAME_IN_HALF = 1e-3, 0.1
 """Largest differences of a row's logits alone and in a batch, in standard deviations.
 
 Rounding causes a millionth in float32 and a fortieth in half precision; other padding causes none.
 """
 Company = Literal["any", "length", "none"]
+"""Prompts that may share a batch with a prompt: any, of the same length, or none."""
 COMPANY = {
     "length": "its logits depend on padding; only prompts of one length share a batch",
     "none": "its logits depend on the other rows of a batch; prompts are answered one at a time",
@@ -171,7 +173,7 @@ class TransformersGenerator(GenerationEngine):
         return company
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """Answer as ``GenerationEngine`` says. A prompt that alone exceeds the memory fails."""
+        """Answer the prompts; a prompt that exceeds the memory alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
         alike: dict[tuple[int, int], list[int]] = {}
         for number, prompt in enumerate(batch):
@@ -216,7 +218,7 @@ ENTRIES = (
 
 
 def make_generation_setup(model: Path, dtype: str, options: GenerationJobOptions) -> Setup:
-    """Return the setup for answers of the model in a directory. UserError as ``make_setup``."""
+    """Return the setup for answers of a model. Raises UserError as ``make_setup`` does."""
     vllm = options.vllm
     room = vllm.model_copy(update={"longest": vllm.longest + options.max_tokens - 1})
     return replace(make_setup(model, dtype, room), answers=True)
@@ -272,10 +274,10 @@ class VllmGenerator(GenerationEngine):
             outputs = model.generate(inputs, parameters, use_tqdm=False)
             return [read_row(conversation, out.outputs[0].token_ids) for out in outputs]
 
-        self._model: Served[Ready, Response] | Loaded[Ready, Response] = (
-            Loaded(setup, generate)
+        self._model: ServedModel[Ready, Response] | InProcessModel[Ready, Response] = (
+            InProcessModel(setup, generate)
             if options.vllm.mode == "in_process"
-            else Served(
+            else ServedModel(
                 setup,
                 lambda batch: write_request(batch[0], stops),
                 lambda body, _: [read_row(conversation, read_response(body))],
@@ -285,7 +287,7 @@ class VllmGenerator(GenerationEngine):
         )
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """Answer as ``GenerationEngine`` says. UserError if vLLM does not start, or always dies."""
+        """Answer the prompts. Raises UserError if vLLM does not start, or always dies."""
         return self._model.ask(batch)
 
     def close(self) -> None:

@@ -4,11 +4,11 @@ from typing import Literal
 
 START, END = "<think>", "</think>"
 Cut = Literal["first", "last"]
-"""Which of several ``</think>`` precedes the answer."""
+"""Position of the ``</think>`` after which the answer begins, if there are several."""
 
 
 def opens_reasoning(text: str) -> bool:
-    """Tell whether ``text`` ends inside a reasoning, which some chat templates begin."""
+    """Return whether ``text`` ends inside a reasoning, which some chat templates begin."""
     return START in text.rpartition(END)[2]
 
 
@@ -16,11 +16,10 @@ def strip_reasoning(text: str, cut: Cut = "last", *, opened: bool = False) -> st
     """Return the answer in ``text``, without reasoning.
 
     Reasoning ends with ``</think>``. It may begin in the prompt (``opened``), so that the text
-    lacks ``<think>``. ``first`` takes all after the first end, as the authors' script does, with a
-    second reasoning if there is one. ``last`` takes all after the last end.
-
-    Without an end, most likely by the limit of tokens, ``first`` takes all. ``last`` takes the part
-    before ``<think>``, or nothing if ``opened``.
+    lacks ``<think>``. ``first`` returns all text after the first end, even a second reasoning, as
+    the authors' script does. ``last`` returns all text after the last end. If there is no end,
+    most likely by the limit of tokens, ``first`` returns the complete text. ``last`` returns the
+    text before ``<think>``, or nothing if ``opened``.
     """
     if cut == "first":
         return text.split(END, 1)[-1]

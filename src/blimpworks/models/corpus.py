@@ -105,7 +105,7 @@ def read_words(path: Path) -> list[str]:
     lines = enumerate(vocabulary, start=1)
     bad_line = next((n for n, word in lines if word.strip("\0").split() != [word]), None)
     if bad_line or len({*vocabulary}) < len(vocabulary):
-        fault = f"line {bad_line} is no single word" if bad_line else "a word stands there twice"
+        fault = f"line {bad_line} is no single word" if bad_line else "it has a word twice"
         raise UserError(f"{path}: {fault}; expected a word a line. Build the corpus again.")
     return vocabulary
 

@@ -1,8 +1,8 @@
 """Train tokenizers, save them in Hugging Face's layout, and encode texts for training.
 
 There are four types of models to train: causal (``<s> tokens </s>``), masked (BERT's format),
-encoder-decoders (T5's format) and causal models of dialogues. Each has a tokenizer, a function that
-encodes sentences, and one that makes *labels*, the ids to predict. ``transformer`` calls these.
+encoder-decoders (T5's format) and causal models of dialogues. Each type has functions that train a
+tokenizer, encode sentences, and make *labels*, the ids to predict. ``transformer`` calls these.
 
 All tokenizers learn byte pair encoding, whose training always gives the same vocabulary. The
 tokenizers library's trainers of WordPiece and Unigram give another vocabulary each time.

@@ -1,6 +1,6 @@
 """Find the facts of a model from its files: architecture, number format, size, start of texts.
 
-``facts_of`` and ``described_facts`` return a ``ModelFacts``. No code of a model is run.
+``facts_of`` (local models) and ``described_facts`` return a ``ModelFacts``. No model's code is run.
 
 Before a text's first token, a model reads a *start*: some tokens, or none. A *policy* names it:
 
@@ -31,7 +31,7 @@ TOKEN = "token:"
 ESCAPES = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 """White space that cells of tables cannot contain, and its spelling in a policy."""
 PROBE = "a b अ 一 1."
-"""Text of which most tokenizers make some token."""
+"""Text for which most tokenizers have a token."""
 CONTENT = "§§§"
 """Message that no chat template contains itself, so that it is found in a rendered dialogue."""
 MOST_STARTS = 12
@@ -44,7 +44,7 @@ DOCUMENT = re.compile(
 
 
 def policy_of(text: str) -> str:
-    """Return the policy for what a user wrote: a policy's name, ``none``, a token or a string."""
+    """Return the policy that a user's text means: a policy, ``none``, a token or a string."""
     if text in POLICIES or text.startswith(TOKEN):
         return text
     for character, escape in ESCAPES.items():
@@ -215,9 +215,9 @@ class ModelFacts:
     scope: str = "multi"
     """ISO 639-3 code of a monolingual model, else ``multi``."""
     file_gb: float = 0.0
-    """Size of the weights' files, which counts if there is no number of parameters [GB]."""
+    """Size of the files with weights [GB], which is used if the number of parameters is None."""
     quantisation: str = ""
-    """File that states a quantisation, and its method; empty without one."""
+    """File that states a quantisation, and the method; empty if the weights are not quantised."""
     start: str = ""
     """Description of the start of texts; empty if no tokenizer was loaded."""
     code: str = ""

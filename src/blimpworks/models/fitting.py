@@ -1,7 +1,7 @@
 """Train networks by one loop, which continues from snapshots and ends with the same bytes.
 
-``fit`` is the loop. A ``Course`` says what happens in each step; ``lstm`` and ``transformer`` have
-one each. A *snapshot* is a file with all that a killed run needs to continue.
+``fit`` is the loop. A ``Course`` computes learning rate and loss of each step; ``lstm`` and
+``transformer`` define one each. A *snapshot* is a file from which a killed run continues.
 """
 
 import hashlib
@@ -212,7 +212,7 @@ class Course(ABC):
         """Restore the state of an earlier run, as returned by ``state``."""
 
     def finish(self) -> None:  # noqa: B027
-        """Put the final weights into ``model``. Raises DivergedError as ``rate`` does."""
+        """Put the final weights into ``model`` after the last step. Raises errors as ``rate``."""
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Find, download and describe models of the Hugging Face hub, and explain its errors.
 
-``hub_facts`` tells what a model is without its weights. ``commit_of``, ``snapshot_of`` and
-``complete_files`` download it: from a branch or tag to a commit, to a folder in the cache, to the
-files that form the model. ``with explained_errors(…)`` around them gives users a message.
+``hub_facts`` describes a model without a download of its weights. To download it, ``commit_of``
+resolves a branch or tag, ``snapshot_of`` gets the commit's folder in the cache, and
+``complete_files`` lists the model's files. ``explained_errors`` makes messages for users.
 """
 
 import logging
@@ -55,7 +55,7 @@ for module in ("file_download", "utils._http"):
 
 
 def _network_error(error: BaseException) -> BaseException:
-    """Return the network's error behind one that the library reports as "not in the cache"."""
+    """Return the network error that caused an error "not in the cache", else ``error``."""
     cause = error.__cause__ if isinstance(error, errors.LocalEntryNotFoundError) else None
     return cause or error
 

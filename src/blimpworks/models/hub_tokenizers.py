@@ -1,7 +1,7 @@
 """Load tokenizers in Hugging Face's layout, and check their ids by the model's files.
 
-transformers may make a tokenizer that gives a text other ids than ``tokenizer.json`` does, and so
-than the model was trained with. ``load_tokenizer`` compares the two on ``sample_texts``.
+transformers may make a tokenizer whose ids differ from the ids of ``tokenizer.json``, with which
+the model was trained. ``load_tokenizer`` compares the two on ``sample_texts``.
 """
 
 import json
@@ -42,7 +42,7 @@ def sample_texts(count: int = 120) -> list[str]:
 
 
 def _settings(state: bytes | None) -> Any:
-    """Parse the JSON of a component, such as the normalizer; leave out what changes no ids."""
+    """Parse a component's JSON (as of the normalizer), without fields that change no ids."""
 
     def effective(value: Any) -> Any:
         if isinstance(value, dict):

@@ -1,7 +1,7 @@
 """Train word-level LSTMs and measure their perplexity (Mueller et al. 2020, section 5.2).
 
-A training text is one long array of word ids, cut into columns that the LSTM reads side by side;
-each column's state is carried on, from one stretch of ``recipe.bptt`` words to the next.
+``train_lstm`` cuts a training text, one long array of word ids, into columns, which form a batch.
+Each step reads ``recipe.bptt`` words of all columns, from the final state of the step before.
 """
 
 import json
@@ -32,7 +32,7 @@ WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", checkpoints.
 INITIAL = 0.1
 """Bound of the uniform distribution of initial embeddings and output weights."""
 ANNEALING = 4.0
-"""Number that divides the learning rate when the validation loss does not improve."""
+"""Divisor of the learning rate after an epoch in which the validation loss did not improve."""
 EVALUATION_BATCH = 10
 """Number of columns into which a text is cut to measure its loss."""
 State = tuple[torch.Tensor, torch.Tensor]

@@ -1,7 +1,8 @@
 """Train n-gram models by KenLM's programs, and read the words of n-gram files.
 
-An n-gram file is text in the format ARPA, perhaps compressed, or a binary of KenLM. A line of ARPA
-has a log10 probability, an n-gram and a back-off weight: ``-1.2 the dog -0.3``.
+``train_ngram`` trains; ``read_vocabulary`` reads words. An n-gram file is text in the format ARPA,
+perhaps compressed, or a binary of KenLM. A line of ARPA has a log10 probability, an n-gram and a
+back-off weight: ``-1.2 the dog -0.3``.
 """
 
 import gzip

@@ -31,7 +31,7 @@ from blimpworks.strict import Strict, Within
 FILE = "model_code.json"
 """File of a checkpoint with its model's own code; its SHA-256 is the digest of the code."""
 PACKAGE = "model_code_"
-"""Beginning of the names of packages that models' own code is imported as."""
+"""Beginning of the names of the packages into which models' own code is imported."""
 CLASS = re.compile(r"\w[\w-]*\.\w+")  # modeling_mine.MyModel
 SHOW = "`blimpworks evaluate MODEL --run-model-code show`"
 

@@ -55,7 +55,7 @@ def _pickled_files(folder: Path) -> list[Path]:
 
 
 def convert_weights(folder: Path, output: Path) -> int:
-    """Copy a model with pickled weights to ``output``, as safetensors; return how many tensors.
+    """Copy a model with pickled weights to ``output``, as safetensors; return the tensors' number.
 
     Raises UserError for missing or incomplete weights, other content, or an existing ``output``.
     """

@@ -1,8 +1,8 @@
 """Retrieve models as sealed checkpoints, and lock branches and tags of the hub to commits.
 
-A checkpoint is a directory with a model's files and a ``checkpoint.json``, which lists them with
-their SHA-256. A *lock* beside a table of models says which commit a branch was when it was first
-retrieved: ``gpt2 at main -> 607a30d7…``.
+``retrieve_model`` makes a checkpoint: a directory with a model's files and a ``checkpoint.json``,
+which lists them with their SHA-256. A *lock* beside a table of models records the commit of a
+branch when it was first retrieved: ``gpt2 at main -> 607a30d7…``.
 """
 
 import logging
@@ -55,8 +55,8 @@ def retrieve_model(
     Files are linked from the cache ``shared`` if it has all of them, else from the user's own
     cache. Offline, only caches are read. ``trusted`` are digests of models' own code that may run.
     Raises UserError for a model that is missing, gated, damaged, without safetensors or with code
-    that is not trusted. The same for a revision that moved, a hub that cannot be reached, and a
-    directory with other files.
+    that is not trusted. Raises it also for a revision that moved, a hub that cannot be reached, and
+    a directory with other files.
     """
     if not is_on_hub(model.hf_id):
         with disk_errors(checkpoint):
@@ -143,8 +143,8 @@ def take_local(
     in ``checkpoint`` is its name with a digest of the files. For a converted model it is the
     original file, under the address ``origin``. ``trusted`` are digests of models' own code that
     may run. A monolingual model may run on any language (``multi``), with a warning. Raises
-    UserError if ``address`` is no such model, has other code, or is a model of another language.
-    The same if it lies where ``checkpoint`` is to be written.
+    UserError if ``address`` is no such model, has other code, is a model of another language, or is
+    in the directory of ``checkpoint`` itself.
     """
     path, scope = address.expanduser(), description.scope
     folder = as_folder(path)

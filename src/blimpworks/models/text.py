@@ -147,7 +147,7 @@ class TreebankLine(NamedTuple):
 
 
 def _sentence_text(rows: Iterable[TreebankLine]) -> str:
-    """Return the text of a sentence: multiword tokens replace their words, empty nodes go."""
+    """Return a sentence's text: multiword tokens replace their words, empty nodes are left out."""
     pieces: list[str] = []
     last_covered = 0
     for row in rows:

@@ -1,8 +1,8 @@
 """Train small transformers from scratch: causal, masked, encoder-decoder, and on dialogues.
 
-``train_kind`` reads a text and writes a model in Hugging Face's layout with its tokenizer. What
-differs from type to type (tokenizer, model, batches) is in a ``Kind``, such as ``MASKED``. A
-*recipe* has the settings of a training: sizes, learning rate, number of epochs.
+``train_kind`` reads a text and writes a model in Hugging Face's layout with its tokenizer. A
+``Kind``, such as ``MASKED``, has the functions of one type of model: for tokenizer, weights and
+batches. A *recipe* has the settings of a training: sizes, learning rate, number of epochs.
 """
 
 import logging

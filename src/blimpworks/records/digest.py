@@ -306,11 +306,11 @@ def _digest_and_modules(entries: tuple[str, ...]) -> list[Any]:
 
 EQUAL: dict[str, str] = {
     "a9bdf54fd3fbe8bb": "301aa942822323ee",  # kenlm ngram
-    "0ae6e79983009597": "0e2ba6cd296f855a",  # lstm lstm
-    "5b4cf0a803f4ceb5": "e8532865d0f0cd72",  # transformers causal
-    "8a0883c4118f78bb": "937def9329af31bc",  # transformers encoder-decoder
-    "ec7d3a6d5b4665e1": "99c66cf510640024",  # transformers masked
-    "ad7d0f4eca9c5fb2": "cf22ff34dc257724",  # vllm causal
+    "aa2c4b8d858b30dc": "0e2ba6cd296f855a",  # lstm lstm
+    "ba487f9d54561458": "e8532865d0f0cd72",  # transformers causal
+    "034d88e09fdc1d30": "937def9329af31bc",  # transformers encoder-decoder
+    "3ab60233198f3f2f": "99c66cf510640024",  # transformers masked
+    "13f0f3f2ff3560ac": "cf22ff34dc257724",  # vllm causal
     "12a962800a5a438e": "1657f03a30de3586",  # transformers, answers
     "e47adad1a183cdec": "26cd7f834c988002",  # vllm, answers
 }

@@ -53,14 +53,12 @@ class Encoded:
     ids: Ids
     """Id of each token [tokens]."""
     ends: Ids
-    """Number of the text's characters that are complete after each token, its end offset [tokens].
-    """
+    """End offset of each token: number of characters that are complete after it [tokens]."""
     to_score: Mask | None = None
     """Whether to score each token [tokens]; None for all. Engines that are not ``regional`` score
     all tokens anyway."""
     steps: tuple["Encoded", ...] = ()
-    """Texts to score in place of this text, each for one of its last tokens; empty for texts
-    without a word that is encoded apart (see ``items.APART``)."""
+    """Texts to score in place of this text, each for one of its last tokens; usually empty."""
 
 
 class Engine(ABC):
@@ -84,7 +82,7 @@ class Engine(ABC):
 
     @abstractmethod
     def self_test(self) -> Any:
-        """Test the model; return ``selftest.Findings``. Raises UserError if it cannot score."""
+        """Test the model; return ``selftest.Findings``. Raises UserError if it fails the test."""
 
     def follow(self, decisions: Mapping[str, str]) -> None:  # noqa: B027
         """Score as the self-test decided (``Findings.decisions``), and add that to the key."""
@@ -97,15 +95,13 @@ class Engine(ABC):
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return the natural log-probabilities of each text's ids, NaN for unscored ids [tokens].
 
-        A text that cannot be scored has a ``Failure`` in place of the array. Results do not depend
-        on the order of the texts.
+        A text that cannot be scored gets a ``Failure``. The order of texts changes no result.
         """
 
     def close(self) -> None:  # noqa: B027
         """Release all resources, such as a server; the engine cannot be used afterwards.
 
-        Callers may call this twice, and while batches are scored; these end soon, perhaps by an
-        error.
+        May be called twice, and while batches are scored; these end soon, perhaps by an error.
         """
 
 
@@ -114,8 +110,7 @@ def encode_words(
 ) -> Encoded:
     """Return the tokens of a text that is split into words with their end offsets.
 
-    ``ids`` has the id of each word of the vocabulary; another word gets ``unknown``. The token
-    ``end`` follows the last word, without a character.
+    ``ids`` are ids by word, and other words get ``unknown``. The token ``end`` follows them.
     """
     ends = [offset for _, offset in word_ends]
     return Encoded(
@@ -192,8 +187,8 @@ def engine_key(
     """Return an engine's key: ``VERSION|DIGEST OF CODE|DTYPE|CHECKPOINT'S SHA-256|FIRST TOKEN``.
 
     ``version`` names software versions and all else that changes numbers, such as a device. The
-    digest covers the code of the engine's class ``cls`` and of the functions that make rows of
-    scores. ``entries`` (``module:name``) replace ``cls`` if only they decide numbers.
+    digest covers the engine's class ``cls``, and the functions that make rows of scores. In place
+    of the class it covers ``entries`` (``module:name``) if only these decide numbers.
     """
     # The class is not looked up in the table of engines: a new engine there would change all keys.
     engine_code = entries or (f"{cls.__module__}:{cls.__name__}",)

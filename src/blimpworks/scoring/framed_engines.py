@@ -33,13 +33,13 @@ from blimpworks.scoring.workers import once
 
 
 class Prediction(NamedTuple):
-    """A row: a text with a token that the model predicts."""
+    """A row: a text with the one token that the model predicts in it."""
 
     encoded: Encoded
     token: int
     """Position of the token in the text."""
     targets: list[int]
-    """Ids to score at this position."""
+    """Ids to score at this position, one for each text that has this row."""
 
 
 def positions_to_score(encoded: Encoded) -> list[int]:
@@ -99,17 +99,18 @@ class FramedEngine(HubEngine):
         self, forward: Callable[[list[T]], Iterable[V]], rows: Sequence[T], lengths: Sequence[int]
     ) -> list[V | None]:
         """Return ``forward`` of ``rows``, which are sorted by length; None for a row too large."""
-        groups = make_batches(lengths, range(len(rows)), self._most, self._rows)
+        groups = make_batches(lengths, range(len(rows)), self._max_tokens, self._batching)
         passes = [[rows[number] for number in group] for group in groups]
         return [*chain.from_iterable(self._workers.map(partial(halving, forward), passes))]
 
     def _score_texts(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return the log-probabilities of each text's tokens to score, NaN for the others.
 
-        Equal rows, as of a pair that differs only in the predicted token, are computed once. If a
-        row is too large for the memory, all its texts fail.
+        Equal rows are computed once, such as the rows of a pair whose sentences differ only in the
+        predicted token. If a row is too large for the memory, all its texts fail.
         """
-        # Length and uses of each distinct row; a use is a text's number and a token's position.
+        # Length and uses of each distinct row, by the row's hash. A use is a text's number and the
+        # position of the predicted token.
         lengths: dict[bytes, int] = {}
         uses_by_row: dict[bytes, list[tuple[int, int]]] = {}
         for number in sorted(range(len(batch)), key=lambda number: sort_key(batch[number])):
@@ -120,10 +121,11 @@ class FramedEngine(HubEngine):
                 row = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
                 lengths.setdefault(row, len(ids))
                 uses_by_row.setdefault(row, []).append((number, token))
-        rows = [
-            Prediction(batch[uses[0][0]], uses[0][1], [int(batch[n].ids[at]) for n, at in uses])
-            for uses in uses_by_row.values()
-        ]
+        rows = []
+        for uses in uses_by_row.values():
+            number, token = uses[0]
+            targets = [int(batch[number].ids[token]) for number, token in uses]
+            rows.append(Prediction(batch[number], token, targets))
         values = self._in_passes(self._score_rows, rows, [*lengths.values()])
         results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
         for uses, scores in zip(uses_by_row.values(), values, strict=True):
@@ -138,7 +140,7 @@ class FramedEngine(HubEngine):
 
 @dataclass(frozen=True, slots=True)
 class WordsEncoded(Encoded):
-    """Tokens of a text, and their words."""
+    """Tokens of a text, with the number of each token's word."""
 
     word_of_token: Ids = field(kw_only=True)
     """Number of each token's word, never falling [tokens]."""
@@ -148,7 +150,7 @@ def word_numbers(text: str, word_ids: list[int | None], offsets: list[tuple[int,
     """Return the number of each token's word, int32 [tokens].
 
     ``word_ids`` are numbers of words from the tokenizer, and ``offsets`` each token's start and
-    end. Some tokenizers count a complete sentence as one word, so white space too begins a word.
+    end. Some tokenizers take a complete sentence for one word, so white space begins a word too.
     """
     numbers, last, end = [], -1, 0
     previous: int | None = -1
@@ -282,7 +284,7 @@ class Seq2seqEngine(FramedEngine):
     - ``target``: an empty text, and ``START the dog``;
     - ``copy``: ``the dog barks``, and ``START the dog``;
     - ``masked_after_bos``: ``the dog MASK``, and ``BOS MASK``;
-    - ``continued``: the same, but several tokens follow the mask, each given those before it.
+    - ``continued``: the same, but several tokens follow the mask, each given the tokens before it.
 
     MASK is the tokenizer's mask, else the sentinel; without a token BOS, another mask begins
     ``continued``. Ids that a tokenizer puts before a text, such as a language code, are put before
@@ -323,7 +325,7 @@ class Seq2seqEngine(FramedEngine):
         checks["form"] = self._form
         if self._form != self._requested:
             checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
-        self._rows = "alone"
+        self._batching = "alone"
         if self._form in ("target", "continued"):
             ahead = gap_behind(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
             if not ahead <= self._tolerance():
@@ -367,7 +369,7 @@ class Seq2seqEngine(FramedEngine):
 
     @once
     def _prompt(self) -> list[int]:
-        """Ids that the decoder reads before those that it predicts."""
+        """Ids that the decoder reads before the ids that it predicts."""
         bos_id = self.tokenizer.hub.bos_token_id
         if self._form == "masked_after_bos":
             return [self._sentinel] if bos_id is None else [bos_id, self._sentinel]
@@ -381,8 +383,8 @@ class Seq2seqEngine(FramedEngine):
     ) -> torch.Tensor:
         """Return the decoder's hidden states, or logits if the model cannot be split.
 
-        ``source`` are the encoder's ids of each row, ``target`` [rows, width] the decoder's. The
-        states are those of the ids where ``read`` [rows, width] is true.
+        ``source`` has the ids that the encoder reads for each row, ``target`` [rows, width] the ids
+        that the decoder reads. Only states where ``read`` [rows, width] is true are returned.
         """
         model_parts = self._parts
         ids, is_id = self._filled(source)
@@ -430,7 +432,7 @@ class Seq2seqEngine(FramedEngine):
 
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
-        """Score all tokens of a text in one row: a decoder never looks ahead, so none is masked."""
+        """Score all tokens of a text in one row, without masks: a decoder never looks ahead."""
         spans, sources = [], []
         for encoded in batch:
             ids = encoded.ids.tolist()
@@ -445,7 +447,7 @@ class Seq2seqEngine(FramedEngine):
         pairs = [*zip(batch, spans, strict=True)]
         targets, mask = self._filled([encoded.ids[span] for encoded, span in pairs])
         is_target = mask.bool()
-        # Each token is predicted at the id before it; the first, at the end of the prompt.
+        # Each token is predicted at the id before it, the first token at the end of the prompt.
         prompt = torch.tensor([self._prompt] * len(batch), device=self._device)
         hidden = self._decoded(
             sources,

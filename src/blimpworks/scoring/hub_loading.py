@@ -50,13 +50,13 @@ def read_settings(directory: Path) -> Any:
 
 
 def positions(settings: Any) -> int | None:
-    """Return a model's number of positions; None without limit (some files have 0 or -1)."""
+    """Return the number of positions in a configuration; None without limit (also for 0 and -1)."""
     context = getattr(settings, "max_position_embeddings", None)
     return context if isinstance(context, int) and context > 0 else None
 
 
 def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
-    """Find the class of transformers or of its own that loads a model; UserError without one."""
+    """Find the class that loads a model, its own or of transformers. UserError if none exists."""
     for name in CLASSES[architecture]:
         if model_class := own_class(directory, name):
             return model_class
@@ -76,7 +76,7 @@ def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
 def load_model(
     directory: Path, architecture: str, dtype: torch.dtype, device: torch.device
 ) -> tuple[PreTrainedModel, str]:
-    """Load a model, check that it has all its weights, and return it and the finding in words.
+    """Load a model and check that it has all its weights; return both model and finding.
 
     A multimodal model is loaded completely, and its text model reads sentences. Raises UserError
     for weights that are missing or have another shape.
@@ -115,8 +115,8 @@ def _filled(
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Construct a model by its own code, fill in its weights, and return it with ``loading_info``.
 
-    ``from_pretrained`` would construct it without memory. Tables that the constructor computes, and
-    that no file has, would then have random content, unless the code is for transformers 5.
+    ``from_pretrained`` constructs models without memory. So tables that a constructor computes, and
+    that no file has, would have random content, unless the code is for transformers 5.
     """
     dtype_before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
@@ -127,7 +127,7 @@ def _filled(
     weights = {name: w for path in weight_files(directory) for name, w in load_file(path).items()}
     missing, unexpected = model.load_state_dict(weights, strict=False)
     tensors = model.state_dict(keep_vars=True)
-    # Of a weight with several names, files have one. Other tensors are computed, not learned.
+    # Files have one name of a weight with several names. Other tensors are computed, not learned.
     loaded_ids = {id(tensors[name]) for name in weights.keys() & tensors.keys()}
     learned = {name for name, tensor in tensors.items() if isinstance(tensor, torch.nn.Parameter)}
     missing = [name for name in missing if name in learned and id(tensors[name]) not in loaded_ids]
@@ -138,7 +138,7 @@ def _filled(
 def check_names(directory: Path) -> str:
     """Compare the names of a causal model's weights with its files; return the finding in words.
 
-    Engines that load weights themselves may read random memory for a missing one. Raises UserError.
+    Raises UserError for a missing weight, in place of which vLLM would read random memory.
     """
     settings = read_settings(directory)
     with loading(directory), torch.device("meta"):
@@ -153,7 +153,7 @@ def check_names(directory: Path) -> str:
     tied: dict[int, list[str]] = {}
     for name, tensor in model.named_parameters(remove_duplicate=False):
         tied.setdefault(id(tensor), []).append(name)
-    # Of a weight with several names vLLM reads the first, and computes with zeros without it.
+    # If a weight has several names, vLLM reads the first, and computes with zeros without it.
     missing = [group[0] for group in tied.values() if group[0] not in present]
     if missing:
         expected = {*chain.from_iterable(tied.values())}
@@ -171,9 +171,9 @@ def _files_of_weights(directory: Path) -> dict[str, Path]:
 
 
 def _check_tied(directory: Path, model: PreTrainedModel) -> None:
-    """Raise UserError if config.json ties two weights, of which files have different values.
+    """Raise UserError if config.json ties two weights, and files have different values for them.
 
-    Transformers 5 then computes with both, transformers 4 and vLLM with one of them.
+    Transformers 5 would compute with both values, transformers 4 and vLLM with one of them.
     """
     lead = f"{model.base_model_prefix}."
     files = {
@@ -247,7 +247,8 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
     """Return the number of complete characters after each token, from its offsets [tokens].
 
     ``lengths`` [texts] are the texts' numbers of tokens. If several tokens divide a character, the
-    tokenizer's offsets of each include it. Here all but the last token end before the character.
+    tokenizer's offsets of each such token include it. Here only the last of these tokens ends
+    after the character; the others end before it.
     """
     if len(ends) == 0:
         return ends
@@ -261,14 +262,14 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
 
 
 class HubTokenizer:
-    """Turns texts into ids without special tokens, and knows the ids to put before each text."""
+    """Turns texts into ids without special tokens, and has the ids to put before each text."""
 
     policy: str
     """First-token policy that decides ``prefix``; see ``models.facts``."""
     prefix: list[int]
-    """Ids before each text; none for ``skip``."""
+    """Ids to put before each text; empty for the policy ``skip``."""
     after_target: tuple[int, ...] = ()
-    """Ids after the token to score of a word that is encoded apart."""
+    """Ids to put after the token to score, in a step of a word that is encoded apart."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer. Raises UserError if it is slow, or lacks the policy's token."""
@@ -334,6 +335,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.25}
 """Largest effect of rounding on a log-probability, by number format [nats]."""
 Head = Callable[[torch.Tensor], torch.Tensor]
+"""Function from hidden states [rows, width] to logits [rows, vocabulary]."""
 FOREIGN = (
     AttributeError, TypeError, ValueError, RuntimeError, IndexError, KeyError, AssertionError,
     NotImplementedError, ImportError, ZeroDivisionError,
@@ -438,12 +440,11 @@ def split_model(
 
         ids → ``inner`` (embeddings and layers) → hidden states → head → logits.
 
-    The head is a function from hidden states [rows, width] to logits [rows, vocabulary]. It is the
-    last layer if that gives the same bits. Otherwise it is the model itself, in which a module that
-    returns its embeddings replaces the module ``inner``: all code after ``inner`` is run, such as
-    soft capping. ``arguments`` makes the model's arguments from hidden states [1, rows, width].
-    ``run`` returns the hidden states of a test input, and ``logits`` are the model's logits for it,
-    which the head must reproduce.
+    The head is the model's last layer if that gives the same bits. Otherwise it is the model
+    itself, in which a module that returns its embeddings replaces the module ``inner``: all code
+    after ``inner`` is run, such as soft capping. ``arguments`` makes the model's arguments from
+    hidden states [1, rows, width]. ``run`` returns the hidden states of a test input, and
+    ``logits`` are the model's logits for this input, which the head must reproduce.
     """
 
     def head(hidden: torch.Tensor) -> torch.Tensor:

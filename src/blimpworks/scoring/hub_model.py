@@ -1,7 +1,7 @@
-"""Load, test and run models in Hugging Face's layout: the base class of their engines.
+"""Define ``HubEngine``, the base class of engines that run models through transformers.
 
-``transformers_engine`` and ``framed_engines`` have the subclasses, which compute scores. This class
-has what they share: the key, the loading of weights, and the self-test (see ``selftest``).
+It has the key, the loading of weights, and the self-test (see ``selftest``). Its subclasses in
+``transformers_engine`` and ``framed_engines`` compute the scores.
 """
 
 from abc import abstractmethod
@@ -23,7 +23,7 @@ from blimpworks.models.fitting import device_name
 from blimpworks.models.hub_tokenizers import sample_texts
 from blimpworks.scoring import hub_loading, selftest
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, engine_key, loading
-from blimpworks.scoring.passes import Rows, pass_size
+from blimpworks.scoring.passes import Batching, pass_size
 from blimpworks.scoring.workers import Workers, once
 
 SMALL = 3e7
@@ -61,11 +61,11 @@ class Loaded(NamedTuple):
 
     model: PreTrainedModel
     weights: str
-    """Finding of the check of weights, in words."""
+    """Sentence about the check of weights."""
     embeddings: int
     """Number of ids that the model can read."""
     modules: list[torch.nn.Module]
-    """Modules of the model before it is split, which takes some out."""
+    """Modules of the model, before a split into layers and head takes some of them out."""
 
 
 class HubEngine(Engine):
@@ -75,7 +75,7 @@ class HubEngine(Engine):
     """``causal``, ``masked`` or ``encoder-decoder``."""
     encodes_apart = True
     probe: ClassVar[int] = 10
-    """Tokens of the longest sequence of the self-test; three times as many for small models."""
+    """Number of tokens of the self-test's longest sequence; three times as many in small models."""
 
     def __init__(
         self,
@@ -92,12 +92,12 @@ class HubEngine(Engine):
         self._directory = checkpoint.parent
         self._dtype = hub_loading.DTYPES[described.dtype]
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self._most = pass_size(options.batch_tokens, self._device)
+        self._max_tokens = pass_size(options.batch_tokens, self._device)
         self._workers = Workers(self._device)
         self.parallel_batches = self._workers.parallel_batches
         self.tokenizer = tokenizer
         self._settings = hub_loading.read_settings(self._directory)
-        self._rows: Rows = "padded"
+        self._batching: Batching = "padded"
         self._testing = False
         # The sentences of a pass decide the shapes of tensors, and thus the last digits.
         name = (
@@ -144,7 +144,7 @@ class HubEngine(Engine):
 
     @abstractmethod
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Return ``logprobs`` of texts, each of which has only ids of the model."""
+        """Return ``logprobs`` of texts whose ids are all in the model's vocabulary."""
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         size, largest_special = self._vocabulary, max(self._frame(), default=0)
@@ -157,7 +157,7 @@ class HubEngine(Engine):
 
     @contextmanager
     def _foreign_code(self) -> Iterator[None]:
-        """Run the model for a test, without shared prefixes; turn its errors into a UserError."""
+        """Let a block run the model without shared prefixes; turn its errors into a UserError."""
         self._testing = True
         try:
             yield
@@ -235,26 +235,26 @@ class HubEngine(Engine):
         return 1e-3 if dtype == torch.float32 else hub_loading.TOLERANCE[dtype]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test which rows can share a pass, write it into ``checks``, and return decisions."""
-        modes: tuple[Rows, ...] = ("padded", "equal", "alone")
+        """Test which rows can share a pass; write that into ``checks``, and return decisions."""
+        modes: tuple[Batching, ...] = ("padded", "equal", "alone")
         gaps = []
         for mode in modes:
-            self._rows = mode
+            self._batching = mode
             gaps.append(selftest.gap_of_batches(self.logprobs, rows))
             if gaps[-1] <= self._tolerance():
                 break
-        findings = {
+        finding = {
             "padded": "a padded row equals the row alone",
             "equal": "only rows of one length share a pass",
             "alone": "each row is computed alone",
-        }[self._rows]
-        if self._rows != "padded":
-            findings += f", because a row beside others changes by up to {gaps[0]:.2g} nats"
-        checks["padding"] = findings
-        return {} if self._rows == "padded" else {"rows": self._rows}
+        }[self._batching]
+        if self._batching != "padded":
+            finding += f", because a row beside others changes by up to {gaps[0]:.2g} nats"
+        checks["padding"] = finding
+        return {} if self._batching == "padded" else {"rows": self._batching}
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        self._rows = cast(Rows, decisions.get("rows", "padded"))
+        self._batching = cast(Batching, decisions.get("rows", "padded"))
         self.key = selftest.marked_key(self._bare, decisions)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:

@@ -1,4 +1,4 @@
-"""Score with n-gram models through KenLM."""
+"""Score with n-gram models through KenLM: words in, their natural log-probabilities out."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,8 @@ LN10 = math.log(10)
 class KenlmEngine(Engine):
     """Score words and a final ``</s>``, each given the words before it and ``<s>``.
 
-    An unknown word is scored as ``<unk>``. ``</s>`` has no character, and ends with the last word.
+    An unknown word is scored as ``<unk>``. ``</s>`` has no character; its offset is the end of the
+    last word.
     """
 
     encodes_apart = True

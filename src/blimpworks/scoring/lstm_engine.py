@@ -1,7 +1,7 @@
 """Score with word-level LSTMs (Mueller et al. 2020): words in, their log-probabilities out.
 
-Sentences with a common beginning share its computation: they are joined in a prefix tree, which the
-LSTM reads from the top downwards, level by level (see ``trie``).
+``LstmEngine`` joins the sentences of a batch in a prefix tree, which the LSTM reads from the top
+downwards (see ``trie``). So sentences with a common beginning share its computation.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -92,8 +92,8 @@ class LstmEngine(Engine):
         logprobs = nothing_scored(len(trie.token))
 
         @torch.inference_mode()
-        def normalise(step: tuple[list[PathRun], torch.Tensor]) -> None:
-            """Compute the log-probabilities of the words that follow the cells of a group."""
+        def write_logprobs(step: tuple[list[PathRun], torch.Tensor]) -> None:
+            """Write the log-probabilities of the words that follow the cells of a group."""
             group, hidden = step
             widths = [run.token.size for run in group]
             first_rows = np.cumsum([0, *widths[:-1]])
@@ -105,7 +105,7 @@ class LstmEngine(Engine):
             logprobs[node_of_edge] = values.cpu().numpy()
 
         # The output layer takes most of the time, and runs in threads because it needs no state.
-        self._workers.map(normalise, self._groups(runs(trie, self._batch_tokens)))
+        self._workers.map(write_logprobs, self._groups(runs(trie, self._batch_tokens)))
         return logprobs
 
     def _groups(self, all_runs: Iterable[PathRun]) -> Iterator[tuple[list[PathRun], torch.Tensor]]:

@@ -1,10 +1,10 @@
 """Divide token sequences into forward passes of a model, in padded rows or in rows of their tree.
 
 Engines give the ids of sequences and get ``Pass`` objects: tables of ids for the model, and the
-cells of these tables at which log-probabilities are read. ``padded_passes`` has a row for each
-sequence. ``packed_passes`` has the rows of a prefix tree (see ``trie``), which ``plan_rows`` makes.
-In such a row, each token attends to itself and its ancestors, and its position is its depth. Here
-``b`` and ``e`` both follow ``a``, so that two short rows for ``a b e`` have ``a`` twice::
+cells of these tables at which log-probabilities are read. ``padded_passes`` makes one row for each
+sequence. ``packed_passes`` makes the rows of a prefix tree (see ``trie``) by a plan from
+``plan_rows``. In a row of a tree, each token attends to itself and its ancestors, and its position
+is its depth. In a tree where ``b`` and ``e`` both follow ``a``, two short rows both have ``a``::
 
     a b    read at a and b
     a e    read at e
@@ -36,55 +36,56 @@ class Pass(NamedTuple):
     read: Mask
     """Which cells predict a token, so that their hidden states are needed [rows, width]."""
     parent: Numbers
-    """Index of the predicting cell among those of ``read``, row by row, ascending [edges]."""
+    """Index of the predicting cell among the cells to read, row by row, ascending [edges]."""
     token: Numbers
-    """Id that is predicted [edges]."""
+    """Predicted id [edges]."""
     result: Numbers
-    """Index of the log-probability in the caller's results [edges]."""
+    """Index of the log-probability in the caller's array of results [edges]."""
     depth: Numbers | None = None
     """Position of each cell [rows, width]."""
     number: Numbers | None = None
     """Number of each cell's node [rows, width]."""
     end: Numbers | None = None
-    """Number after the last node of each cell's subtree. A cell with number c attends to the cells
-    with number <= c < end."""
+    """Number after the last node of each cell's subtree [rows, width]. A cell with number c attends
+    to the cells with number <= c < end."""
 
     def halves(self) -> tuple["Pass", "Pass"]:
-        """Divide a pass that needs too much memory into two with half of the rows."""
+        """Divide a pass that needs too much memory into two passes with half of the rows."""
         middle = len(self.ids) // 2
         cells = int(self.read[:middle].sum())
         edges = int(np.searchsorted(self.parent, cells))
-        return self._part(slice(middle), slice(edges), 0), self._part(
-            slice(middle, None), slice(edges, None), cells
-        )
+        first = self._select(slice(middle), slice(edges), 0)
+        return first, self._select(slice(middle, None), slice(edges, None), cells)
 
-    def _part(self, rows: slice, edges: slice, cells: int) -> "Pass":
+    def _select(self, rows: slice, edges: slice, cells: int) -> "Pass":
         """Return some rows as a pass; ``cells`` is the number of read cells before them."""
         # The rows of one half may all be shorter than the longest row of the pass.
         width = int(np.flatnonzero(self.read[rows].any(axis=0))[-1]) + 1
-        names = ("ids", "read", "depth", "number", "end")
-        tables = ((name, getattr(self, name)) for name in names)
-        cut: dict[str, Any] = {n: None if t is None else t[rows, :width] for n, t in tables}
-        token, result = self.token[edges], self.result[edges]
-        return self._replace(parent=self.parent[edges] - cells, token=token, result=result, **cut)
+        selected: dict[str, Any] = {}
+        for name in ("ids", "read", "depth", "number", "end"):
+            table = getattr(self, name)
+            selected[name] = None if table is None else table[rows, :width]
+        for name in ("token", "result"):
+            selected[name] = getattr(self, name)[edges]
+        return self._replace(parent=self.parent[edges] - cells, **selected)
 
 
-Rows = Literal["padded", "equal", "alone"]
-"""Sequences that can be in one pass: of any lengths, only of equal length, or a single one."""
+Batching = Literal["padded", "equal", "alone"]
+"""Sequences that may share a pass: of any lengths (padded), only of equal length, or none."""
 
 
 def make_batches(
-    lengths: Sequence[int], order: Sequence[int], most: int, rows: Rows = "padded"
+    lengths: Sequence[int], order: Sequence[int], max_cells: int, batching: Batching = "padded"
 ) -> Iterator[list[int]]:
-    """Divide sequences into batches of at most ``most`` tokens, padding included.
+    """Divide sequences into batches of at most ``max_cells`` tokens, padding included.
 
     ``order`` has the numbers of sequences, sorted by length. A longer sequence has its own batch.
     """
     batch: list[int] = []
     for number in order:
-        is_full = batch and (len(batch) + 1) * lengths[number] > most
-        has_other_length = batch and rows != "padded" and lengths[number] != lengths[batch[0]]
-        if is_full or has_other_length or (batch and rows == "alone"):
+        is_full = batch and (len(batch) + 1) * lengths[number] > max_cells
+        has_other_length = batch and batching != "padded" and lengths[number] != lengths[batch[0]]
+        if is_full or has_other_length or (batch and batching == "alone"):
             yield batch
             batch = []
         batch.append(number)
@@ -92,21 +93,24 @@ def make_batches(
         yield batch
 
 
-def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded") -> Iterator[Pass]:
+def padded_passes(
+    flat: Ids, lengths: Numbers, max_cells: int, batching: Batching = "padded"
+) -> Iterator[Pass]:
     """Put sequences into rows that are padded on the right.
 
-    Passes have at most ``most`` cells, or one longer sequence, and do not depend on the order of
-    sequences. A token's result has the token's index in ``flat``; a first token has none.
+    ``flat`` and ``lengths`` are as in ``trie``. Passes have at most ``max_cells`` cells, or one
+    longer sequence, and do not depend on the order of sequences. The result of a token has its
+    index in ``flat``; first tokens have no result.
     """
     starts = np.cumsum(lengths) - lengths
     by_ids = sorted_numbers(flat, lengths)
     order = by_ids[np.argsort(lengths[by_ids], kind="stable")]
     order = order[lengths[order] > 1]
-    for group in make_batches((lengths - 1).tolist(), order.tolist(), most, rows):
+    for group in make_batches((lengths - 1).tolist(), order.tolist(), max_cells, batching):
         # The last token of a sequence predicts nothing, so it is not in the row.
         counts = lengths[group] - 1
         shift = starts[group] - np.cumsum(counts) + counts
-        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)
+        predictor = np.arange(counts.sum()) + np.repeat(shift, counts)  # indices in ``flat``
         ids, read = rectangle(flat[predictor], counts)
         parent = np.arange(len(predictor))
         yield Pass(ids, read, parent, flat[predictor + 1].astype(np.int64), predictor + 1)
@@ -118,15 +122,15 @@ class RowPlan(NamedTuple):
     node: Numbers
     """Node in each cell, -1 for padding [rows, width]."""
     read: Mask
-    """Cells whose results are read; the others repeat ancestors, or are padding [rows, width]."""
+    """Which cells are read; other cells repeat ancestors, or are padding [rows, width]."""
 
 
 def _row_stop(depth: Sequence[int], start: int, width: int) -> int:
     """Return the number after the last inner node of a row of at most ``width`` cells.
 
-    ``depth`` is that of each inner node, and ``start`` the first one of the row. The next row
-    repeats the ancestors of its first node. So the row may end up to a quarter of ``width`` early:
-    choose the end with the fewest wasted cells, empty ones here and repeated ancestors there.
+    ``depth`` has the depth of each inner node, and ``start`` is the row's first node. The next row
+    repeats the ancestors of its first node. So this row may end up to a quarter of ``width`` early,
+    where the fewest cells are wasted: empty cells, and repeated ancestors in the next row.
     """
     longest = start + width - depth[start]
     if longest >= len(depth):
@@ -136,10 +140,9 @@ def _row_stop(depth: Sequence[int], start: int, width: int) -> int:
 
 
 def plan_rows(trie: Trie, width: int) -> RowPlan:
-    """Put inner nodes in rows of at most ``width`` cells, or more if a path is longer.
+    """Put each inner node in a row of at most ``width`` cells, or more if a path is longer.
 
-    A row has the ancestors of a node, then that node and the next ones in depth-first order. Each
-    inner node is read in one row.
+    A row has an inner node's ancestors, then this node and the next ones in depth-first order.
     """
     is_inner = np.zeros(len(trie.token), dtype=bool)
     is_inner[trie.parent[trie.parent >= 0]] = True
@@ -162,17 +165,17 @@ def plan_rows(trie: Trie, width: int) -> RowPlan:
     return RowPlan(np.where(is_node, cells, -1), is_node & ~is_ancestor)
 
 
-def packed_passes(trie: Trie, plan: RowPlan, most: int) -> Iterator[Pass]:
-    """Put the rows of ``plan`` into passes of at most ``most`` cells; a longer row has its own.
+def packed_passes(trie: Trie, plan: RowPlan, max_cells: int) -> Iterator[Pass]:
+    """Put the rows of ``plan`` into passes of at most ``max_cells`` cells, or of one longer row.
 
-    A node's result has the node's number in ``trie`` as its index; first tokens have none.
+    The index of a node's result is its number in ``trie``; first tokens have no result.
     """
-    # Nodes that have a parent, in the order of their parents.
+    # Numbers of the nodes that have a parent, in the order of their parents.
     edges = np.argsort(trie.parent, kind="stable")
     edges = edges[trie.parent[edges] >= 0]
     parents = trie.parent[edges]
     rows, width = plan.node.shape
-    rows_per_pass = max(1, most // max(1, width))
+    rows_per_pass = max(1, max_cells // max(1, width))
     for row in range(0, rows, rows_per_pass):
         rows_of_pass = slice(row, row + rows_per_pass)
         node, read = plan.node[rows_of_pass], plan.read[rows_of_pass]

@@ -1,7 +1,8 @@
 """Follow a job while it scores: watches, which may end it, and a file with its progress.
 
-``run`` and ``generation`` call a ``Watch`` before and after each shard (a file of the job's rows).
-The watch ``Progress`` writes for ``blimpworks status``::
+``run.score_items`` and ``generation.engine.answer_items`` call a ``Watch`` before and after each
+shard (a file with rows of results). The watch ``Progress`` writes a file, which ``blimpworks
+status`` reads::
 
     {"attempt": "5f2c…", "updated": "2026-11-02T10:15:00Z", "sentences": 4000, "done": 1500,
      "languages": {"eng": {"sentences": 4000, "done": 1500}}, …}
@@ -30,18 +31,18 @@ if TYPE_CHECKING:  # every small command imports this module
 
 
 class Watch:
-    """Observer of a run: passes each step on to ``watches``. No watch decides a score."""
+    """Observer of a run, which calls each of its ``watches`` too. No watch changes a score."""
 
     watches: "tuple[Watch, ...]" = ()
 
     def __init__(self, *watches: "Watch") -> None:
-        """Take the watches to which each step is passed on, in order; each may end the run."""
+        """Take the watches to call at each step, in this order; each may end the run."""
         self.watches = watches
 
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
-        """Note all ``sentences`` by language, and those ``missing``. The engine is open by now."""
+        """Note all ``sentences`` by language, and the ``missing`` ones. The engine is open now."""
         for watch in self.watches:
             watch.begin(sentences, missing)
 
@@ -51,7 +52,7 @@ class Watch:
             watch.before()
 
     def wrote(self, requests: Sequence[Hashable], scores: "pa.Table") -> None:
-        """Note a written shard with the scores of the ``requests``."""
+        """Note that a shard was written, whose table has the ``scores`` of the ``requests``."""
         for watch in self.watches:
             watch.wrote(requests, scores)
 
@@ -66,7 +67,7 @@ log = logging.getLogger(__name__)
 ATTEMPT = "BLIMPWORKS_ATTEMPT"
 """Environment variable with the id of the attempt that this process is."""
 WRITE_INTERVAL = 2.0
-"""Least time between two writes of the file, which can take longer than a small shard [s]."""
+"""Shortest time between two writes of the file [s]; a write can take longer than a small shard."""
 
 
 class LanguageProgress(Strict):
@@ -96,7 +97,7 @@ def read_progress(path: Path) -> ProgressFile | None:
 
 
 def scored_tokens(scores: "pa.Table") -> int:
-    """Count the tokens of a shard that have a score, or that are part of answers."""
+    """Count the tokens of a shard: tokens with a score, or the tokens of answers."""
     import pyarrow.compute as pc
 
     if "tokens" in scores.column_names:
@@ -129,10 +130,11 @@ class Progress(Watch):
         seen, langs_of = set[Hashable](), self._langs_of_request
         for lang, requests in sentences.items():
             # Operations on whole sets reuse the hashes of the sentences.
-            repeated = seen.intersection(requests)
-            langs_of |= dict.fromkeys(requests, (lang,)) | {
-                request: (*langs_of[request], lang) for request in repeated
+            langs_of_repeated = {
+                request: (*langs_of[request], lang) for request in seen.intersection(requests)
             }
+            langs_of.update(dict.fromkeys(requests, (lang,)))
+            langs_of.update(langs_of_repeated)
             seen.update(requests)
         self._sentences_by_lang = {lang: len(requests) for lang, requests in sentences.items()}
         self._total, self._missing = len(seen), len(missing)
@@ -144,7 +146,7 @@ class Progress(Watch):
         self._write()
 
     def wrote(self, requests: Sequence[Hashable], scores: "pa.Table") -> None:
-        """Count a shard; write the file, unless the last write was too recent."""
+        """Count the requests of a shard; write the file unless the last write was too recent."""
         tokens = scored_tokens(scores)
         moment = monotonic()
         if len(self._first_shards) < 2:
@@ -164,15 +166,16 @@ class Progress(Watch):
         self._write()
 
     def _write(self) -> None:
-        # Engines load their model with the first batch. So the time for loading is that of the
-        # first shard, less its expected time by the pace of the second, most similar shard.
-        load = None
-        before = self._begun_at - self._created_at
+        # Engines load their model with the first batch. So the first shard takes longer than
+        # expected by the pace of the second, most similar shard; the difference is for loading.
+        load_seconds = None
+        before_seconds = self._begun_at - self._created_at
         if len(self._first_shards) == 2:
             (first, first_tokens), (second, second_tokens) = self._first_shards
             expected = second * first_tokens / second_tokens if second_tokens else second
-            load = before + max(0.0, first - expected)
-        score = self._last_shard_at - self._created_at - (load or before)
+            load_seconds = before_seconds + max(0.0, first - expected)
+        total_seconds = self._last_shard_at - self._created_at
+        score_seconds = total_seconds - (load_seconds or before_seconds)
         progress = ProgressFile(
             attempt=self._attempt,
             updated=now(),
@@ -180,8 +183,8 @@ class Progress(Watch):
             done=self._total - self._missing,
             new=self._new,
             tokens=self._tokens,
-            load_seconds=None if load is None else round(load, 3),
-            score_seconds=round(score, 3),
+            load_seconds=None if load_seconds is None else round(load_seconds, 3),
+            score_seconds=round(score_seconds, 3),
             languages={
                 lang: LanguageProgress(sentences=count, done=count - self._missing_by_lang[lang])
                 for lang, count in sorted(self._sentences_by_lang.items())
@@ -191,5 +194,5 @@ class Progress(Watch):
         try:
             write_text(self._path, text + "\n")
         except OSError as error:
-            log.warning("%s: how far this job is cannot be told there: %s", self._path, error)
+            log.warning("%s: the progress of this job cannot be written: %s", self._path, error)
         self._written_at = monotonic()

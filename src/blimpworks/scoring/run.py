@@ -34,7 +34,7 @@ from blimpworks.scoring.store import (
     Request,
     Store,
     requests_of,
-    scored,
+    score_shards,
     sort_requests,
     sorts_by_prefix,
 )
@@ -123,9 +123,8 @@ def score_items(
     tables ``regions``, only critical regions are scored if that is less work for the engine.
     ``trusted`` are digests of the model's own code that may run. Scores are written into shards
     below ``store``; sentences with a score there are not scored again. ``manifest`` is written
-    last. A run that was killed, or that ``watch`` ended by an exception, can be continued, and
-    writes the same bytes in the end. Raises UserError if items or checkpoint are missing or
-    malformed.
+    last. A run that was killed, or that ``watch`` ended by an exception, continues and ends with
+    the same bytes. Raises UserError if items or checkpoint are missing or malformed.
     """
     with closing(load_engine(checkpoint, engine, options, trusted)) as opened:
         sentences: dict[str, set[Request]] = {}
@@ -144,7 +143,7 @@ def score_items(
             manifest,
             options,
             lambda missing: sort_requests(missing, prefixes=prefixes),
-            lambda shards, keys: scored(opened, shards, keys, watch),
+            lambda shards, keys: score_shards(opened, shards, keys, watch),
             watch,
             checks=findings.checks,
         )
@@ -190,9 +189,8 @@ class Shards:
     ) -> pa.Table:
         """Return one row for each text of ``items``, in their order.
 
-        Each of ``alternatives`` lists a request for each text, such as its complete sentence, then
-        its region. A text gets the row of the first request that has one. Raises UserError for a
-        text without a row.
+        Each of ``alternatives`` has a request for each text. A text gets the row of its first
+        request that has one. Raises UserError for a text without a row.
         """
         positions = pa.nulls(len(alternatives[0]), pa.int32())
         for requests in alternatives:

@@ -33,11 +33,11 @@ log = logging.getLogger(__name__)
 SAMPLE = 100
 """Number of texts on which starts are measured."""
 FAR = 0.3
-"""Starts that are worse by this on an eighth of the texts are ruled out [nats per token]."""
+"""Difference from the best start that excludes a start after few texts [nats per token]."""
 WORSE = 0.1
-"""Another start is reported if it is better by more than this [nats per token]."""
+"""Difference from the chosen start above which a better one is reported [nats per token]."""
 TIE = 0.01
-"""Starts that differ by no more than this are equally good [nats per token]."""
+"""Largest difference between starts that are equally good [nats per token]."""
 
 
 class StartedEngine(Engine):
@@ -58,7 +58,7 @@ class StartFinding(NamedTuple):
     description: str
     """Description of the start, such as ``after '<s>' (bos)``."""
     note: str
-    """Sentence that another start is far better; empty if none is."""
+    """Sentence that another start is far better; empty if no start is."""
 
 
 def measure(
@@ -66,9 +66,9 @@ def measure(
 ) -> dict[str, float]:
     """Return the mean negative log-probability of a token for each policy [nats].
 
-    ``starts`` gives the ids of each policy; a policy with which no text can be scored has no
-    result. Each text's first token is left out. ``count`` texts are drawn by their hashes, so the
-    order of ``texts`` does not matter; of these, texts too long for the model are left out.
+    ``starts`` has the ids of each policy; a policy by which no text can be scored has no result.
+    Each text's first token is left out. ``count`` texts are drawn by their hashes, so the order of
+    ``texts`` does not matter; drawn texts that are too long for the model are left out.
     """
     tokenizer, prefix = engine.tokenizer, engine.tokenizer.prefix
     drawn_texts = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())[:count]
@@ -95,10 +95,10 @@ def measure(
 
 
 def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, float]) -> str:
-    """Return the policy with the smallest ``nats``; of equal ones, the first in ``starts``.
+    """Return the policy with the smallest ``nats``, which ``measure`` returned.
 
-    ``nats`` are those of ``measure``. Empty starts, and starts with a token that opens a role of a
-    dialogue, are left out; ``skip`` is returned if no start remains.
+    If several are equally good, the first in ``starts`` is returned. Empty starts, and starts with
+    a token that opens a role of a dialogue, are left out; ``skip`` is returned if no start remains.
     """
     openers = role_openers(hub)
     possible = {p: nats.get(p, np.inf) for p, ids in starts.items() if ids and not openers & {*ids}}
@@ -107,7 +107,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure possible starts; choose the best under ``likeliest``, else the engine's own."""
+    """Measure possible starts; return the best for ``likeliest``, else the policy's start."""
     hub, policy, prefix = engine.tokenizer.hub, engine.tokenizer.policy, engine.tokenizer.prefix
     starts = candidates(hub)
     if policy != "likeliest" and prefix not in starts.values():
@@ -190,15 +190,15 @@ def marked_key(key: str, decisions: Mapping[str, str]) -> str:
 
 
 def ordinary_ids(hub: Any, frame: Sequence[int], size: int, directory: Path) -> Ids:
-    """Return the ids of a vocabulary of ``size`` without special tokens; all if these are all.
+    """Return the ids of a vocabulary of ``size`` ids without special tokens, else all ids.
 
-    ``frame`` are the ids around each text. Raises UserError if the model in ``directory`` has not
-    all of them.
+    ``frame`` are the ids around each text. Raises UserError if the vocabulary of the model in
+    ``directory`` lacks one of them.
     """
     if frame and max(frame) >= size:
         token = hub.convert_ids_to_tokens(max(frame))
         raise UserError(
-            f"{directory}: {token!r}, which stands in each sentence's row, has the id "
+            f"{directory}: {token!r}, which is put around each sentence, has the id "
             f"{max(frame)}, but the model has {size} ids; expected an id below. Take the "
             "tokenizer that the model was trained with, or another first token."
         )
@@ -220,7 +220,7 @@ def encoded(rows: Sequence[Ids]) -> list[Encoded]:
 
 
 def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs | Failure]) -> float:
-    """Return the largest difference [nats]; infinite for NaN, unless both first tokens are NaN."""
+    """Return the largest difference [nats]; infinite for failures and NaN, but for first tokens."""
     gap = 0.0
     for a, b in zip(first, second, strict=True):
         if isinstance(a, str) or isinstance(b, str):
@@ -236,8 +236,8 @@ def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs |
 def gap_behind(score: Score, ids: Ids, longest: int) -> float:
     """Measure how much log-probabilities depend on later tokens [nats].
 
-    A random sequence of ``longest`` ids is compared with shorter beginnings of it, and with
-    sequences that continue such a beginning otherwise. The scores of a beginning must be equal.
+    A random sequence of ``longest`` ids is compared with its beginnings, and with sequences that
+    continue these beginnings by other ids. A causal model scores a beginning always alike.
     """
     sequence, replacement = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})

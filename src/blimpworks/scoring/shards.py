@@ -1,9 +1,11 @@
-"""Keep the rows of a store in shards, Parquet files that are named after their bytes.
+"""Keep the results of one model in shards, Parquet files that are named after their SHA-256.
 
-A *request* is what a model gets: a sentence to score, or a prompt to answer. A row has its result,
-under a key. Requests are sorted and divided into shards before the first is answered, and no batch
-has requests of two shards. So a run that was killed, or that replaces a damaged shard, ends with
-the same files. A manifest lists the shards that a job used.
+A *request* is a sentence to score, or a prompt to answer. Each row of a shard has a request with
+its result and its key, a hash. ``ShardStore`` finds and writes the rows in a model's directory; the
+manifest of a job lists the shards that it used.
+
+Requests are sorted and divided into shards before the model runs, and no batch has requests of two
+shards. So a run that was killed, or that replaces a damaged shard, ends with the same files.
 """
 
 import hashlib
@@ -36,8 +38,8 @@ class ShardStore(ABC, Generic[R]):
     """Shards of one model, in one directory.
 
     A subclass has a ``schema`` with the columns ``key`` and ``status``. ``failed`` are statuses
-    that may be different on another machine or later; with the setting ``retry_setting`` they are
-    tried again. In messages a request is called ``unit``, and the work ``task``.
+    that may be different on another machine or later; under the setting ``retry_setting``, requests
+    with such a status are tried again. Messages call a request ``unit``, and the work ``task``.
     """
 
     schema: ClassVar[pa.Schema]
@@ -66,9 +68,9 @@ class ShardStore(ABC, Generic[R]):
         """Read the keys of all shards; damaged shards are renamed, with a warning."""
         self.directory = directory
         self.shard_of: dict[str, Path] = {}
-        """File that has the row of each key; of several, one in which the row has not failed."""
+        """Path of the file with each key's row; one in which the row has not failed, if any."""
         self.status_of: dict[str, str] = {}
-        """Status of this row."""
+        """Status of each key's row in this file."""
         for shard in sorted(directory.glob("part-*.parquet")):
             problem = ""
             try:
@@ -90,7 +92,7 @@ class ShardStore(ABC, Generic[R]):
                 self.shard_of[key], self.status_of[key] = shard, status
 
     def missing(self, keys: Mapping[R, str], *, retry: bool = False) -> list[R]:
-        """Return the requests without a row; with ``retry``, also those with a failed row."""
+        """Return the requests without a row; with ``retry``, also requests with a failed row."""
         return [
             request
             for request, key in keys.items()
@@ -110,7 +112,7 @@ class ShardStore(ABC, Generic[R]):
 
 
 class Manifest(Strict):
-    """Content of a manifest: a model's scores of sentences, or its answers to prompts."""
+    """Content of a manifest, which describes the scores or answers of one job."""
 
     engine: str
     checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -118,13 +120,13 @@ class Manifest(Strict):
     sentences: int
     """Number of distinct sentences, regions or prompts."""
     statuses: dict[str, int]
-    """Number of sentences by status."""
+    """Number of these sentences, regions or prompts by status."""
     checks: dict[str, str] = Field(default_factory=dict)
     """Finding of the self-test in words by check; see ``selftest``."""
     shards: dict[Within, str]
     """SHA-256 of each shard, by file name."""
     system: bool | None = None
-    """Whether system prompts were sent; None for scores. A model needs a chat template for it."""
+    """Whether system prompts were sent, which needs a chat template; None for scores."""
 
 
 def read_manifest(path: Path) -> Manifest:

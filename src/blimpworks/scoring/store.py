@@ -1,9 +1,10 @@
 """Score sentences into a store: requests in, one row of token log-probabilities for each.
 
-A row's key is a hash of the engine's key and the request: a score is used again only if nothing
-that decides it has changed. Sentences of languages that are added later are in other batches than
-if all were scored together; some engines give other last digits in other batches. For example
-(``ends`` are character offsets of tokens)::
+``run.score_items`` calls ``requests_of`` and ``score_shards``. A row's key is a hash of the
+engine's key and the request: a score is used again only if nothing that decides it has changed.
+Sentences of languages that are added later are in other batches than if all were scored together;
+some engines give other last digits in other batches. For example (``ends`` are character offsets
+of tokens)::
 
     Request("The dog barks.")  ->  ids [464, 3290, 21405, 13], ends [3, 7, 13, 14],
                                    logprobs [-3.1, -8.2, -6.0, -1.2], status "ok"
@@ -32,7 +33,7 @@ from blimpworks.scoring.tokens import overlaps_with_space, space_start, token_st
 from blimpworks.tables import ITEMS, read_table
 
 WORTHWHILE_SHARE = 0.4
-"""Sharing prefixes is faster from this share of characters in common with the text before."""
+"""Share of characters in common with the text before, from which sharing prefixes is faster."""
 
 
 class Request(NamedTuple):
@@ -81,7 +82,7 @@ def shared_characters(texts: Iterable[str]) -> float:
 
 
 def sorts_by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
-    """Return whether to score texts in sorted order, so that common prefixes are in one shard."""
+    """Return whether to sort texts, so that texts with a common prefix are in one shard."""
     if not engine.shares_prefixes or options.sharing == "never":
         return False
     if options.sharing == "always":
@@ -128,16 +129,16 @@ class Store(ShardStore[Request]):
 
     @staticmethod
     def content(request: Request) -> str:
-        stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
-        return f"{stretch}|{request.text}"
+        region = "" if request.start < 0 else f"{request.start}:{request.end}"
+        return f"{region}|{request.text}"
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Return the tokens of each request; those of its region are marked as the ones to score."""
-    apart = next((request.text for request in requests if APART in request.text), None)
-    if apart is not None and not engine.encodes_apart:
+    """Return the tokens of each request, with ``to_score`` for its region; UserError if unable."""
+    text = next((request.text for request in requests if APART in request.text), None)
+    if text is not None and not engine.encodes_apart:
         raise UserError(
-            f"{apart.replace(APART, '|')!r} has a word that is encoded apart from its context, "
+            f"{text.replace(APART, '|')!r} has a word that is encoded apart from its context, "
             f"which {type(engine).__name__} does not do; leave its benchmark out, or choose "
             "another engine."
         )
@@ -149,7 +150,7 @@ def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded
 
 
 def encode_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Encoded]]:
-    """Yield the tokens of each shard's requests; a thread tokenizes the next shard meanwhile."""
+    """Yield the tokens of each shard's requests, while a thread tokenizes the next shard."""
     with ThreadPoolExecutor(1) as thread:
         futures = [thread.submit(encode_requests, engine, shard) for shard in shards[:1]]
         for shard in shards[1:]:
@@ -159,16 +160,15 @@ def encode_ahead(engine: Engine, shards: Sequence[Shard]) -> Iterator[list[Encod
             yield last.result()
 
 
-def scored(
+def score_shards(
     engine: Engine, shards: Sequence[Shard], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Shard, pa.Table]]:
-    """Score shards in order; yield the requests and rows of each.
+    """Score shards in order, some at a time; yield the requests and rows of each shard.
 
-    ``engine.parallel_batches`` shards are scored at a time. If ``watch`` ends the run, the shards
-    that have begun are finished. Any other exception, such as an interrupt, closes ``engine``, so
-    that no time is spent on shards that will not be written.
+    If ``watch`` ends the run, the shards that have begun are finished. Any other exception, such as
+    an interrupt, closes ``engine``, so that no time is spent on shards that will not be written.
     """
-    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()
+    begun = deque[tuple[Shard, Callable[[], pa.Table]]]()  # each with a function for its rows
     ending: Exception | None = None
     with ThreadPoolExecutor(engine.parallel_batches) as threads:
         try:
@@ -195,37 +195,40 @@ def scored(
         raise ending
 
 
-def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], value_type: pa.DataType) -> pa.ListArray:
+def _list_column(
+    arrays: Sequence[Ids] | Sequence[LogProbs], value_type: pa.DataType
+) -> pa.ListArray:
     offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays])]).astype(np.int32)
     return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), value_type))
 
 
 def _status(row: LogProbs, to_score: Mask | None) -> str:
-    """Return the status of a text that the engine has scored.
+    """Return the status of a text whose log-probabilities are ``row`` [tokens].
 
-    The first token, and those that are not to be scored, may have no score. Any other token
+    The first token, and tokens that are not to be scored, may have no score. Any other token
     without a finite score (after an overflow in half precision) would make the sum too large.
     """
     # Most texts have a score for each token, and thus a finite sum.
     if len(row) and math.isfinite(row.sum()):
         return OK
-    lost = ~np.isfinite(row)
-    lost[:1] = np.isinf(row[:1])
+    is_lost = ~np.isfinite(row)
+    is_lost[:1] = np.isinf(row[:1])
     if to_score is not None:
-        lost &= to_score
-    if lost.any():
+        is_lost &= to_score
+    if is_lost.any():
         return NOT_FINITE
     return EMPTY if np.isnan(row).all() else OK
 
 
 def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encoded]) -> pa.Table:
-    """Score requests, whose tokens are ``encoded``, and return one row for each (``SCHEMA``).
+    """Score the requests in ``keys``, whose tokens are ``encoded``; return one row for each.
 
-    ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty`` (no token can be
-    scored), ``not_finite`` (a token's score is no number), or an ``engine.Failure``. The lists ids,
-    logprobs and ends have equal lengths; logprobs is NaN for an unscored token.
+    Rows are of ``SCHEMA``. ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty``
+    (no token can be scored), ``not_finite`` (a token's score is no number), or an
+    ``engine.Failure``. The lists ids, logprobs and ends have equal lengths; logprobs is NaN for an
+    unscored token.
     """
-    # A text with steps is scored by these (see ``Encoded.steps``), any other text by itself.
+    # A text with steps is scored by its steps (see ``Encoded.steps``), any other text by itself.
     limit = engine.limit
     texts = [text for tokens in encoded for text in tokens.steps or (tokens,)]
     fits = [limit is None or len(text.ids) <= limit for text in texts]
@@ -255,9 +258,9 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
         pa.array([request.text for request in keys], pa.string()),
         pa.array([request.start for request in keys], pa.int32()),
         pa.array([request.end for request in keys], pa.int32()),
-        _lists([e.ids for e in encoded], pa.int32()),
-        _lists(logprobs, pa.float32()),
-        _lists([e.ends for e in encoded], pa.int32()),
+        _list_column([e.ids for e in encoded], pa.int32()),
+        _list_column(logprobs, pa.float32()),
+        _list_column([e.ends for e in encoded], pa.int32()),
         pa.array(statuses, pa.string()),
     ]
     return pa.table(columns, schema=SCHEMA)

@@ -36,14 +36,9 @@ on this grid. In float64, sums on the grid are exact up to 2 million nats."""
 
 
 def rounding_of(engine_key: str) -> float:
-    """Return the relative rounding error of an engine, whose name is the first word of its key.
-
-    Raises UserError for an unknown engine.
-    """
+    """Return an engine's relative rounding error from its key. UserError for an unknown engine."""
     name = engine_key.partition(" ")[0]
-    roundings: dict[str, float] = {}
-    for engine in engines().values():
-        roundings |= dict.fromkeys((engine.name, *engine.keys), engine.roundings)
+    roundings = {key: e.roundings for e in engines().values() for key in (e.name, *e.keys)}
     if name not in roundings:
         raise UserError(
             f"scores were made by the engine {name!r}, whose rounding is unknown; expected one of "
@@ -53,20 +48,13 @@ def rounding_of(engine_key: str) -> float:
 
 
 def exact_sums(row: Integers, values: Floats, count: int) -> Floats:
-    """Return the sum of the tokens' log-probabilities in each row [count], without rounding.
-
-    ``values`` [tokens] are the log-probabilities [nats], and ``row`` [tokens] is the number of each
-    token's row.
-    """
+    """Return the sum of ``values`` [tokens] in each row; ``row`` [tokens] is each token's row."""
     addends = np.rint(values * STEPS_PER_NAT) / STEPS_PER_NAT
     return np.asarray(np.bincount(row, weights=addends, minlength=count), dtype=np.float64)
 
 
 def rounding_errors(values: Floats, rounding: Floats) -> Floats:
-    """Return the largest rounding error of each log-probability in ``values`` [nats].
-
-    ``rounding`` is the relative error of ``rounding_of``.
-    """
+    """Return the rounding error of each log-probability; ``rounding`` is of ``rounding_of``."""
     errors: Floats = rounding * np.maximum(1.0, np.abs(values))
     return errors
 
@@ -186,9 +174,8 @@ def overlaps_with_space(
 ) -> NDArray[np.bool_]:
     """Return whether each token overlaps a region, or is in the white space before it [tokens].
 
-    The white space begins at ``space``, and the region at ``first``; see ``overlaps``. Some
-    tokenizers give a space its own token, others put it into the next word's token. With the space,
-    the probabilities of all words are those of continuations of the same prefix.
+    ``space`` is the start of the white space. Some tokenizers give a space its own token, others
+    put it into the next word's token. With it, all words continue the same prefix.
     """
     is_space = (starts >= space) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
     tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | is_space

@@ -2,9 +2,9 @@
 
 ``TransformersEngine`` gets one shard of sentences at a time. Sentences with the same beginning can
 share its computation: they form a prefix tree, and the model reads rows of this tree (``passes``).
-Where that saves too little, or the model cannot do it, it reads a padded row for each sentence. The
-choice depends only on the shard's sentences and the options, so that a run that was interrupted
-makes the same choice again.
+If the tree saves too little, or the model cannot read it, the model reads a padded row for each
+sentence. This choice depends only on the shard's sentences and the options, so that a run that was
+interrupted makes the same choice again.
 """
 
 import re
@@ -44,6 +44,7 @@ would carry the state of one branch of the tree into the next."""
 WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 """Fields of configurations with the number of tokens to which some layers attend."""
 NO_POSITIONS = "the model does not heed the positions it is given"
+"""Reason why prefixes are not shared: ``position_ids`` change no hidden state."""
 PassResult = tuple[np.ndarray, torch.Tensor | None]
 """Indices of a pass's results, and their log-probabilities; None if memory ran out."""
 
@@ -52,7 +53,7 @@ class Decoder:
     """A causal model on one device, which computes ``passes``."""
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
-        """Split ``model`` before its head if logits stay the same; nobody else may run it then."""
+        """Split ``model`` before its head if logits stay the same; only this class may run it."""
         self._model, self._workers = model, workers
         ids = torch.arange(8, device=model.device)[None]
         parameters = signature(model.forward).parameters
@@ -109,7 +110,7 @@ class Decoder:
         return [half_result for half in batch.halves() for half_result in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
-        """Return the ``count`` results of passes, else NaN, and for which memory ran out."""
+        """Return the results of passes, else NaN, and where memory ran out [count, both]."""
         values = np.full(count, np.nan, dtype=np.float32)
         ran_out = np.zeros(count, dtype=bool)
         for indices, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
@@ -225,7 +226,9 @@ class TransformersEngine(StartedEngine, HubEngine):
         super().follow({name: value for name, value in decisions.items() if value != "none"})
 
     def _padded(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))
+        return self._decoder.run(
+            padded_passes(flat, lengths, self._max_tokens, self._batching), len(flat)
+        )
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
         """Score sequences in rows of their prefix tree, or in padded rows if that is less work."""
@@ -234,8 +237,10 @@ class TransformersEngine(StartedEngine, HubEngine):
         padded_cells = np.maximum(lengths - 1, 0).sum()
         if self._sharing == "auto" and plan.node.size > WORTHWHILE_SHARE * padded_cells:
             return self._padded(flat, lengths)
-        values, ran_out = self._decoder.run(packed_passes(trie, plan, self._most), len(trie.token))
-        # Results are those of the tree's nodes; a path has the nodes of one sequence's tokens.
+        values, ran_out = self._decoder.run(
+            packed_passes(trie, plan, self._max_tokens), len(trie.token)
+        )
+        # Results belong to nodes of the tree; ``paths`` has the node of each token.
         return values[trie.paths], ran_out[trie.paths]
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:

@@ -1,12 +1,14 @@
 """Join token sequences in a prefix tree, so that a model computes common prefixes once.
 
-An *edge* is a node with its parent, and so one log-probability to read. Transformers compute the
-tree in rows (see ``passes``), LSTMs level by level, by ``runs``. ``flat`` [tokens] has the ids of
-all sequences one after the other; ``lengths`` [sequences] has their numbers of tokens.
+``build_trie`` makes the tree. Its nodes are tokens, numbered in depth-first order; ``end`` is the
+number after the last node of a node's subtree. An *edge* is a node with its parent; it has one
+log-probability. Transformers compute the tree in rows (see ``passes``), LSTMs level by level
+(``runs``). In arguments, ``flat`` [tokens] has the ids of all sequences one after the other, and
+``lengths`` [sequences] the number of tokens of each sequence.
 
-The tree below is that of ``a b c``, ``a b d`` and ``a e``. Nodes are numbered in depth-first order;
-``end`` is the first node after a node's subtree. A model predicts ``c`` and ``d`` from its state at
-``b``. So only *inner* nodes, those with children, are computed: two tokens in place of eight::
+The tree below is that of ``a b c``, ``a b d`` and ``a e``. A model predicts ``c`` and ``d`` from
+its state at ``b``. So it computes only *inner* nodes, which have children: two tokens in place of
+eight::
 
     node   0 a   1 b   2 c   3 d   4 e
     parent -1    0     1     1     0
@@ -35,7 +37,7 @@ class Trie(NamedTuple):
     depth: Numbers
     """Number of each node's ancestors [nodes]."""
     end: Numbers
-    """First node after each node's subtree [nodes]."""
+    """Number after the last node of each node's subtree [nodes]."""
     paths: Numbers
     """Node of each token of the sequences, in the order of ``flat`` [tokens]."""
 
@@ -57,22 +59,22 @@ def sorted_numbers(flat: Ids, lengths: Numbers) -> Numbers:
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
-def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
-    """Return the ends of nodes, from the tables node, is_token and is_new of ``build_trie``."""
-    # A row is the last with a node if the next row has a new node, or none, in that column.
-    is_last = real.copy()
-    is_last[:-1] &= new[1:] | ~real[1:]
+def _ends(node: Numbers, is_token: Mask, is_new: Mask) -> Numbers:
+    """Return the ``end`` of each node [nodes], from tables that ``build_trie`` makes."""
+    # A row is the last with a node if the next row has a new node, or no token, in that column.
+    is_last = is_token.copy()
+    is_last[:-1] &= is_new[1:] | ~is_token[1:]
     rows, columns = np.nonzero(is_last)
-    ends = np.empty(new.sum(), dtype=np.int64)
-    ends[node[rows, columns]] = np.cumsum(new.sum(axis=1))[rows]
+    ends = np.empty(is_new.sum(), dtype=np.int64)
+    ends[node[rows, columns]] = np.cumsum(is_new.sum(axis=1))[rows]
     return ends
 
 
 def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
-    """Build the prefix tree of sequences.
+    """Build the prefix tree of sequences, which may be equal or empty; ids are not negative.
 
-    No id is negative; sequences may be equal or empty. The nodes do not depend on the order of
-    sequences. Without ``merge``, only equal sequences have a common path.
+    The nodes do not depend on the order of sequences. Without ``merge``, only equal sequences have
+    a common path.
     """
     # Sequences become rows of a table, in the order of their ids. So each row has its longest
     # common prefix with the row before it. Each cell after this prefix is a new node:
@@ -80,8 +82,8 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     #         a b d            0 0 1          0 1 3
     #         a e              0 1            0 4
     order = sorted_numbers(flat, lengths)
-    unsorted_rows, is_unsorted_token = rectangle(flat, lengths)
-    rows, is_token = unsorted_rows[order], is_unsorted_token[order]
+    rows_in_input_order, is_token_in_input_order = rectangle(flat, lengths)
+    rows, is_token = rows_in_input_order[order], is_token_in_input_order[order]
     columns = np.arange(rows.shape[1])
     # The first column in which a row differs from the row before it is the length of their common
     # prefix. Columns beyond the last token differ in every row.
@@ -107,7 +109,7 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
         parent=node_before[is_new],
         depth=np.broadcast_to(columns, is_new.shape)[is_new],
         end=_ends(node, is_token, is_new),
-        paths=node[row_of_sequence][is_unsorted_token],
+        paths=node[row_of_sequence][is_token_in_input_order],
     )
 
 
@@ -115,13 +117,13 @@ class PathRun(NamedTuple):
     """Inner nodes of one depth, or of several depths between which no path branches or ends."""
 
     token: Numbers
-    """Ids; each column is a path downwards [steps, nodes]."""
+    """Id of each node, as a table whose columns are paths downwards; its cells [steps, paths]."""
     parent: Numbers
-    """Column of each path's parent in the last step of the run before; 0 at the top [nodes]."""
+    """Column of each path's parent in the last step of the run before; 0 at the top [paths]."""
     edge_node: Numbers
-    """Nodes of the tree that follow a cell [edges]."""
+    """Number of each node that is a child of a cell [edges]."""
     edge_parent: Numbers
-    """Number of that cell in ``token``, row by row, never falling [edges]."""
+    """Cell of each such node's parent, numbered row by row, ascending [edges]."""
 
 
 def _levels(trie: Trie) -> Iterator[PathRun]:
@@ -136,32 +138,33 @@ def _levels(trie: Trie) -> Iterator[PathRun]:
         nodes_above = nodes
 
 
-def _joined(levels: list[PathRun]) -> PathRun:
-    """Join levels, in each of which every node has one child, to a run of several steps."""
+def _join_levels(levels: list[PathRun]) -> PathRun:
+    """Join levels of equally many nodes, each with one child, to a run of several steps."""
     width = levels[0].token.shape[1]
+    edge_parents = [step * width + level.edge_parent for step, level in enumerate(levels)]
     return PathRun(
         token=np.concatenate([level.token for level in levels]),
         parent=levels[0].parent,
         edge_node=np.concatenate([level.edge_node for level in levels]),
-        edge_parent=np.concatenate([n * width + e.edge_parent for n, e in enumerate(levels)]),
+        edge_parent=np.concatenate(edge_parents),
     )
 
 
-def runs(trie: Trie, most: int) -> Iterator[PathRun]:
+def runs(trie: Trie, max_cells: int) -> Iterator[PathRun]:
     """Yield all inner nodes of ``trie`` from the top downwards.
 
-    A run of several steps has at most ``most`` cells; a single depth may have more. A run is one
-    call of the model, so long runs are faster where few nodes are parallel, as in long texts.
+    A run of several steps has at most ``max_cells`` cells; a run of one depth may have more. A run
+    is one call of the model, so long runs are faster if depths have few nodes, as in long texts.
     """
     levels: list[PathRun] = []
     for level in _levels(trie):
         if levels:
-            is_full = (len(levels) + 1) * len(level.parent) > most
+            is_full = (len(levels) + 1) * len(level.parent) > max_cells
             # Paths continue if each node has one child.
             continues = np.array_equal(level.parent, np.arange(levels[-1].token.shape[1]))
             if is_full or not continues:
-                yield _joined(levels)
+                yield _join_levels(levels)
                 levels = []
         levels.append(level)
     if levels:
-        yield _joined(levels)
+        yield _join_levels(levels)

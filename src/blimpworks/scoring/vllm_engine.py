@@ -1,9 +1,9 @@
 """Score with causal models through vLLM, by a server or in this process.
 
 Texts are tokenized here and sent as *prompts*: lists of ids, for which vLLM returns the
-log-probability of each id. ``VllmEngine`` hands prompts to a ``Served`` model (HTTP requests, with
-retries and restarts of the server) or to a ``Loaded`` one (vLLM in this process). Both divide the
-prompts into batches by ``run_batches``. The generation of answers uses them too.
+log-probability of each id. ``VllmEngine`` hands prompts to a ``ServedModel`` (HTTP requests, with
+retries and restarts of the server) or to an ``InProcessModel``. Both divide the prompts into
+batches by ``run_batches``. The generation of answers uses them too.
 """
 
 import gc
@@ -44,8 +44,8 @@ def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> lis
     """Run requests in batches of ``size`` and return the result or failure of each request.
 
     A batch that is refused or too large is halved, until only the request that causes this is left.
-    The requests of a deadly batch are run one by one. ``attempt`` must raise an exception when no
-    further attempt can succeed, or this would not end.
+    The requests of a batch that killed the server ("deadly") are run one by one. ``attempt`` must
+    raise an exception when no further attempt can succeed, or this function would not end.
     """
     results: list[R | Failure | None] = [None] * len(requests)
     pending = cut(range(len(requests)), size)
@@ -72,7 +72,7 @@ SHUTDOWN_TIMEOUT = 20.0
 """Longest wait for the end of a server that no longer answers [s]."""
 
 
-class Served(Generic[P, R]):
+class ServedModel(Generic[P, R]):
     """Sends requests to a vLLM server, which is started at the first request.
 
     A server that died is started again and gets the missing batches one at a time. The requests of
@@ -97,8 +97,8 @@ class Served(Generic[P, R]):
         """Present server; None before the first request, and after a death."""
         self._usual_in_flight = self._in_flight = in_flight
         self._deaths_in_a_row = 0
-        # A request that was answered. A new server gets it first: unless it answers too, it is
-        # broken, and no other request is to blame for its death.
+        # A request that was answered. A new server gets this request first. If the server does not
+        # answer it, the server is broken, and no other request is the cause of its death.
         self._answered: list[P] = []
         self._is_sound = True
 
@@ -173,7 +173,7 @@ class Served(Generic[P, R]):
         return answer if isinstance(answer, str) else self._read(answer, batch)
 
 
-class Loaded(Generic[P, R]):
+class InProcessModel(Generic[P, R]):
     """Runs requests through vLLM's offline API in this process; the first loads the model."""
 
     def __init__(self, setup: Setup, generate: Callable[[Any, Sequence[P]], list[R]]) -> None:
@@ -235,22 +235,18 @@ REQUEST = {"model": MODEL, "prompt_logprobs": 0, "max_tokens": 1, "temperature":
 def read_response(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
     """Read the log-probabilities of each prompt's ids after the first, from an HTTP answer.
 
-    For an id 42 at the second place, the answer has ``{"42": {"logprob": -1.5, …}, …}`` there.
+    For the id 42, an answer's list ``prompt_logprobs`` has ``{"42": {"logprob": -1.5, …}, …}``.
     """
     import orjson  # comes with vLLM; three times as fast as json for answers of megabytes
 
     choices: list[dict[str, Any]] = orjson.loads(body)["choices"]
     choices.sort(key=lambda choice: int(choice["index"]))
-    return [
-        np.array(
-            [
-                position[str(number)]["logprob"]
-                for number, position in zip(prompt[1:], choice["prompt_logprobs"][1:], strict=True)
-            ],
-            dtype=np.float32,
-        )
-        for prompt, choice in zip(prompts, choices, strict=True)
-    ]
+    results = []
+    for prompt, choice in zip(prompts, choices, strict=True):
+        positions = zip(prompt[1:], choice["prompt_logprobs"][1:], strict=True)
+        logprobs = [position[str(number)]["logprob"] for number, position in positions]
+        results.append(np.array(logprobs, dtype=np.float32))
+    return results
 
 
 def write_request(prompts: Sequence[Prompt]) -> bytes:
@@ -275,7 +271,7 @@ def sampling() -> Any:
 
 
 def read_flat(flat: Any) -> LogProbs:
-    """Return the log-probabilities of one prompt, which vLLM gives for all ids but the first."""
+    """Return the log-probabilities of one prompt's ids after the first, from vLLM's flat list."""
     return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)
 
 
@@ -286,15 +282,15 @@ def generate(model: Any, batch: Sequence[Prompt]) -> list[LogProbs]:
     return [read_flat(output.prompt_logprobs) for output in outputs]
 
 
-Model = Served[Prompt, LogProbs] | Loaded[Prompt, LogProbs]
+Model = ServedModel[Prompt, LogProbs] | InProcessModel[Prompt, LogProbs]
 
 
 def make_model(setup: Setup) -> Model:
     """Prepare to run a model by a server or in this process, as its options say."""
     options = setup.options
     if options.mode == "in_process":
-        return Loaded(setup, generate)
-    return Served(setup, write_request, read_response, options.prompts, options.in_flight)
+        return InProcessModel(setup, generate)
+    return ServedModel(setup, write_request, read_response, options.prompts, options.in_flight)
 
 
 ENTRIES = (
@@ -332,12 +328,12 @@ def score_encoded(
             prompts[i] = prompt
     rows = score([*prompts.values()]) if prompts else []
     for i, row in zip(prompts, rows, strict=True):
-        if not isinstance(row, str):
-            row[np.isnan(row)] = np.inf  # NaN would mean that the token was not scored
+        if isinstance(row, str):
+            results[i] = row
+            continue
+        row[np.isnan(row)] = np.inf  # NaN would mean that the token was not scored
         # vLLM does not score the first id of a prompt.
-        results[i] = (
-            row if isinstance(row, str) else np.concatenate([nothing_scored(1), row])[len(prefix) :]
-        )
+        results[i] = np.concatenate([nothing_scored(1), row])[len(prefix) :]
     return results
 
 

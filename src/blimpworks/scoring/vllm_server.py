@@ -77,9 +77,9 @@ class Setup:
     model: Path
     dtype: str
     longest: int
-    """Number of tokens of the longest prompt, with the one token that vLLM must generate."""
+    """Number of tokens of the longest prompt, plus the one token that vLLM must generate."""
     vocabulary: int
-    """Number of ids of the model; without a tokenizer, vLLM would crash on others."""
+    """Number of ids of the model. Larger ids would crash vLLM, which runs without a tokenizer."""
     machine: VllmBuild
     options: VllmOptions
     multimodal: bool = False
@@ -93,7 +93,7 @@ class Setup:
         return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
 
     def name(self) -> str:
-        """Return versions, and all else that can change a log-probability or an answer."""
+        """Return text with versions and all else that can change log-probabilities or answers."""
         facts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
         facts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
         facts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
@@ -104,8 +104,8 @@ class Setup:
     def arguments(self) -> dict[str, str | int | float | bool]:
         """Return the arguments of vLLM, by their names in its offline API.
 
-        It reads only safetensors, runs no code of the checkpoint, returns raw log-probabilities,
-        and does not share prefixes of scored texts. It needs no tokenizer, since it gets ids.
+        vLLM reads only safetensors, runs no code of the checkpoint, returns raw log-probabilities,
+        and does not share prefixes of scored texts. It needs no tokenizer, since prompts are ids.
         """
         arguments: dict[str, str | int | float | bool] = {
             "model": str(self.model.resolve()),
@@ -196,7 +196,7 @@ SECOND_HAND = (
     "WorkerProc init",
     "Tokenizer not available when `skip_tokenizer_init",
 )
-"""Texts of errors that only follow from another error, which says the cause."""
+"""Texts of errors that only follow from another error, whose message says the cause."""
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 LONGEST_TEMPORARY = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
 """Longest path of a temporary directory in which vLLM's sockets (36 bytes) fit into 107 bytes."""
@@ -400,7 +400,7 @@ class VllmServer:
         problem = trouble(answer.status, answer.data)
         if problem in ("lost", "stray"):
             self._is_lost = True
-        if problem != "lost":  # about lost ones the server's own log says more
+        if problem != "lost":  # the server's own log says more about lost requests
             log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
         return problem
 

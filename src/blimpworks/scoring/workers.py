@@ -1,4 +1,4 @@
-"""Compute batches in threads, each with one thread of torch."""
+"""Compute batches of PyTorch engines in threads, each of which runs torch on one CPU thread."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ B = TypeVar("B")
 
 
 class once(cached_property[A]):
-    """A ``cached_property`` that is computed by one thread only; others wait for its value."""
+    """A ``cached_property`` that one thread computes, while other threads wait for its value."""
 
     _computing = RLock()
 
@@ -31,7 +31,7 @@ class Workers:
     """Threads that compute one batch each at a time. Their number changes no result."""
 
     def __init__(self, device: torch.device) -> None:
-        """Start the threads; call this in the main thread, which has torch's number of threads."""
+        """Start as many threads as torch has in the calling thread, which must be the main one."""
         self.count = torch.get_num_threads() if device.type == "cpu" else 1
         self._pool = (
             ThreadPoolExecutor(self.count, initializer=torch.set_num_threads, initargs=(1,))
@@ -41,7 +41,7 @@ class Workers:
 
     @property
     def parallel_batches(self) -> int:
-        """Number of batches to compute at a time: one is computed while another is prepared."""
+        """Number of shards to score at a time: one is computed while another is prepared."""
         return min(2, self.count)
 
     def map(self, function: Callable[[A], B], values: Iterable[A]) -> list[B]:
