@@ -1,7 +1,8 @@
-"""Exhibits (tables and figures of papers) as data, before they are written in a file format.
+"""Define exhibits (the tables and figures of papers) as data, and arrange them as rows of texts.
 
-A module of a paper computes numbers, the cells, and makes an ``Exhibit`` of them. ``sheets`` lays
-out the cells as rows of texts under headings, which are then written as LaTeX, HTML, …:
+A function of a paper computes the numbers (``Cell``) and returns an ``Exhibit``. ``sheets`` turns
+it into rows of texts under headings, which ``render`` writes as LaTeX, HTML and other formats. The
+stub of a table is its columns of texts before the numbers:
 
     Exhibit   cells: (gpt2, English, 81.5), (gpt2, German, 79.0), …    stub: {gpt2: {Size: 124M}}
     Sheet     columns: Model | Size | English | German                 body: gpt2 | 124M | 81.5 | …
@@ -31,10 +32,11 @@ if TYPE_CHECKING:  # slow to import, and tables need none of it
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One number of an exhibit, with its formula and the filter of the rows that it is made from.
+    """One number of an exhibit, and the formula and rows of a table that it is computed from.
 
-    ``text`` is the number as printed. ``source`` names the table of the rows (judgements, items,
-    …). ``where`` maps columns of that table to the value, or list of values, of the rows.
+    ``text`` is the number as printed. ``source`` names the input table (judgements, items, …).
+    ``where`` selects its rows: {column: value or list of values}. ``low`` and ``high`` are the
+    ends of the 95 % interval. ``n`` is the number of judged items.
     """
 
     row: str
@@ -50,7 +52,7 @@ class Cell:
     printed: bool = True
     """False for a number that appears only in the text of another cell."""
     stands_for: tuple[str, str] | None = None
-    """Row and column of the printed number, if they differ from those of this cell."""
+    """Row and column of the number in the paper, if they are not ``row`` and ``column``."""
     ties: int | None = None
     """Ties among the ``n`` judged pairs of an accuracy."""
 
@@ -59,10 +61,10 @@ class Cell:
 class Labels:
     """Names that an exhibit prints, and facts on the campaign that it needs.
 
-    ``languages`` and ``models`` are printed names by code, in print order. ``models`` and the
-    judging ``method`` are empty for exhibits without models. ``facts`` are values that the
-    exhibit's spec requests, by name. ``left_out`` are the campaign's other models. ``items`` is the
-    origin of the items, if there are several.
+    ``languages`` maps codes to printed names, and ``models`` keys to printed names, in print order.
+    ``models`` and the judging ``method`` are empty for exhibits without models. ``facts`` are the
+    values that the exhibit's spec requests, by name. ``left_out`` are models of the campaign that
+    the exhibit does not show. ``items`` is the origin of the items, if there are several origins.
     """
 
     languages: Mapping[str, str]
@@ -76,7 +78,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows of a table under a title; ``rows`` maps keys to names, ``columns`` are keys."""
+    """Rows of a table under a title. ``rows`` maps rows of cells to names; ``columns`` has keys."""
 
     title: str
     rows: Mapping[str, str]
@@ -87,10 +89,10 @@ class Section:
 class Exhibit:
     """A finished exhibit: cells, caption, and the layout of a table or the plot of a figure.
 
-    ``stub`` are columns of texts before the cells (such as ISO code and n), {row: {column: text}};
-    ``remarks`` are such columns after them. ``bold`` has the (row, column) of cells in bold.
-    ``heads`` splits a column's heading into two lines. ``widths`` are columns of running text, as
-    shares of the line width.
+    ``stub`` has columns of texts before the numbers (such as ISO code and n), and ``remarks``
+    columns of texts after them, both as {row: {column: text}}. ``bold`` has the (row, column) of
+    cells in bold. ``heads`` maps a column to the two lines of its heading. ``widths`` maps a column
+    of running text to its width, as a share of the line.
     """
 
     title: str
@@ -109,14 +111,15 @@ class Exhibit:
     textual: bool = False
     """True if the cells are texts, also in the CSV file."""
     written_in: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Languages (BCP 47) of texts by row and column, also of remarks and stub."""
+    """Language (BCP 47) of a text, by its (row, column); also for texts of stub and remarks."""
 
     def table(self) -> pa.Table:
         """Return the cells as a table of the schema ``CELLS``."""
         names = ("row", "column", "value", "low", "high", "text", "n", "source")
         columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
-        for axis, name in enumerate(("printed_row", "printed_column")):
-            columns[name] = [(c.stands_for or (c.row, c.column))[axis] for c in self.cells]
+        printed = [cell.stands_for or (cell.row, cell.column) for cell in self.cells]
+        columns["printed_row"] = [row for row, _ in printed]
+        columns["printed_column"] = [column for _, column in printed]
         columns["formula"] = [cell.formula.sentence for cell in self.cells]
         columns["filter"] = [
             json.dumps(dict(c.where), ensure_ascii=False, sort_keys=True) for c in self.cells
@@ -124,34 +127,35 @@ class Exhibit:
         return pa.table(columns, schema=CELLS.arrow())
 
     def layout(self, attribute: str = "text") -> pd.DataFrame:
-        """Return cells as rows by columns, in order of appearance, between stub and remarks.
+        """Return a data frame with row names, stub, cells, and remarks, in this order of columns.
 
-        Entries are the "text" of printed cells, or the "value" of all cells. Raises UserError when
-        two cells have the same row and column, or two columns the same name.
+        Rows and columns of cells have the order in which they first occur. ``attribute``: "text"
+        for texts of printed cells, or "value" for values of all cells. Raises UserError when two
+        cells have the same row and column, or two columns have the same name.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
         columns = list(dict.fromkeys(cell.column for cell in cells))
-        # Setting them one by one in a data frame would take most of the time of an exhibit.
+        # Setting values one by one in a data frame would take most of the time of an exhibit.
         values = {(cell.row, cell.column): getattr(cell, attribute) for cell in cells}
         if len(values) < len(cells):
-            [(key, number)] = Counter((cell.row, cell.column) for cell in cells).most_common(1)
+            counts = Counter((cell.row, cell.column) for cell in cells)
+            [((row, column), count)] = counts.most_common(1)
             raise UserError(
-                f"row {key[0]!r} has {number} numbers in column {key[1]!r}; expected one. Give the "
+                f"row {row!r} has {count} numbers in column {column!r}; expected one. Give the "
                 "model, language or phenomenon another label."
             )
         entries = [[values.get((row, column), np.nan) for column in columns] for row in rows]
         frame = pd.DataFrame(entries, index=rows, columns=columns, dtype=object)
-        stub, remarks = (
-            pd.DataFrame.from_dict(texts, orient="index").reindex(rows)
-            for texts in (self.stub, self.remarks)
-        )
+        stub = pd.DataFrame.from_dict(self.stub, orient="index").reindex(rows)
+        remarks = pd.DataFrame.from_dict(self.remarks, orient="index").reindex(rows)
         joined = pd.concat([stub, frame, remarks], axis=1)
         joined.insert(0, self.row_title, rows, allow_duplicates=True)
-        for name in joined.columns[joined.columns.duplicated()]:
+        duplicates = joined.columns[joined.columns.duplicated()]
+        if len(duplicates):
             raise UserError(
-                f"two columns are called {name!r}; expected one. Give the model, language or "
-                "phenomenon another label."
+                f"two columns are called {duplicates[0]!r}; expected one. Give the model, language "
+                "or phenomenon another label."
             )
         return joined.reset_index(drop=True)
 
@@ -163,7 +167,7 @@ ABSENT_CELL = "–"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a sheet; ``cell`` is the index of its cell, None for names, stub and remarks."""
+    """One text of a sheet. ``cell`` is an index of ``Exhibit.cells``, None for texts of no cell."""
 
     text: str
     cell: int | None = None
@@ -174,11 +178,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class SheetColumn:
-    """A column of a sheet: heading of two lines, alignment, and width as a share of the line."""
+    """A column of a sheet: two lines of heading, alignment, and width as a share of the line."""
 
     upper: str
     lower: str
     right: bool = False
+    """True for a column that is aligned at the right."""
     width: float | None = None
     names: bool = False
     """True for the column of row names."""
@@ -190,7 +195,7 @@ class SheetColumn:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Rows under headings; ``headed`` is False if the headings of the sheet before apply."""
+    """Rows of texts under headings; ``headed`` is False if it repeats the last sheet's headings."""
 
     columns: tuple[SheetColumn, ...]
     body: list[list[Entry]]
@@ -198,7 +203,7 @@ class Sheet:
 
 
 def sheets(exhibit: Exhibit) -> list[Sheet]:
-    """Return a sheet for each section, or one for all rows; none for a figure without numbers."""
+    """Return a sheet for each section, or one for all rows; [] for a figure without numbers."""
     if exhibit.figure is not None and not exhibit.cells:
         return []
     frame = exhibit.layout()
@@ -211,8 +216,10 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
     texts: dict[str, list[str]] = {}
     for row_texts in (*exhibit.stub.values(), *exhibit.remarks.values()):
         for name, text in row_texts.items():
-            texts.setdefault(name, []).extend([text] if text else [])
-    numeric = {name: bool(t) and all(map(str.isdecimal, t)) for name, t in texts.items()}
+            column_texts = texts.setdefault(name, [])
+            if text:
+                column_texts.append(text)
+    is_numeric = {name: bool(t) and all(map(str.isdecimal, t)) for name, t in texts.items()}
     section_sheets: list[Sheet] = []
     columns_before: Sequence[str] | None = None
     for section in exhibit.sections or [every_row]:
@@ -220,7 +227,7 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
         for name in section.columns:
             upper, lower = exhibit.heads.get(name, ("", name))
             width = exhibit.widths.get(name)
-            right = width is None and numeric.get(name, not exhibit.textual)
+            right = width is None and is_numeric.get(name, not exhibit.textual)
             columns.append(SheetColumn(upper, lower, right, width))
         body = []
         for row, row_name in section.rows.items():
@@ -242,7 +249,7 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
 def in_notation(
     printed_sheets: Sequence[Sheet], escape: Callable[[str], str], bold: Callable[[str], str]
 ) -> list[Sheet]:
-    """Return sheets in a format's notation: texts escaped, and marked up where they are bold."""
+    """Return sheets in the notation of a file format: escape texts, and mark bold ones."""
 
     def in_format(entry: Entry) -> Entry:
         text = escape(entry.text)
@@ -269,7 +276,7 @@ DOCUMENT = TypeAdapter(Document)
 
 
 def json_text(exhibit: Exhibit) -> str:
-    """Return title, caption and sheets as JSON; entries refer to rows of the table of cells."""
+    """Return title, caption and sheets as JSON; an entry's ``cell`` is a row of ``table``."""
     document = Document(exhibit.title, exhibit.caption, sheets(exhibit))
     return DOCUMENT.dump_json(document, exclude_defaults=True).decode() + "\n"
 
