@@ -4,8 +4,8 @@
 table of accuracies, with a row for each group of items. A judgement is a model's verdict on an item
 (a minimal pair or a prompt) by a method of judging.
 
-    columns of judgements   item_id phenomenon paradigm method  correct (1, 0, or ½ for a tie)
-    columns of accuracies   model lang phenomenon paradigm method  accuracy low high n
+    judgements: item_id phenomenon paradigm method  correct (1, 0, or ½ for a tie)
+    accuracies: model lang phenomenon paradigm method  accuracy low high n
 """
 
 import logging

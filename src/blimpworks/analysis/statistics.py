@@ -23,10 +23,9 @@ from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 log = logging.getLogger(__name__)
 
 EXACT_BELOW = 25
-"""Number of pairs that only one of two models gets right, below which the corrected form of
-McNemar's test is the exact binomial test, not the chi-squared test."""
+"""Fewest pairs that only one of two models gets right for the chi-squared form of McNemar's test.
+With fewer pairs, the corrected variant has the exact binomial test."""
 KEY = ["item_id", "paradigm"]
-"""Columns that identify an item in a table of judgements."""
 
 
 def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
@@ -54,8 +53,7 @@ def compare(
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
-    # Numbers of items [models, models] on which the first model is right and the second is wrong,
-    # both are right, and both have a verdict.
+    # Numbers of items [models, models]: only the first model is right, both are, both are judged.
     only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:
@@ -111,7 +109,6 @@ def compare_models(
 
 
 INTERCEPT, CONSTANT = "intercept", "const"
-"""Names of the intercept: in results, and as a column of ones among the predictors."""
 ESTIMATES = ("coefficient", "standard_error", "t", "p", "low", "high")
 
 

@@ -47,7 +47,6 @@ class Descriptions:
         return Environment(loader=DictLoader(captions), undefined=StrictUndefined)  # noqa: S701
 
     def __call__(self, key: str, **values: object) -> Description:
-        """Return the texts of the exhibit ``key``, with ``values`` put into the templates."""
         entry = self.entries[key]
         return Description(
             title=self.environment.from_string(entry["title"]).render(values),

@@ -60,10 +60,9 @@ def _letters_in(path: str) -> frozenset[int]:
 
 
 def font_for(texts: Iterable[str]) -> str | None:
-    """Return an installed font family that has all letters of the texts.
+    """Return an installed font family with all letters of the texts, or log a warning.
 
-    Families of ``PREFERRED`` are tried first, then DejaVu Sans, then others by name. If no family
-    has all letters, log a warning and return None.
+    Families of ``PREFERRED`` are tried first, then DejaVu Sans, then others by name.
     """
     letters = letters_of(texts)
     script = script_of(letters)
@@ -102,10 +101,7 @@ def font_for(texts: Iterable[str]) -> str | None:
 
 
 def families_for(letters: Iterable[int]) -> tuple[list[str], frozenset[int]]:
-    """Return the installed font families for the scripts of ``letters``, and letters without one.
-
-    Letters are code points.
-    """
+    """Return an installed font family for each script, and the letters that no font has."""
     letters_by_script: dict[str, set[int]] = {}
     for letter in letters:
         letters_by_script.setdefault(script_of([letter]), set()).add(letter)

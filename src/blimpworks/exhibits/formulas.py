@@ -60,7 +60,6 @@ PLAIN_NOTATION = Notation(
 )
 """Notation of words, numbers (with all digits) and formulas (their sentences)."""
 PHRASE = Notation(".+")
-"""Notation of several words."""
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
@@ -89,13 +88,11 @@ class Template(Generic[Arguments]):
         bound = self._signature.bind(None, *args, **kwargs)
         bound.apply_defaults()
         values = dict([*bound.arguments.items()][1:])  # without the rows
-        as_printed = self.takes_as_printed
-        texts = {}
+        as_printed, texts = self.takes_as_printed, {}
         for name, value in values.items():
             texts[name] = self.notations.get(name, PLAIN_NOTATION).write(value)
             # A formula may have another formula as a parameter.
-            if isinstance(value, Formula) and value.takes_as_printed:
-                as_printed = True
+            as_printed |= isinstance(value, Formula) and value.takes_as_printed
         return Formula(self.text.format(**texts), self.function, values, as_printed)
 
 
@@ -168,10 +165,7 @@ COMPLEMENT = Formula("1 − value of the row", lambda rows: 1 - rows["value"].it
 
 
 def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows that ``where`` selects: {column: value or list of values}.
-
-    Columns that ``rows`` do not have are ignored.
-    """
+    """Return the rows that ``where`` selects: {column: value or list}; ignore absent columns."""
     for column, value in where.items():
         if column in rows:
             # == is several times faster than isin, but finds no missing values.
@@ -199,7 +193,6 @@ def formula_modules() -> Iterator[ModuleType]:
 @cache
 def declared() -> tuple[Formula | Template[Any], ...]:
     """Return each formula and template once, without formulas that templates have made."""
-    # A value that several modules import has the same id in all of them.
     values = {id(value): value for module in formula_modules() for value in vars(module).values()}
     return tuple(
         value

@@ -47,7 +47,6 @@ Escape = Callable[[str], str]
 
 
 def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> Iterator[str]:
-    """Yield the row of upper headings, if there are any, and the row of lower headings."""
     padding = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
         cells = []
@@ -84,9 +83,8 @@ def table_html(
 ) -> str:
     """Return the ``table`` element: a body for each sheet, with headings where they change.
 
-    A cell's ``td`` has the index of the cell as ``data-cell``, and the attributes that ``show``
-    returns. With ``wide_names``, the name of a row without other texts spans all columns. The
-    element is well-formed XML.
+    A cell's ``td`` has its index as ``data-cell``, and the attributes that ``show`` returns. With
+    ``wide_names``, a name spans its row if it is the only text. The element is well-formed XML.
     """
     width = max((len(sheet.columns) for sheet in printed_sheets), default=0)
     groups = []
@@ -113,10 +111,8 @@ def table_html(
                 if entry.cell is not None:
                     added, content = show(entry, entry.cell)
                 marks = {"class": "n" if column.right else None, "data-cell": entry.cell, **added}
-                if entry.lang:
-                    marks["dir"] = direction(entry.text)
-                else:
-                    marks["dir"] = None if column.right else "auto"  # the browser finds it
+                auto = None if column.right else "auto"  # the browser finds the direction
+                marks["dir"] = direction(entry.text) if entry.lang else auto
                 cells.append(element("td", content, {**marks, "lang": entry.lang}))
             # Sections may have fewer columns than the widest one.
             padding = "<td></td>" * (width - len(entries))
@@ -181,7 +177,6 @@ DECIMAL = re.compile(
     r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
 )
 NO_NUMBER = {"", LATEX_ESCAPES[layout.ABSENT_CELL]}
-"""Texts of empty cells in a column of numbers."""
 DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
 """Setup of siunitx: numbers in the font of the table, and bold numbers in bold."""
 
@@ -191,10 +186,7 @@ def _latex(text: str) -> str:
 
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
-    """Return the type of a siunitx column, such as ``S[table-format=2.1]``, for LaTeX texts.
-
-    None if a text is no number, or if no number has decimals.
-    """
+    """Return a siunitx column type, or None if a text is no number or no number has decimals."""
     printed = [text for text in texts if text not in NO_NUMBER]
     numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
     decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
@@ -239,11 +231,9 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
             cells, rules, first = [], [], 1
             for upper, group in groupby(sheet.columns, key=lambda column: column.upper):
                 span = len(list(group))
-                if upper:
-                    cells.append(rf"\multicolumn{{{span}}}{{c}}{{{upper}}}")
-                    rules.append(rf"\cmidrule(lr){{{first}-{first + span - 1}}}")
-                else:
-                    cells.append("& " * (span - 1))
+                spanning = rf"\multicolumn{{{span}}}{{c}}{{{upper}}}"
+                cells.append(spanning if upper else "& " * (span - 1))
+                rules += [rf"\cmidrule(lr){{{first}-{first + span - 1}}}"] if upper else []
                 first += span
             lines += [" & ".join(cells) + r" \\", "".join(rules)]
         if sheet.headed:
@@ -256,8 +246,7 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 def latex_text(exhibit: Exhibit) -> str:
     """Return the table in LaTeX, split into tables of at most ``MOST_ROWS`` rows.
 
-    They need the packages booktabs, array, siunitx and adjustbox. (The package longtable fails on
-    pages of two columns.)
+    They need the packages booktabs, array, siunitx and adjustbox.
     """
 
     def escape(text: str) -> str:
@@ -325,9 +314,9 @@ MARKUP = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
-# Journals refuse Type 3 fonts, hence 42 (TrueType).
+# Salt and dates are fixed, so that a rerun gives the same bytes. Journals refuse Type 3 fonts,
+# hence 42 (TrueType).
 FILE_SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none"}
-# A fixed salt and no dates, so that a rerun gives the same bytes.
 FILE_SETTINGS |= {"svg.hashsalt": "blimpworks", "text.parse_math": False}
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}
 
@@ -383,10 +372,7 @@ TEXT_FORMATS |= {"json": layout.json_text}
 
 
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
-    """Write the exhibit to each of ``outputs``, in the format of its suffix.
-
-    Raises KeyError for an unknown suffix.
-    """
+    """Write the exhibit to ``outputs``, by their suffix. Raises KeyError for an unknown suffix."""
     pictures = []
     for output in outputs:
         suffix = output.suffix[1:]
@@ -442,11 +428,7 @@ def build_exhibit(
     cells: Path,
     outputs: Sequence[Path],
 ) -> Exhibit:
-    """Make the exhibit of ``spec`` from ``tables``, write its cells and ``outputs``, and return it.
-
-    ``tables`` has the paths of input tables by name. ``cells`` is the path of the table of cells.
-    Raises UserError for a missing or faulty table.
-    """
+    """Make an exhibit; write its cells and files; return it. Raises UserError for faulty tables."""
     published = labels.source == "published"
     if published and not spec.published:
         raise UserError(f"exhibit {spec.key} has no published form: the paper prints none of it.")

@@ -46,15 +46,11 @@ def read_plain(
 
 @cache
 def _printed(path: Path, _changed: int) -> list[dict[str, Any]]:
-    # A file that was edited has another time of change, and is read again.
     return [row.model_dump() for row in read_rows(PublishedRow, path)]
 
 
 def read_printed(tables: Tables, **where: Any) -> pd.DataFrame:
-    """Read printed numbers into a data frame with the fields of ``PublishedRow`` as columns.
-
-    ``where`` selects rows by the value, or list of values, of a column.
-    """
+    """Read the printed numbers that ``where`` selects, with columns as in ``PublishedRow``."""
     rows = [row for path in tables["printed"] for row in _printed(path, path.stat().st_mtime_ns)]
     return select_rows(pd.DataFrame(rows, columns=list(PublishedRow.model_fields)), where)
 
@@ -76,9 +72,8 @@ def formula_cell(
 ) -> Cell:
     """Make a cell at ``position`` with the value of a formula on the rows that ``where`` selects.
 
-    ``source`` is the name of the table of ``rows``. ``form`` is the format specification of the
-    text, such as ".1f". If it does not end with "f", the number is cut to an integer. ``more`` are
-    further fields of the cell.
+    ``source`` is the name of the table of ``rows``. ``form`` is the text's format, such as ".1f";
+    without "f", the number is cut to an integer. ``more`` are further fields of the cell.
     """
     value = formula(select_rows(rows, where))
     number = value if form.endswith("f") else int(value)
@@ -88,10 +83,7 @@ def formula_cell(
 def row_cell(
     source: str, row: pd.Series, keys: Sequence[str], column: str, position: Place, text: str
 ) -> Cell:
-    """Make a cell of the value that ``row`` of the table ``source`` has in ``column``.
-
-    The columns ``keys`` identify the row in its table.
-    """
+    """Make a cell of a row's value in ``column``; ``keys`` are columns that identify the row."""
     where = {key: row[key] for key in keys}
     return Cell(*position, float(row[column]), text, of_row(column), source, where)
 
@@ -248,10 +240,9 @@ def accuracy_cell(
 ) -> Cell:
     """Make the cell of an accuracy in percent that a formula computes from ``rows``.
 
-    The cell has a 95 % interval if all rows have a number of judgements. If ``interval`` is
-    "pooled", it is Wilson's over all judgements. If it is "mean", it is that of the rows' mean with
-    ``weights`` (default: equal), and only for rows of one model. With ``ties`` the cell has the
-    number of ties. ``fields`` are further fields of the cell.
+    If all rows have a number of judgements, the cell has a 95 % ``interval``. "pooled" is Wilson's
+    over all judgements. "mean" is of the rows' mean with ``weights`` (default: equal), for rows of
+    one model. With ``ties`` the cell has the number of ties. ``fields`` are its other fields.
     """
     value = formula(rows)
     if bool(rows[["n", "low"]].notna().all(axis=None)):
@@ -341,6 +332,5 @@ def printed_statements(
             cells.append(recomputation.cell(row, title, printed))
         elif computed := compute(position, title):
             cells.append(computed)
-        if row["fault"]:
-            faults.append(f"{title}: {row['note']}")
+        faults += [f"{title}: {row['note']}"] if row["fault"] else []
     return cells, "; ".join(faults) + "."

@@ -29,7 +29,6 @@ BLUE, ORANGE = "#0072B2", "#E69F00"
 VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#777777"
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, GREY)
 MARKERS = "osD^vP*X<"
-"""Matplotlib's codes of markers, such as "o" for a circle."""
 _HUB_FAMILIES = ("Llama3", "Gemma3", "Qwen3", "OLMo2", "EuroLLM", "Aya", "Goldfish", "Tülu3")
 FAMILIES = (*_HUB_FAMILIES, "Llama (ours)", "n-gram", "LSTM", "BERT")
 """Families of models with a fixed colour and marker in all figures."""

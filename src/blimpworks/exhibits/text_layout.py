@@ -29,7 +29,6 @@ RESOLUTION = 300
 """Dots per inch at which texts are measured."""
 Look = dict[str, Any]
 """Options of matplotlib for one object of a figure."""
-# In right-to-left text, "(" is drawn as ")".
 MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
 
 
@@ -143,10 +142,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
-    """Return the distance in points from the baseline ``above`` to the baseline ``below``.
-
-    It is so large that tall letters do not touch. Without a line ``above``, it is the height.
-    """
+    """Return the distance of two lines' baselines, in points, so that tall letters do not touch."""
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)
@@ -183,19 +179,14 @@ class Pen:
     def paragraph(
         self, x: float, y: float, width: float, runs: Iterable[Run], rtl: bool = False
     ) -> float:
-        """Write runs in lines below ``y``, and return their height in points.
-
-        Lines are at most ``width`` wide, and start at the right if ``rtl`` (right to left).
-        """
+        """Write runs in lines below ``y``, from the right if ``rtl``; return their height."""
         runs = [*runs]
         size = max((run.size for run in runs), default=0)
         space = 0.32 * size  # the width of a space in most fonts
         lines = wrapped(runs, width, space)
         baseline = y
-        line_above: list[Run] = []
-        for line in lines:
+        for line_above, line in pairwise([[], *lines]):
             baseline += step(line_above, line)
-            line_above = line
             if not rtl:
                 self.line(x, baseline, line, space)
                 continue

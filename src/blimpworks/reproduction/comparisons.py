@@ -1,7 +1,7 @@
 """Compare every number that a paper prints with a recomputed and a measured number.
 
-``compare_published`` writes a CSV file with each printed number beside a number that is recomputed
-from other printed numbers, such as a mean from its values:
+``compare_published`` writes a CSV file with printed numbers beside numbers that are recomputed from
+other printed numbers, such as a mean from its values:
 
     paper  exhibit  row    column   printed  recomputed  rule  status  ...
     mine   table2   GPT-2  Overall  71.3     71.3333     mean  exact
@@ -114,10 +114,7 @@ class Paper:
 
 
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """Return EXHIBIT/ROW/COLUMN of each printed number that a cell is computed from.
-
-    The text is "" for a number that the authors released.
-    """
+    """Return EXHIBIT/ROW/COLUMN of the printed numbers behind a cell; "" for released numbers."""
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
@@ -129,10 +126,7 @@ def _cells_of(files: Mapping[str, Path]) -> Iterator[tuple[NumberKey, dict[str, 
 
 
 def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
-    """Return {printed number: the cell that recomputes it}.
-
-    Raises UserError if two cells recompute a number and differ.
-    """
+    """Return {printed number: cell that recomputes it}. Raises UserError if two cells differ."""
     cells: dict[NumberKey, dict[str, Any]] = {}
     for cell_key, cell in _cells_of(paper.cells):
         if origins_of(cell, paper) == ["/".join(cell_key)]:
@@ -169,9 +163,7 @@ def _status_of_text(row: PublishedRow, released: str) -> str:
     if row.fault == ERRATUM:
         is_noted = row.corrected is None or same_wording(str(row.corrected), released)
         return ERRATUM if is_noted and not is_same else DEVIATES
-    if row.fault:
-        return row.fault
-    return EXACT if is_same else DEVIATES
+    return row.fault or (EXACT if is_same else DEVIATES)
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
@@ -234,7 +226,6 @@ def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
             explanation = matching[0]
         elif cell and status == COMPLEMENT:
             origins = ", ".join(origins_of(cell, paper))
-            # The two numbers add up to a whole, so that one of them follows from the other.
             explanation = f"complement of {origins}: one of the two says all"
         recomputed = None
         if cell is not None and not row.textual:
@@ -283,7 +274,6 @@ class MeasuredFiles:
     published: Mapping[str, Path] = field(default_factory=dict)
     """File of cells with the printed numbers, by exhibit."""
     accuracies: Path | None = None
-    """Table of printed accuracies, if there are any."""
     basis: Basis = field(default_factory=lambda: SAME)
     """Differences of the campaign's data, items, method and models from the paper's."""
 
@@ -339,8 +329,7 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     """Return why a measured cell is not comparable with the printed number; "" if it is.
 
     ``printed``: the cell of the printed number. If its filter has no languages, the number is a
-    mean over the paper's languages; if these are unknown, over languages with printed accuracies
-    (``legible``).
+    mean over the paper's languages, or else over ``legible``, which have printed accuracies.
     """
     where = json.loads(cell["filter"])
     languages = _values(where, "lang") or basis["languages"]

@@ -53,9 +53,8 @@ def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agre
 
     ``input_error``: largest change of the value by rounding of its inputs. ``exact``: the value
     rounds to the number, halves away from zero (a count must be equal), or is within the bound.
-    ``rounding``: the difference is at most half a unit of the last printed digit plus
-    ``input_error``, or the value is within the bound after rounding or a change by ``input_error``.
-    Empty: no agreement.
+    ``rounding``: the difference is at most ``input_error`` plus half a unit of the last printed
+    digit. Or the value is within the bound after rounding, or after a change by ``input_error``.
     """
     assert row.value is not None
     if not math.isfinite(value):
