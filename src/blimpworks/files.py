@@ -404,7 +404,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"an object has the key {twice!r:.60} twice; keep one")
+        raise ValueError(f"key {twice!r:.60} stands twice in an object; keep one")
     return fields
 
 

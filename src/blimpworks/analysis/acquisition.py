@@ -1,9 +1,8 @@
 """Find when children and models learn a word: fit a sigmoid curve, and find where it is midway.
 
 For children the curve is the share who know the word, by age (``age_of_acquisition``). For a model
-it is minus the word's surprisal, by training (``training_of_acquisition``). Source: Chang and
-Bergen (2022), "Word Acquisition in Neural Language Models", section 3, as in the program of the
-BabyLM Challenge 2026.
+it is minus the word's surprisal, by training. Source: Chang and Bergen (2022), "Word Acquisition in
+Neural Language Models", section 3, as in the program of the BabyLM Challenge 2026.
 """
 
 import warnings

@@ -78,8 +78,10 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     result = dict(base)
     for key, value in changes.items():
         section = result.get(key)
-        is_section = isinstance(value, Mapping) and isinstance(section, Mapping)
-        result[key] = merged(section, value) if is_section else value
+        if isinstance(value, Mapping) and isinstance(section, Mapping):
+            result[key] = merged(section, value)
+        else:
+            result[key] = value
     return result
 
 

@@ -214,9 +214,7 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
     texts: dict[str, list[str]] = {}
     for row_texts in (*exhibit.stub.values(), *exhibit.remarks.values()):
         for name, text in row_texts.items():
-            column_texts = texts.setdefault(name, [])
-            if text:
-                column_texts.append(text)
+            texts.setdefault(name, []).extend([text] if text else [])
     is_numeric = {name: bool(t) and all(map(str.isdecimal, t)) for name, t in texts.items()}
     section_sheets: list[Sheet] = []
     columns_before: Sequence[str] | None = None
