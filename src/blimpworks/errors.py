@@ -1,7 +1,7 @@
 """Define exceptions with messages for users, and turn errors of file readers into them.
 
-Code that finds bad input raises ``UserError`` with one sentence, which the command line prints.
-Code that reads a file does so within ``reading``, which adds path, line and remedy.
+Code that finds bad input raises ``UserError``, whose sentence the command line prints. Code that
+reads a file does so in a block ``with reading(…)``, whose errors name path, line and remedy.
 """
 
 import csv
@@ -23,7 +23,7 @@ WORD = re.compile(r"([^\s/]{80})[^\s/]+")
 LIST = re.compile(r"((?:[^\s,]+, ){6})((?:[^\s,]+, ){3,})")
 """A list of more than nine words with commas between them."""
 LONGEST_SENTENCE = 999
-"""Characters of a sentence, without its paths, above which its middle is left out."""
+"""Characters of a sentence, without its paths, above which its middle is cut out."""
 PATH = re.compile(r"\S*/\S*")
 QUOTATION = re.compile(r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).)+\1(?!\w)")
 """A quoted value of more than 80 characters."""
@@ -41,7 +41,7 @@ UNREADABLE = {
 
 
 def shortened(sentence: str) -> str:
-    """Shorten long words, quoted values and lists in a long sentence, and then its middle.
+    """Shorten long words, quoted values and lists in a long sentence; then cut out its middle.
 
     >>> len(shortened(f"a.tsv:1: 'x{'x' * 1000}' is no code; correct it."))
     116
@@ -57,7 +57,7 @@ def shortened(sentence: str) -> str:
 
 
 def few(names: Sequence[str], most: int) -> str:
-    """Join at most ``most`` names, and add the number of further ones: "a, b and 3 more"."""
+    """Join at most ``most`` names, and add the number of further names: "a, b and 3 more"."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
@@ -93,7 +93,7 @@ class OutOfTime(Exception):
 def find(values: Mapping[str, Value], name: str, noun: str, remedy: str = "") -> Value:
     """Return ``values[name]``. Raises UserError, which lists all names, if there is no such name.
 
-    ``noun``: class of the names in the message, such as "engine"; ``remedy``: its last sentence.
+    ``noun``: the message's word for a name, such as "engine"; ``remedy``: its last sentence.
     """
     if name not in values:
         names = ", ".join(values) or "none"
@@ -103,7 +103,7 @@ def find(values: Mapping[str, Value], name: str, noun: str, remedy: str = "") ->
 
 
 def fault_of(error: Exception) -> str:
-    """Describe an error in one line: the first wrong field of pydantic's, or else its message."""
+    """Return an error's message in one line; for an error of pydantic, about the first field."""
     if isinstance(error, RecursionError):
         return "values are nested too deeply"
     fields: Any = getattr(error, "errors", None)
@@ -118,9 +118,9 @@ def fault_of(error: Exception) -> str:
 def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
     """Turn errors of a block that reads the file ``path`` into UserError.
 
-    The file is missing, unreadable, or not what was ``expected``. In the last case, readers of
-    text, JSON, Parquet and settings raise a ValueError or one of ``BROKEN``. The message has the
-    error's line, if it has one (``lineno``), and ends with ``remedy``, what the user should do.
+    The file is missing, unreadable, or broken. If it is broken, readers of text, JSON, Parquet and
+    settings raise a ValueError or one of ``BROKEN``. The message has the line of the error, if it
+    has one (``lineno``), what was ``expected``, and the ``remedy``: what the user should do.
     """
     try:
         yield

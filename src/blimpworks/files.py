@@ -1,9 +1,9 @@
 """Write files atomically, read text and JSON with checks, compute checksums, and check names.
 
-``write_text`` and ``atomic`` first write ``a.tsv`` under a temporary name in the same directory,
-then rename it: ``.a.tsv.0f3a9c21-4711.tmp``, with hash of the machine and number of the process. So
-readers see the old or the complete file. ``table_rows`` and ``load_json`` read files from outside,
-and ``below`` checks names from outside.
+``write_text`` and ``atomic`` write ``a.tsv`` under a temporary name, then rename it. Readers see
+the old or the complete file. The temporary name is ``.a.tsv.0f3a9c21-4711.tmp``, with a hash of the
+machine and the number of the process. ``table_rows`` and ``load_json`` read files of users and
+servers; ``below`` checks their names.
 """
 
 import csv
@@ -29,7 +29,7 @@ from blimpworks.errors import UserError
 RECORD_SUFFIX = ".prov.json"
 """End of the names of provenance records, which lie beside the products of jobs."""
 _redirection: ContextVar[Path | None] = ContextVar("redirection", default=None)
-"""Folder below which all files are written instead, set by ``writing_below``."""
+"""Folder below which all files are written, in place of their paths; see ``writing_below``."""
 KEPT = ".kept"
 """Name of a file that protects the temporary directory around it from removal."""
 SILENCE = 7 * 24 * 3600.0
@@ -46,7 +46,7 @@ NAME_MAX = 255
 
 @contextmanager
 def writing_below(folder: Path) -> Iterator[None]:
-    """Make a block write ``/a/b.tsv`` as ``folder/a/b.tsv``, to compare it with the original."""
+    """Let a block write ``/a/b.tsv`` as ``folder/a/b.tsv``, for a comparison with the original."""
     token = _redirection.set(folder)
     try:
         yield
@@ -66,7 +66,7 @@ def is_written_elsewhere() -> bool:
 
 
 def sidecar_path(product: Path) -> Path:
-    """Return the path of the provenance record of the job with ``product`` as its first output."""
+    """Return the path of the provenance record of a job, whose first output is ``product``."""
     return product.with_name(product.name + RECORD_SUFFIX)
 
 
@@ -76,11 +76,11 @@ def relative(name: str) -> str:
     Raises ValueError for an absolute path, "..", a too long name, and forbidden characters.
     """
     path = PurePosixPath(name)
-    inside = path.parts and not path.is_absolute() and ".." not in path.parts
+    is_inside = path.parts and not path.is_absolute() and ".." not in path.parts
     too_long = any(len(component.encode("utf-8", "replace")) > NAME_MAX for component in path.parts)
-    if not inside or too_long or _NO_NAME.search(name):
+    if not is_inside or too_long or _NO_NAME.search(name):
         raise ValueError(
-            "a name must stay below its directory: parts with '/' between them, none of them '..', "
+            "a name must stay below its directory: names with '/' between them, none of them '..', "
             "without backslashes, braces and control characters"
         )
     return name
@@ -113,7 +113,7 @@ def sha256_of(path: Path) -> str:
 
 
 def fsync_directory(path: Path) -> None:
-    """Flush a directory to disk, so that a rename in it survives a power cut."""
+    """Flush a directory to disk, so that a rename in it is not lost in a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -136,7 +136,7 @@ def _process_mark() -> str:
 
 
 def temporary_path(path: Path) -> Path:
-    """Return the hidden path at which this process writes the future ``path``."""
+    """Return the hidden path at which this process writes a file before it is renamed ``path``."""
     return path.with_name(f".{path.name}.{_process_mark()}.tmp")
 
 
@@ -151,7 +151,7 @@ def _is_dead(number: int) -> bool:
 def is_abandoned(path: Path) -> bool:
     """Tell whether the process that made a temporary file or directory has ended.
 
-    The file's name contains machine and process. For other machines, its age decides.
+    The name contains machine and process. For processes of other machines, the age decides.
     """
     match = _TEMPORARY.search(path.name)
     if match is None or (path / KEPT).exists():
@@ -203,11 +203,10 @@ def rust_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Set the name of ``path`` in OSErrors of a block that writes it, and act as ``rust_errors``.
+    """Let OSErrors of a block that writes ``path`` name this path; also act as ``rust_errors``.
 
-    ``temporary``: path that the block writes to; errors then name ``path`` in its place. The error
-    of a failed write has no name. The error of a failed copy has two, of which the target
-    (``filename2``) is used.
+    ``temporary``: path at which the block writes, which errors would name otherwise. (The error of
+    a failed write names no file. Of the two files of a failed copy, the target is used.)
     """
     writing = temporary or path
     try:
@@ -227,8 +226,8 @@ def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; rename it to ``path`` when the block succeeds.
 
     The file is flushed to disk before the rename, so that a reader sees the old file or the
-    complete new one. The temporary file is removed after an exception. After a kill, the next
-    writer of ``path`` removes it.
+    complete new one. After an exception the temporary file is removed. After a kill, the next
+    process that writes ``path`` removes it.
     """
     path = target_of(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -249,7 +248,7 @@ def atomic(path: Path) -> Iterator[Path]:
 def whole_directory(path: Path) -> Iterator[Path]:
     """Yield a new directory beside ``path`` that replaces ``path`` when the block succeeds.
 
-    Until then, and after an exception, ``path`` stays unchanged. ``writing_below`` has no effect.
+    Until the end, and after an exception, ``path`` is unchanged. ``writing_below`` has no effect.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     clear_abandoned(path.parent, f".{path.name}.")
@@ -332,7 +331,7 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
 
 
 def whole(text: str) -> str:
-    """Return ``text``. Raises BadLine if it has no line end at its end: it may be cut short."""
+    """Return ``text``. Raises BadLine if the last line has no line end: it may be cut short."""
     if text and not text.endswith("\n"):
         raise BadLine(text.count("\n") + 1, "the line has no end, so the file may be cut short")
     return text
@@ -343,9 +342,9 @@ def table_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (number of the row's last line, {heading: cell}) for each row of a UTF-8 table.
 
-    ``dialect``: arguments of ``csv.reader``, such as ``delimiter``. Raises BadLine as ``text_of``
-    and ``whole`` do. So it does for missing ``columns``, a repeated heading, a row with more or
-    fewer cells than headings, and a table without rows. Raises csv.Error for open quotes.
+    ``dialect``: arguments of ``csv.reader``, such as ``delimiter``. Raises as ``text_of`` and
+    ``whole`` do; BadLine also for missing ``columns``, a repeated heading, a row with more or fewer
+    cells than headings, and a table without rows; csv.Error for open quotes.
     """
     cells: list[str] | None = None
     reader = csv.reader(io.StringIO(whole(text_of(path)), newline=""), strict=True, **dialect)
@@ -367,7 +366,7 @@ def table_rows(
 class Listing:
     """Set of existing files, for ``path in listing``; it reads each directory once.
 
-    On a network disk, a query for each file would take long. Files made later are not noticed.
+    On a network disk, a query for each file would take long. Later changes are not noticed.
     """
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ SIDES = ("good", "bad")
 ALL = "all"
 """Value of the column language, phenomenon or paradigm in rows with accuracies over all of them."""
 APART = "\x1f"
-"""Character between a context and a word if the two are encoded separately, without a space."""
+"""Character between context and word in items whose context and word are encoded separately."""
 SAMPLED = "sampled"
 """Directory of sampled items, in campaigns with a limit."""
 
@@ -47,9 +47,9 @@ class Regions(NamedTuple):
 def regions_of(good: str, bad: str) -> Regions:
     """Return the spans of words after the common beginning and before the common end of a pair.
 
-    Each span has at least one word. If one sentence only has additional words, both spans also
-    have the next word (at the end of a sentence, the previous word). The spans of two equal
-    sentences have all words.
+    Each span has at least one word. If one sentence only adds words to the other, both spans also
+    have the next word (at the end of a sentence, the previous word). If the sentences are equal,
+    the spans are the sentences.
     """
     good_words, bad_words = good.split(" "), bad.split(" ")
     words_before = words_after = 0

@@ -1,7 +1,7 @@
 """Define ``Strict``, the pydantic base class of settings, rows and records, and types of texts.
 
-The types check texts from outside: labels, which figures and pages show, and names of files, which
-must stay below a directory.
+The types check texts that users or servers wrote: labels, which figures and pages show, and names
+of files, which must stay below a directory.
 """
 
 import unicodedata
@@ -46,9 +46,9 @@ PerhapsWithin = Annotated[str, AfterValidator(lambda name: name and relative(nam
 class Strict(BaseModel):
     """Base class of settings, rows and records: immutable, without unknown keys.
 
-    Docstrings of fields become descriptions in the JSON Schemas (``campaign.load``). If pydantic
-    read them, each command would start a tenth of a second later.
+    ``campaign.load`` copies docstrings of fields into the JSON Schemas. If pydantic did so, each
+    command would start a tenth of a second later.
     """
 
-    # Models are built when they are first used, because most commands use a few of them.
+    # Pydantic builds a model when it is first used, because most commands use few models.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)

@@ -1,8 +1,8 @@
 """Write and read the tables between the workflow's rules, as Parquet files with checksums.
 
-``write_table`` and ``read_table`` check a table against its schema: the names and types of its
-columns, such as ``SCORES``. A schema is a file in ``schemas``, or in a paper's package, so that a
-change makes only products of that table stale. Only open schemas allow further columns, such as
+``write_table`` and ``read_table`` check a table against a schema, such as ``SCORES``: the names and
+types of its columns. Each schema is a file in ``schemas`` or in a paper's package, so that after a
+change only products of that table are made again. Only open schemas allow further columns, such as
 the covariates of a benchmark's items.
 
 A Parquet file has pages of data, then a footer. Its own checksums cover neither the headers of
@@ -37,7 +37,7 @@ MARK = b"blimpworks:sha256"
 """Bytes before the SHA-256, and a key of the table's metadata."""
 SIZE = len(MARK) + hashlib.sha256().digest_size
 TAIL = 8
-"""Bytes at the end of every Parquet file: size of the footer (four) and the word PAR1."""
+"""Number of bytes after the footer of every Parquet file: its size (four bytes) and b"PAR1"."""
 
 
 def _footer_start(content: mmap.mmap | bytes) -> int:
@@ -97,7 +97,7 @@ def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetF
     ):
         state = path.stat()
         intact = _is_intact(path.absolute(), state.st_size, state.st_mtime_ns)
-        # MARK in the metadata shows that a missing digest was destroyed.
+        # With MARK in the metadata, a file without a SHA-256 has lost it.
         if intact is False or (intact is None and MARK in (file.metadata.metadata or {})):
             raise ValueError("its bytes have another checksum than when they were written")
         yield file
@@ -125,7 +125,7 @@ LONG = pa.int64()
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """Columns of a table, as (name, type); an ``open`` schema allows further columns after them."""
+    """Names and types of a table's columns; an ``open`` schema allows further columns."""
 
     name: str
     columns: tuple[tuple[str, pa.DataType], ...]
@@ -159,8 +159,8 @@ def read_schema(
 ) -> TableSchema:
     """Read the schema in the file ``path``, which is relative to the Python file ``module``.
 
-    Each row of the file has name and type of a column, such as "margin" and "float". The columns
-    are added to those of ``base``; without it, the table has the file's name.
+    Each row of the file has name and type of a column, such as "margin" and "float". With ``base``,
+    its columns come first and the table has its name; without, the table has the file's name.
     """
     file = Path(module).parent / path
     columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(file))
@@ -169,7 +169,7 @@ def read_schema(
     return TableSchema(base.name, base.columns + columns, base.open)
 
 
-# docs/tables.md says what the columns mean that their names do not explain.
+# docs/tables.md explains the columns.
 TOKENS = read_schema(__file__, "schemas/tokens.tsv")
 SENTENCES = read_schema(__file__, "schemas/sentences.tsv")
 LEXICON = read_schema(__file__, "schemas/lexicon.tsv")
@@ -187,7 +187,7 @@ EVALUATION_SETS = read_schema(__file__, "schemas/evaluation_sets.tsv")
 COMPARISONS = read_schema(__file__, "schemas/comparisons.tsv")
 REGRESSIONS = read_schema(__file__, "schemas/regressions.tsv")
 RESIDUALS = read_schema(__file__, "schemas/residuals.tsv")
-# Numbers of exhibits (tables and figures), with kind of table (``source``) and filter of its rows.
+# Numbers of exhibits (tables and figures), each with its input table (``source``) and row filter.
 CELLS = read_schema(__file__, "schemas/cells.tsv")
 # Items that are prompts, and models' answers to them.
 PROMPTS = read_schema(__file__, "schemas/prompts.tsv")
@@ -211,8 +211,8 @@ def _check(actual: pa.Schema, schema: TableSchema, where: str) -> None:
 def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
     """Check a table against its schema, and write it atomically, with the schema's columns first.
 
-    The file's metadata contain those fields of the current job's provenance record that do not
-    change when the job is repeated. Raises UserError when columns are missing or of other types.
+    The file's metadata contain the fields of the job's provenance record that stay the same when
+    the job is repeated. Raises UserError when columns are missing or have other types.
     """
     missing = [c for c in schema.names if c not in table.column_names]
     if missing:
@@ -231,23 +231,23 @@ def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], schema: TableSchema, path: Path) -> None:
-    """Write the columns of a schema from rows, which may have other keys too.
+    """Write a table of a schema from rows {column: value}; other keys are ignored.
 
-    Missing values are null. Raises UserError when the values do not fit.
+    Missing values are null. Raises UserError when values have other types than the schema.
     """
     write_table(pa.Table.from_pylist([*rows], schema=schema.arrow()), schema, path)
 
 
 def write_frame(frame: "pd.DataFrame", schema: TableSchema, path: Path) -> None:
-    """Write the columns of a schema from a data frame, without its index.
+    """Write a table of a schema from a data frame, without its index and other columns.
 
-    Raises UserError when the values do not fit, KeyError for a missing column.
+    Raises UserError when values have other types than the schema, KeyError for a missing column.
     """
     write_table(pa.Table.from_pandas(frame[schema.names], preserve_index=False), schema, path)
 
 
 class Evaluation(NamedTuple):
-    """Paths of the tables of one model on the items of one language."""
+    """Paths of the tables of one model and one language: items, outputs, and judgements."""
 
     model: str
     lang: str

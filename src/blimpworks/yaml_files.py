@@ -27,8 +27,8 @@ Mark = yaml.error.Mark
 class _Loader(Composer, CParser, SafeConstructor, Resolver):
     """Loads plain values; raises ``YAMLError`` with the line of a repeated key or exceeded limit.
 
-    The parser is libyaml's, several times as fast as PyYAML's. The composer is PyYAML's, because
-    libyaml's recurses without a limit.
+    The parser is that of libyaml, which is several times as fast as PyYAML's. The composer, which
+    builds nodes, is that of PyYAML, because libyaml's recurses without a limit.
     """
 
     def __init__(self, text: str) -> None:
@@ -38,10 +38,10 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         Resolver.__init__(self)
         self._level = 0
         self._extents: dict[Any, tuple[int, int]] = {}
-        """Number of values and of levels of each composed node."""
+        """{composed node: (number of values in it, number of levels)}."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose the next node, and check limits; an alias has the size of the node it repeats."""
+        """Build the next node, and check limits; an alias is as large as the node it repeats."""
         event: Any = self.peek_event()
         is_alias, mark = isinstance(event, yaml.AliasEvent), event.start_mark
         if getattr(event, "tag", None):
@@ -58,7 +58,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         return node
 
     def _check_node(self, node: Any, mark: Mark) -> None:
-        """Check that keys are unique and limits are kept; store the node's extent."""
+        """Check that keys are unique and limits not exceeded; store the node's extent."""
         children: list[Any] = []
         if isinstance(node, yaml.MappingNode):
             children = [child for pair in node.value for child in pair]

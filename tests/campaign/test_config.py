@@ -208,10 +208,10 @@ def test_a_key_may_stand_in_one_row_only(campaign, tmp_path):
     table = tmp_path / "languages.tsv"
     lines = table.read_text("utf-8").splitlines()
     table.write_text("\n".join([*lines, f"{lines[1]} x"]) + "\n", "utf-8")
-    with pytest.raises(UserError, match=r"languages.tsv: lang 'abk' stands in 2 rows; keep one"):
+    with pytest.raises(UserError, match=r"languages.tsv: lang 'abk' is in 2 rows; keep one"):
         campaign()
     table.write_text("\n".join([*lines, lines[1]]) + "\n", "utf-8")
-    with pytest.raises(UserError, match=rf"tsv:{len(lines) + 1}: the row stands in line 2 too"):
+    with pytest.raises(UserError, match=rf"tsv:{len(lines) + 1}: the row is also in line 2"):
         campaign()
     # Exhibits would have one row for two languages with one name, and one column for two models.
     own = {name: {"path": f"./{name}", "label": "Mine"} for name in ("mine", "yours")}

@@ -50,7 +50,7 @@ def test_no_row_has_a_line_break_or_tab(cell):
         ("name\tasked\na\tmain\n", "lock.tsv:1: there is no column digest"),
         ("name\tasked\tdigest\na\tmain\n", "lock.tsv:2: 2 cells, but 3 headings"),
         ("name\tasked\tdigest\na\tmain\t1", "lock.tsv:2: the line has no end"),
-        ("name\tasked\tdigest\n" + 2 * "a\tmain\t1\n", "lock.tsv:3: ('a', 'main') stands"),
+        ("name\tasked\tdigest\n" + 2 * "a\tmain\t1\n", "lock.tsv:3: a second row of ('a', 'main')"),
     ],
 )
 def test_a_malformed_lock_file_says_where(table, text, fault):

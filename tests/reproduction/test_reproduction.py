@@ -344,7 +344,7 @@ def test_the_comparison_is_written_with_every_column(paper, tmp_path):
 def test_printed_numbers_that_cannot_be_had_are_refused(tmp_path):
     twice = write_csv(tmp_path / "t1.csv", [number("a", "x", "1"), number("a", "x", "2")])
     for message, read, *arguments in (
-        (r"place 't1/a/x' stands in 2 rows; keep one", read_printed_numbers, [twice]),
+        (r"place 't1/a/x' is in 2 rows; keep one", read_printed_numbers, [twice]),
         (r"has no tables .* printed numbers of 'nowhere'", printed_files, tmp_path, "nowhere"),
         (r"paper 'x' is unknown; expected one of", read_published, [], "x", tmp_path / "o"),
     ):

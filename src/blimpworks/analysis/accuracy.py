@@ -1,11 +1,11 @@
 """Compute accuracies and their 95 % intervals from judgements.
 
-``compute_accuracies`` reads tables of judgements, one for each model and language. A judgement is a
-model's verdict on an item (a minimal pair or a prompt) by a method of judging. It writes one table
-of accuracies, with a row for each group of items:
+``compute_accuracies`` reads tables of judgements, one for each model and language, and writes one
+table of accuracies, with a row for each group of items. A judgement is a model's verdict on an item
+(a minimal pair or a prompt) by a method of judging.
 
-    judgements  item_id phenomenon paradigm method  correct (1, 0, or a half for a tie)
-    accuracies  model lang phenomenon paradigm method  accuracy low high n
+    judgements: item_id phenomenon paradigm method  correct (1, 0, or ½ for a tie)
+    accuracies: model lang phenomenon paradigm method  accuracy low high n
 """
 
 import logging
@@ -38,9 +38,9 @@ Judged = tuple[str, str, Path]
 TABLE = "table"
 """Column with the number of a row's table, if several tables are summarised together."""
 BLOCK_ROWS = 200_000
-"""Number of rows that are summarised together, which is faster than one table at a time."""
+"""Rows that are summarised together, which is faster than one table at a time."""
 NOMINAL = "nominal"
-"""Column of judgements of answers: stated number of prompts of the template."""
+"""Column of judgements of answers: number of prompts that the paper states for the template."""
 
 
 def wilson(correct: float, n: int) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 
     ``correct``, in which ties may count half, is rounded to an integer, halves to an even one.
     """
-    # Written out, because importing SciPy or statsmodels is most of the time of many jobs.
+    # The formula is written out, because importing SciPy or statsmodels takes long.
     right = round(correct)
     total = int(n) + Z95**2
     centre = (right + Z95**2 / 2) / total
@@ -92,14 +92,14 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
     """Compute a model's accuracies in a language by phenomenon, paradigm and method.
 
-    If there is a column ``table``, tables are summarised separately. Paradigm ``all`` and
-    phenomenon ``all`` are micro averages: a pair in two paradigms counts in both (Jumelet et al.
-    2025, section 6). Rows without a judgement count as skipped. With ``one_more`` the accuracy of a
-    paradigm is (correct + 1) / (n + 1); its interval does not change.
+    If there is a column ``table``, tables are summarised separately. Rows with paradigm ``all`` or
+    phenomenon ``all`` are micro averages, in which a pair of two paradigms is counted twice
+    (Jumelet et al. 2025, section 6). ``skipped`` is the number of items without a verdict. With
+    ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1); its interval is unchanged.
 
-    If there is a column ``nominal``, accuracies and intervals by the method ``published`` are
-    shares of nominal numbers of prompts (Moroni et al. 2025): of a template correct ÷ nominal, of a
-    task correct ÷ the sum over its templates. n stays the number of judgements.
+    If there is a column ``nominal``, accuracies and intervals by the method ``published`` have
+    another denominator (Moroni et al. 2025): the nominal number of prompts of a template, or their
+    sum over the templates of a task. n stays the number of judgements.
     """
     # Each judgement counts in its paradigm, in its phenomenon, and in the benchmark.
     rows = judgements.assign(skipped=judgements["correct"].isna())
@@ -147,10 +147,10 @@ def _read(path: Path) -> pa.Table:
 
 
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
-    """Yield the accuracies of tables in order; neighbouring tables are summarised together."""
+    """Yield accuracies of tables, in order; blocks of successive tables are summarised together."""
 
     def tables() -> Iterator[tuple[tuple[bool, int, int], pa.Table]]:
-        """Yield each table with a key; neighbours with equal keys are summarised together."""
+        """Yield each table with a key; successive tables with the same key are one block."""
         rows = 0
         for number, (model, _, path) in enumerate(judgements):
             table = _read(path)
@@ -160,7 +160,7 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
             yield key, table.append_column(TABLE, pa.array(np.full(len(table), number)))
             rows += len(table)
 
-    types = dict.fromkeys(GROUP_COLUMNS, object) | dict.fromkeys(["tie", "near_tie"], "boolean")
+    types = {**dict.fromkeys(GROUP_COLUMNS, object), "tie": "boolean", "near_tie": "boolean"}
     labels = pd.DataFrame([(model, lang) for model, lang, _ in judgements], dtype=object)
     for (with_one_more, *_), block in groupby(tables(), key=itemgetter(0)):
         joined = pa.concat_tables([table for _, table in block]).unify_dictionaries()
@@ -174,9 +174,9 @@ def compute_accuracies(
 ) -> int:
     """Write the accuracies of a benchmark from tables of judgements; return the number of rows.
 
-    There is a row per model, language, phenomenon, paradigm and method, and for ``all`` paradigms
-    and phenomena, each with Wilson's 95 % interval. ``one_more`` names the models with that option
-    of ``summarise``. Raises UserError without tables, and for a missing or malformed one.
+    There is a row per model, language, phenomenon, paradigm and method, and rows for ``all``
+    paradigms and phenomena, with Wilson's 95 % interval. ``one_more``: models for which
+    ``summarise`` adds one. Raises UserError if there are no tables, or one is missing or malformed.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")

@@ -1,8 +1,8 @@
-"""Find when models and children learn a word: fit a sigmoid curve, and see where it is midway.
+"""Find when children and models learn a word: fit a sigmoid curve, and find where it is midway.
 
-For children the curve is the share who know the word by age; for a model it is minus the word's
-surprisal by training. Source: Chang and Bergen (2022), "Word Acquisition in Neural Language
-Models", section 3, as the program of the BabyLM Challenge 2026 computes it.
+For children the curve is the share who know the word, by age (``age_of_acquisition``). For a model
+it is minus the word's surprisal, by training. Source: Chang and Bergen (2022), "Word Acquisition in
+Neural Language Models", section 3, as in the program of the BabyLM Challenge 2026.
 """
 
 import warnings
@@ -26,13 +26,13 @@ def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: 
 
 
 def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
-    """Return where a sigmoid through points reaches ``threshold``, if within the range of ``x``.
+    """Return the x at which a sigmoid, fitted to points (x, y), reaches ``threshold``.
 
-    ``options`` are those of ``curve_fit``. None if no curve fits, or it rises nowhere.
+    ``options`` are for ``curve_fit``. None if no rising curve fits, or outside the range of ``x``.
     """
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
-            # Of a flat curve, the errors of parameters are unknown.
+            # SciPy warns that it cannot estimate the parameters' errors for a flat curve.
             warnings.simplefilter("ignore", OptimizeWarning)
             (height, steepness, middle, lowest), _ = curve_fit(
                 _sigmoid, x, y, maxfev=1000, **options
@@ -48,24 +48,24 @@ def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float |
 def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
     """Return the age [months] at which half of the children know a word.
 
-    ``shares`` [ages] are those of children who know it, NaN where unknown. None if a curve cannot
-    be fitted, or does not reach one half between the lowest and the highest age.
+    ``shares`` [ages] of children know the word; NaN if unknown. None if no curve can be fitted, or
+    it does not reach one half between the lowest and the highest age.
     """
     ages, shares = ages[~np.isnan(shares)], shares[~np.isnan(shares)]
     if len(ages) < FEWEST:
         return None
-    # Values of the height, steepness, middle and lowest value.
+    # First guesses, and bounds, of height, steepness, middle and lowest value.
     start = [1.0, 0.1, ages.mean(), 0.0]
     bounds = [0.0, 0.0, ages.min(), -0.5], [2.0, 1.0, ages.max(), 0.5]
     return _crossing(ages, shares, KNOWN_BY, p0=start, bounds=bounds)
 
 
 def training_of_acquisition(training: Floats, surprisals: Floats, chance: float) -> float | None:
-    """Return the decimal logarithm of 1 + the training after which a model knows a word.
+    """Return log10(1 + amount of training) after which a model knows a word.
 
-    There its surprisal is midway between ``chance`` and its smallest one. ``training`` [n] are the
-    numbers in checkpoints' names, never falling, and ``surprisals`` [n] are in nats. None if a
-    curve cannot be fitted, or does not reach the middle between the first and the last checkpoint.
+    The word's surprisal is then midway between ``chance`` and its smallest value. ``training`` [n]
+    are the numbers in checkpoints' names, never falling; ``surprisals`` [n] are in nats. None if no
+    curve can be fitted, or it does not reach the middle between the first and last checkpoint.
     """
     if len(surprisals) < PARAMETERS:
         return None

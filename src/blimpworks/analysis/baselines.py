@@ -1,7 +1,7 @@
 """Count the items that baselines get right: by length, frequency of words, labels or chance.
 
-Baselines know no grammar, so a model should be better than they are. ``baseline_rows`` takes items
-and returns counts by paradigm; it reads no model's scores.
+Baselines use no grammar, so a model that knows grammar should get more items right.
+``baseline_rows`` gets items, without any model's scores, and returns counts by paradigm.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def frequency(sentence: str, code: str) -> float:
 
 
 def ahead(first: pd.Series, second: pd.Series) -> float:
-    """Count the rows with the first value above the second; equal values count half."""
+    """Return the number of rows in which ``first`` is above ``second``; equal values are a half."""
     return float((first > second).sum() + 0.5 * (first == second).sum())
 
 
@@ -67,7 +67,8 @@ def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float
         yield "shorter", ahead(bad_length, good_length), n
         code = frequency_code(lang)
         if code is not None:
-            good, bad = (pairs[side].map(lambda s: frequency(s, code)) for side in ("good", "bad"))
+            good = pairs["good"].map(lambda sentence: frequency(sentence, code))
+            bad = pairs["bad"].map(lambda sentence: frequency(sentence, code))
             yield "frequent", ahead(good, bad), n
     if labelled.any():
         n = int(labelled.sum())
@@ -78,9 +79,9 @@ def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float
 
 
 def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
-    """Keep one row of each item, for tables with a row for each condition of an item.
+    """Return one row of each item, for tables with a row for each condition of an item.
 
-    Items are dropped if their conditions are not options to choose from: they have no baseline.
+    If the conditions are not options to choose from, the items have no baseline and are dropped.
     """
     if "item" not in items:
         return items
@@ -91,7 +92,7 @@ def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Count the items of each paradigm that each baseline gets right; ties count half.
+    """Return the number of items of each paradigm that each baseline gets right; ties are a half.
 
     ``pairs`` has a row per item, with lang, phenomenon, paradigm, good and bad. Pairs have the
     baselines ``longer`` and ``shorter`` (in characters) and ``frequent`` (words). Single sentences

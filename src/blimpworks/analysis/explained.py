@@ -1,7 +1,7 @@
 """Measure how much of people's reading times a predictor explains beyond other predictors.
 
-``explained_variance`` takes columns with a row for each word, such as a model's surprisal and the
-times of people. It returns a share of variance with an interval.
+``explained_variance`` gets columns with a row for each word, such as reading times and a model's
+surprisal. It returns a share of variance, from 0 to 1, with an interval.
 """
 
 from itertools import combinations
@@ -30,10 +30,11 @@ def explained_variance(
 ) -> dict[str, float]:
     """Return the share of the unexplained variance that a predictor explains, with 95 % interval.
 
-    ``outcomes`` are [n, k] times; the share is the mean over the k of them. For each, a regression
-    on ``controls`` [n, c] and all their products of two is compared with one that has ``predictor``
-    [n] too: the share is (R² - R²₀) / (1 - R²₀). The interval is of a bootstrap over ``groups`` [n]
-    of dependent rows, such as sentences. No cell may be empty. NaN if nothing is left to explain.
+    ``outcomes`` are k columns of times [n, k]; the share is the mean over the columns. The first
+    regression has ``controls`` [n, c] and the products of each two controls (R²₀). The second also
+    has ``predictor`` [n] (R²). The share is (R² - R²₀) / (1 - R²₀), or NaN if R²₀ is 1. The
+    interval is of a bootstrap over ``groups`` [n] of dependent rows, such as sentences. No cell may
+    be empty.
     """
     pairs = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
     terms = pd.concat([controls, *pairs, predictor, outcomes], axis=1).to_numpy(float)
@@ -43,14 +44,14 @@ def explained_variance(
     inputs, results = np.split(terms, [terms.shape[1] - outcomes.shape[1]], axis=1)
     inputs = np.column_stack([np.ones(len(inputs)), inputs])
 
-    # How often each sample has each group; in the first row, the data, each group is there once.
+    # Weights [samples, groups]: how often a sample has a group. The first row are the data.
     group, names = pd.factorize(groups)
     draws = np.random.default_rng(0).multinomial(
         len(names), np.full(len(names), 1 / len(names)), size=DRAWS
     )
     weights = np.vstack([np.ones(len(names)), draws])
 
-    # The products of a sample are the weighted sum of its groups' products: rows are read once.
+    # A sample's X'X is the weighted sum of its groups' X'X, so each row is multiplied once.
     shares = []
     for column in results.T:
         table = np.column_stack([inputs, column])

@@ -1,9 +1,9 @@
 """Compare the scores of one model by several engines, number formats or first tokens.
 
-``measure_parity`` takes a model (a checkpoint), minimal pairs, and names of variants: engines with
-settings, such as ``vllm:bfloat16``. Each variant scores the same sample. It is compared with the
-reference by tokens, by sentences, and by decisions: which sentence of a pair is more likely. It
-writes tables, and a page in Markdown.
+``measure_parity`` gets a model (a checkpoint), minimal pairs, and names of variants: engines with
+settings, such as ``vllm:bfloat16``. All variants score the same sample of pairs. The scores of each
+are compared with those of a reference variant: by token, by sentence, and by decision (which
+sentence of a pair is more likely). The results are tables, and a page in Markdown.
 """
 
 import hashlib
@@ -51,10 +51,10 @@ Row = Mapping[str, Any]
 
 
 def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
-    """Write the ``count`` items with the lowest digests of their ids; return the SHA-256.
+    """Write a sample of ``items`` to ``output``; return the SHA-256 of its ids and sentences.
 
-    The SHA-256 is of ids and sentences. A larger sample contains a smaller one. Raises UserError
-    for a missing table, and for different pairs with one id.
+    The sample are the ``count`` items with the lowest hashes of their ids, so that a larger sample
+    contains a smaller one. Raises UserError for a missing table, and for two pairs with one id.
     """
     tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
     all_rows = pa.concat_tables([t.unify_dictionaries() for t in tables]).combine_chunks()
@@ -78,7 +78,7 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
 
 @dataclass(frozen=True)
 class Compared:
-    """A variant's scores of the sample; items and scores have the same order."""
+    """A variant's scores of the sample; ``items`` and ``scores`` are tables in the same order."""
 
     variant: scoring_variants.Variant
     dtype: str
@@ -88,7 +88,7 @@ class Compared:
     engine: str
     seconds: float | None
     start: str = ""
-    """Description of what the first token is conditioned on; empty if the engine has no choice."""
+    """Description of the token before the first one; empty if the engine has no choice."""
 
 
 def _largest_and_mean(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
@@ -104,22 +104,22 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
 
     ``unmatched`` counts tokens that only one variant scores (such as the first under ``skip``).
     """
-    by_token, by_sentence, unmatched, tokens = [np.empty(0)], [], 0, 0
+    by_token, by_sentence = [np.empty(0)], []
+    unmatched = tokens = 0
     for side in SIDES:
-        ours, theirs = (side_of(v.items, v.scores, side) for v in (variant, reference))
+        tested, base = (side_of(v.items, v.scores, side) for v in (variant, reference))
         # Match tokens by position in sentences that both variants split into equally many tokens.
-        comparable = np.equal(pc.list_value_length(ours.ids), pc.list_value_length(theirs.ids))
-        inside, their_inside = comparable[ours.row], comparable[theirs.row]
-        values, their_values = ours.value[inside], theirs.value[their_inside]
-        same = ours.id[inside] == theirs.id[their_inside]
-        by_token.append(np.where(same, values - their_values, np.nan))
-        unmatched += int((~same | (np.isnan(values) != np.isnan(their_values))).sum())
-        unmatched += int((~inside).sum())
-        tokens += int((~np.isnan(ours.value)).sum())
-        sums, their_sums = (
-            v.scores[f"logprob_{side}"].to_numpy(zero_copy_only=False) for v in (variant, reference)
-        )
-        by_sentence.append(sums - their_sums)
+        comparable = np.equal(pc.list_value_length(tested.ids), pc.list_value_length(base.ids))
+        in_tested, in_base = comparable[tested.row], comparable[base.row]
+        values, base_values = tested.value[in_tested], base.value[in_base]
+        same = tested.id[in_tested] == base.id[in_base]
+        by_token.append(np.where(same, values - base_values, np.nan))
+        unmatched += int((~same | (np.isnan(values) != np.isnan(base_values))).sum())
+        unmatched += int((~in_tested).sum())
+        tokens += int((~np.isnan(tested.value)).sum())
+        column = f"logprob_{side}"
+        sums = variant.scores[column].to_numpy(zero_copy_only=False)
+        by_sentence.append(sums - reference.scores[column].to_numpy(zero_copy_only=False))
     return {
         "tokens": tokens,
         "unmatched": unmatched,
@@ -133,43 +133,44 @@ def decision_differences(
 ) -> dict[str, Any]:
     """Count decisions that differ between two variants (flips), and compute accuracies.
 
-    A tie counts as wrong. A near tie has a margin below the threshold ``near`` for the variant's
-    engine and number format. ``flips_beyond``: flips that are a near tie in neither variant.
+    A tie is a wrong decision. A near tie has a margin below the threshold ``near`` for the
+    variant's engine and number format. ``flips_beyond`` are flips of pairs that are a near tie in
+    neither variant.
     """
-    (ours, divisor), (theirs, their_divisor) = (
-        margins(method, *(side_of(v.items, v.scores, side) for side in SIDES))
-        for v in (variant, reference)
-    )
-    both = ~np.isnan(ours) & ~np.isnan(theirs)
+
+    def margins_of(scored: Compared) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the margins [pairs], and whether each is a near tie."""
+        values, divisor = margins(
+            method, *(side_of(scored.items, scored.scores, side) for side in SIDES)
+        )
+        return values, np.abs(values) * divisor < near.of(scored.variant.engine, scored.dtype)
+
+    tested, is_near = margins_of(variant)
+    base, is_near_in_base = margins_of(reference)
+    both = ~np.isnan(tested) & ~np.isnan(base)
     n = int(both.sum())
-    limit, their_limit = (near.of(v.variant.engine, v.dtype) for v in (variant, reference))
-    is_near = np.abs(ours) * divisor < limit
-    either_is_near = is_near | (np.abs(theirs) * their_divisor < their_limit)
-    right, their_right = (ours > 0) & both, (theirs > 0) & both
-    flipped = right != their_right
+    right, right_in_base = (tested > 0) & both, (base > 0) & both
+    flipped = right != right_in_base
     flips, correct = int(flipped.sum()), int(right.sum())
-    facts = {
+    facts: dict[str, Any] = {
         "n": n,
-        "skipped": len(ours) - n,
+        "skipped": len(tested) - n,
         "flips": flips,
-        "flips_beyond": int((flipped & ~either_is_near).sum()),
-        "ties": int(((ours == 0) & both).sum()),
+        "flips_beyond": int((flipped & ~is_near & ~is_near_in_base).sum()),
+        "ties": int(((tested == 0) & both).sum()),
         "near_ties": int((is_near & both).sum()),
-        "near_tie": limit,
+        "near_tie": near.of(variant.variant.engine, variant.dtype),
         "correct": correct,
-        **_largest_and_mean([np.where(both, ours - theirs, np.nan)], "margin"),
+        **_largest_and_mean([np.where(both, tested - base, np.nan)], "margin"),
     }
-    if not n:
-        return facts
-    only_ours, only_theirs = (int((right & ~their_right).sum()), int((their_right & ~right).sum()))
-    low, high = wilson(correct, n)
-    flip_low, flip_high = wilson(flips, n)
-    return {
-        **facts,
-        **{"flip_rate": flips / n, "flip_low": flip_low, "flip_high": flip_high},
-        "p": mcnemar_p(only_ours, only_theirs, EXACT),
-        **{"accuracy": correct / n, "low": low, "high": high},
-    }
+    if n:
+        only_tested = int((right & ~right_in_base).sum())
+        only_base = int((right_in_base & ~right).sum())
+        facts["p"] = mcnemar_p(only_tested, only_base, EXACT)
+        facts["accuracy"], facts["flip_rate"] = correct / n, flips / n
+        facts["low"], facts["high"] = wilson(correct, n)
+        facts["flip_low"], facts["flip_high"] = wilson(flips, n)
+    return facts
 
 
 def _score(
@@ -189,7 +190,7 @@ def _score(
     described, options = read_checkpoint(checkpoint), variant.options(settings)
     scores = align_scores(items, read_table(SCORES, table), table)
     settled = choose_engine(variant.engine, described, options).settings
-    # With the policy "likeliest", the engine's key has the start that was chosen.
+    # With the policy "likeliest", the engine's key contains the start that was chosen.
     policy = settled["first_token"]
     if policy == "likeliest":
         policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
@@ -218,13 +219,13 @@ def measure_parity(
     pythons: Mapping[str, str],
     trusted: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Score a sample of ``items`` in several ways, and write how the scores differ.
+    """Score a sample of ``items`` by several variants, and write how the scores differ.
 
-    The directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``,
-    ``parity.csv`` and ``parity.md`` with a row per method and variant, the reference first. The row
-    of a variant that is not possible has the reason. All variants share the ``settings`` of
-    scoring. ``trusted`` are digests of the model's own code that may run. Returns the sample's size
-    and SHA-256, and the engine keys of the variants.
+    The directory ``output`` receives the sample, each variant's scores, and ``parity.parquet``,
+    ``parity.csv`` and ``parity.md`` with a row per method and variant, the reference first. If a
+    variant cannot score the model, its row states the reason. ``settings``: settings of scoring
+    that all variants share. ``trusted``: digests of the model's own code that may run. Returns the
+    sample's size and SHA-256, and the engine keys of the variants.
 
     Raises UserError for unknown variants or methods, an impossible reference, and failed scoring.
     """
@@ -292,10 +293,10 @@ def _escaped(text: str) -> str:
     return re.sub(r"([*<|])", r"\\\1", text)  # as in the token <|endoftext|>
 
 
-def _markdown(rows: Sequence[Mapping[str, str]], texts: int) -> str:
-    """Return a Markdown table, with the first ``texts`` columns aligned left, others right."""
+def _markdown(rows: Sequence[Mapping[str, str]], text_columns: int) -> str:
+    """Return a Markdown table; the first ``text_columns`` are aligned left, others right."""
     frame = pd.DataFrame(rows).fillna(MISSING_NUMBER).map(_escaped)
-    align = ["left"] * texts + ["right"] * (frame.shape[1] - texts)
+    align = ["left"] * text_columns + ["right"] * (frame.shape[1] - text_columns)
     text: str = frame.to_markdown(index=False, colalign=align, disable_numparse=True)
     return text
 
@@ -314,7 +315,7 @@ def markdown_page(
             reason = " ".join(row["impossible"].split()).rstrip(".")
             reasons.append(_escaped(f"- {row['variant']} is not possible: {reason}."))
             continue
-        took = seconds.get(row["variant"])
+        duration = seconds.get(row["variant"])
         scores.append(
             {
                 "variant": row["variant"],
@@ -326,7 +327,7 @@ def markdown_page(
                 "token: mean": _number(row["token_mean"]),
                 "sentence: largest": _number(row["sentence_max"]),
                 "sentence: mean": _number(row["sentence_mean"]),
-                "tokens/s": f"{row['tokens'] / took:,.0f}" if took else MISSING_NUMBER,
+                "tokens/s": f"{row['tokens'] / duration:,.0f}" if duration else MISSING_NUMBER,
             }
         )
     sections = [

@@ -1,8 +1,8 @@
 """Score items with a model by a variant: an engine, which runs the model, and its settings.
 
-``parity`` compares variants. ``parse_variant`` reads a name such as ``transformers:bfloat16:skip``:
-the engine transformers, numbers in bfloat16, and no score for the first token. ``score_variant``
-runs ``blimpworks score`` in another process and returns the table of scores.
+``parse_variant`` reads a name such as ``transformers:bfloat16:skip``: the engine transformers,
+numbers in bfloat16, and no score for the first token. ``score_variant`` runs ``blimpworks score``
+in another process and returns the table of scores, which ``parity`` compares.
 """
 
 import json
@@ -35,10 +35,10 @@ SHORT: dict[str, str] = {
     "sharing-always": "sharing=always",
     "sharing-never": "sharing=never",
 }
-"""Setting of scoring, keyed by its short form in names of variants; engines may add others."""
+"""{short form in names of variants: setting of scoring}; engines may add others."""
 
 REFUSAL_STATUS, MESSAGE_PREFIX = 2, "blimpworks: "
-"""Exit status of a command that refuses, and start of its last line, which has the reason."""
+"""Exit status of a command after a UserError, and beginning of the line with its message."""
 
 
 class Impossible(Exception):
@@ -77,9 +77,11 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     """Return settings with changes; a changed section keeps its other settings."""
     result = dict(base)
     for key, value in changes.items():
-        inner = result.get(key)
-        deeper = isinstance(value, Mapping) and isinstance(inner, Mapping)
-        result[key] = merged(dict(inner or {}), value) if deeper else value
+        section = result.get(key)
+        if isinstance(value, Mapping) and isinstance(section, Mapping):
+            result[key] = merged(section, value)
+        else:
+            result[key] = value
     return result
 
 
@@ -94,9 +96,10 @@ def parse_settings(texts: Sequence[str], engine: str, location: str) -> dict[str
                 f"{location}: {text!r} is no setting; expected {', '.join(short)}, or a "
                 "setting of scoring such as batch_tokens=1024."
             )
+        # "vllm.threads=2" becomes {"vllm": {"threads": 2}}.
         nested: Any = load_yaml(value, f"{location}: {text!r}")
-        for inner in reversed(key.split(".")):
-            nested = {inner: nested}
+        for name in reversed(key.split(".")):
+            nested = {name: nested}
         settings = merged(settings, nested)
     parse_options(ScoringOptions, json.dumps(settings))
     return settings
@@ -120,9 +123,8 @@ def parse_variant(name: str) -> Variant:
 def expand_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
     """Replace ``ENGINE:starts`` among names of variants by a variant for each possible start.
 
-    A start is a value of ``first_token``: all that the engine accepts or, for a causal model, all
-    tokens that its tokenizer could put first. Raises UserError for an engine that cannot run the
-    model.
+    A start is a value of ``first_token`` that the engine accepts or, for a causal model, a token
+    that the tokenizer could put first. Raises UserError for an engine that cannot run the model.
     """
     described, expanded = read_description(checkpoint), list[str]()
     for name in names:

@@ -1,7 +1,8 @@
 """Test differences of models, fit linear regressions, and find denominators of percentages.
 
-``compare_models`` reads judgements (verdicts of models on items) and writes a table of McNemar's
-tests, one for each two models in a language. The other functions compute numbers for exhibits.
+``compare_models`` reads judgements (verdicts of models on items) and writes a table with a McNemar
+test for each pair of models in a language. Other functions compute numbers for exhibits, such as
+``ordinary_least_squares`` and ``correlation_interval``.
 """
 
 import logging
@@ -22,22 +23,21 @@ from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 log = logging.getLogger(__name__)
 
 EXACT_BELOW = 25
-"""Fewest pairs that only one of two models gets right for McNemar's chi-squared test.
-
-Below it the corrected form takes the exact binomial test."""
+"""Fewest pairs that only one of two models gets right for the chi-squared form of McNemar's test.
+With fewer pairs, the corrected variant has the exact binomial test."""
 KEY = ["item_id", "paradigm"]
 
 
 def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
-    """Return McNemar's two-sided p from the numbers of pairs that only one model gets right.
+    """Return McNemar's two-sided p, if only model a is right on ``only_a`` pairs, b on ``only_b``.
 
-    The test is exact for fewer than ``exact_below`` such pairs, else chi-squared with continuity
+    The test is exact for fewer than ``exact_below`` pairs in all, else chi-squared with continuity
     correction. Jumelet et al. (2025, section 7.1, footnote 7) do not name the form. Of three forms,
     only this chi-squared gives the p-values of Tables B.2 (Albanian: 0.041) and 5.
     """
     if only_a == only_b:
         return 1.0
-    from statsmodels.stats.contingency_tables import mcnemar  # slow; tables ask for few p-values
+    from statsmodels.stats.contingency_tables import mcnemar  # slow to import, and seldom needed
 
     table = [[0, only_a], [only_b, 0]]
     return float(mcnemar(table, exact=only_a + only_b < exact_below, correction=True).pvalue)
@@ -46,14 +46,14 @@ def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
 def compare(
     right: NDArray[np.bool_], judged: NDArray[np.bool_], exact_below: int = 0
 ) -> Iterator[dict[str, Any]]:
-    """Yield comparisons of every two models, in both orders, over items with both verdicts.
+    """Yield comparisons of every two models, in both orders, over items that both have judged.
 
     ``right`` and ``judged`` are [items, models]; ``exact_below`` as for ``mcnemar_p``. ``a`` and
-    ``b`` of a comparison are columns of both arrays; only model a is right on ``only_a`` items.
+    ``b`` of a comparison are columns of both arrays. Only model a is right on ``only_a`` items.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
-    # [models, models]: items that only the row's model has right, both have right, both judged.
+    # Numbers of items [models, models]: only the first model is right, both are, both are judged.
     only, both, n = good.T @ wrong, good.T @ good, judged.astype(np.int64).T @ judged
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:
@@ -79,11 +79,11 @@ def compare_models(
     output: Path,
     mcnemar: Variant = "published",
 ) -> int:
-    """Write the table of comparisons; return the number of its rows.
+    """Write a table with a McNemar test for each two models; return the number of its rows.
 
     ``judgements``: (model, language, table of judgements); only judgements by ``method`` are used.
     ``mcnemar``: ``published`` (chi-squared for any number of pairs) or ``corrected`` (exact below
-    ``EXACT_BELOW``). Raises UserError without tables, and for a missing or malformed one.
+    ``EXACT_BELOW``). Raises UserError if there are no tables, or a table is missing or malformed.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
@@ -118,7 +118,7 @@ def standardise(values: pd.Series) -> pd.Series:
 
 
 def varying(predictors: pd.DataFrame) -> pd.DataFrame:
-    """Select the columns that have several values."""
+    """Return the columns of ``predictors`` that have more than one value."""
     return predictors.loc[:, predictors.nunique() > 1]
 
 
@@ -147,10 +147,10 @@ def constant(values: pd.Series) -> bool:
 def ordinary_least_squares(
     response: pd.Series, predictors: pd.DataFrame
 ) -> list[dict[str, float | str]]:
-    """Fit a regression; return a row per term: coefficient, its error, t, p, 95 % interval.
+    """Fit a linear regression; return a row per term with ``ESTIMATES``, n and R².
 
-    ``response`` is [n], ``predictors`` [n, terms]. The intercept comes first, and each row repeats
-    n and R². There are no rows for a constant response, or if the predictors are not ``estimable``.
+    ``response`` is [n], ``predictors`` [n, terms]; ``low`` and ``high`` are a 95 % interval. The
+    intercept is the first row. Without rows: a constant response, or predictors not ``estimable``.
     """
     if not estimable(predictors) or constant(response):
         return []
@@ -176,10 +176,10 @@ LARGEST_DENOMINATOR = 10_000
 
 
 def implied_denominator(shares: ArrayLike, rounding: ArrayLike) -> int | None:
-    """Return the smallest denominator that all ``shares`` [k] can have, or None.
+    """Return the smallest denominator that all ``shares`` [k] can have; None above 10,000.
 
-    Shares are from 0 to 1, each rounded by at most ``rounding`` [k]. The true denominator may be a
-    multiple of the result.
+    Shares are from 0 to 1, each rounded by at most ``rounding`` [k]: 0.33 and 0.67 with rounding
+    0.005 give 3. The true denominator may be a multiple of the result.
     """
     values, largest_error = np.asarray(shares, float), np.asarray(rounding, float) + TOLERANCE
     for n in range(1, LARGEST_DENOMINATOR + 1):

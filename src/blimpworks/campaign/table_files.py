@@ -1,14 +1,14 @@
-"""Read the catalogue's tables, and read and write their lock files.
+"""Read the catalogue's tables (``read_rows``), and read and write their lock files.
 
 ``read_rows(ModelRow, path)`` reads a table such as ``config/models.tsv``, which is tab-separated,
-or comma-separated in a .csv file. Its lock file, ``config/models.lock.tsv``, pins what the table
-leaves open, such as a branch's commit when it was first retrieved (``read_lock``, ``record``)::
+or comma-separated if it is a .csv file. Its lock file, ``config/models.lock.tsv``, has versions
+that the table leaves open, such as a branch's commit when retrieved (``read_lock``, ``record``):
 
     hf_id        revision   commit           date         replaces
     gpt2         main       607a30d783df…    2026-05-01
 
-Users commit the lock file with the table. Several jobs may write it at the same time. No rule of
-the workflow has it as an input or parameter, so that writing it makes no product out of date.
+Users commit the lock file with the table. Several jobs may write it at the same time. It is no
+input or parameter of the workflow's rules, so no product becomes out of date when it is written.
 """
 
 import csv
@@ -38,7 +38,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def dialect(table: Path) -> dict[str, Any]:
-    """Return the csv module's options for a table; quotes are plain characters in .tsv files."""
+    """Return options of the csv module for a table; in a .tsv file, quotes are plain characters."""
     if table.suffix == ".csv":
         return {}
     return {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
@@ -60,10 +60,10 @@ def named_row(rows: Mapping[str, AnyRow], name: str, table: Path) -> AnyRow:
 
 
 def keyed(rows: Sequence[AnyRow], key: str, path: Path) -> dict[str, AnyRow]:
-    """Return rows by their field ``key``. Raises UserError for a value in several rows."""
+    """Return {value of the field ``key``: row}. Raises UserError for a value in several rows."""
     for value, count in Counter(getattr(row, key) for row in rows).items():
         if count > 1:
-            raise UserError(f"{path}: {key} {value!r} stands in {count} rows; keep one.")
+            raise UserError(f"{path}: {key} {value!r} is in {count} rows; keep one.")
     return {getattr(row, key): row for row in rows}
 
 
@@ -83,7 +83,7 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
             line = reader.line_num
             first_line = first_lines.setdefault(repr(cells), line)
             if first_line != line:
-                raise BadLine(line, f"the row stands in line {first_line} too")
+                raise BadLine(line, f"the row is also in line {first_line}")
             rows.append(_validate_row(row_type, cells, path, line))
         return rows
 
@@ -119,7 +119,7 @@ def _validate_row(row_type: type[Row], row: dict[str, str], path: Path, line: in
 
 
 class LockedRow(Strict):
-    """Base of the row types of lock files; no cell may contain a control character."""
+    """Base class of rows of lock files; no cell may contain a control character."""
 
     key: ClassVar[tuple[str, ...]]
     """Names of the fields that identify a row."""
@@ -155,7 +155,7 @@ def lock_files(table: Path) -> list[Path]:
 
 
 def _read_lock_file(row_type: type[LockRow], path: Path) -> dict[tuple[str, ...], LockRow]:
-    """Return a lock file's rows by ``identity``. Raises UserError, with line, for a wrong one."""
+    """Return {identity: row} of a lock file. Raises UserError, with the line, for a wrong row."""
     rows: dict[tuple[str, ...], LockRow] = {}
     remedy = "Correct the line or delete it: it is made again when its row is next retrieved."
     if not path.exists():
@@ -168,24 +168,24 @@ def _read_lock_file(row_type: type[LockRow], path: Path) -> dict[tuple[str, ...]
             with reading(Path(f"{path}:{line}"), f"a row of {row_type.__name__}", remedy):
                 row = row_type.model_validate(cells)
             if row.identity() in rows:
-                raise UserError(f"{path}:{line}: {row.identity()} stands there twice; keep one.")
+                raise UserError(f"{path}:{line}: a second row of {row.identity()}; keep one.")
             rows[row.identity()] = row
     return rows
 
 
 def read_lock(row_type: type[LockRow], table: Path) -> dict[tuple[str, ...], LockRow]:
-    """Return the rows of a table's lock files by ``identity``. Raises as ``_read_lock_file``."""
+    """Return {identity: row} of a table's lock files. Raises UserError for a malformed file."""
     rows: dict[tuple[str, ...], LockRow] = {}
-    for path in reversed(lock_files(table)):  # so that the first file replaces rows of others
+    for path in reversed(lock_files(table)):  # so that rows of the first file take precedence
         rows |= _read_lock_file(row_type, path)
     return rows
 
 
 def record(row: LockRow, table: Path, *, replace: bool = False) -> LockRow:
-    """Add a row to the lock file of a table, and return the row that the file then has.
+    """Add a row to the lock file of a table, and return the row that the file then contains.
 
-    If another job has written a row with the same ``identity``, that row is kept, unless
-    ``replace``. Raises UserError for a malformed lock file, and OSError if it cannot be written.
+    If another job has written a row with the same ``identity``, that row stays, unless ``replace``.
+    Raises UserError for a malformed lock file, and OSError if it cannot be written.
     """
     path, row_class = lock_path(table), type(row)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -223,7 +223,7 @@ class LockedModel(LockedRow):
     )
     """Day of its resolution (UTC)."""
     replaces: Commit | Annotated[str, Field(pattern=r"^$")] = ""
-    """Commit that was locked before a user accepted this one; products are then made again."""
+    """Commit that was locked until a user accepted ``commit``; products are then made again."""
 
 
 def is_commit(revision: str) -> bool:
@@ -233,13 +233,13 @@ def is_commit(revision: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A row of a lock file of models, with the files that it comes from."""
+    """A row of a lock file of models, and the files that have it."""
 
     row: LockedModel
     file: Path
     """The lock file."""
     table: Path
-    """Table of models that names the revision; the lock file may be beside another table."""
+    """Table of models with the revision; the lock file may be beside another table."""
 
     def moved(self, commit: str, name: str) -> str:
         """Return a message, without a full stop, if the revision of ``name`` is now ``commit``."""
@@ -259,8 +259,8 @@ def model_tables(table: Path) -> list[Path]:
 def locked_models(tables: Sequence[Path]) -> Mapping[tuple[str, ...], Locked]:
     """Return the locked models in the lock files of ``tables``, keyed by (hub id, revision).
 
-    ``tables``: as of ``model_tables``; rows for earlier tables take precedence. Raises UserError
-    for a malformed lock file.
+    ``tables``: from ``model_tables``; lock files of earlier tables take precedence. Raises
+    UserError for a malformed lock file.
     """
     locked: dict[tuple[str, ...], Locked] = {}
     for table in reversed(tables):

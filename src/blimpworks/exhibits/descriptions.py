@@ -1,6 +1,7 @@
-"""Titles, captions and headings of exhibits, stored as Jinja templates in YAML by paper.
+"""Read titles, captions and headings of exhibits from a paper's YAML file of Jinja templates.
 
-Papers are loaded with this module, so it must not import pandas.
+``describe = Descriptions(path)``; ``describe("table2", models=5)`` returns the texts of table 2.
+All commands import this module, so it must not import pandas.
 """
 
 from functools import cached_property
@@ -14,7 +15,7 @@ if TYPE_CHECKING:  # slow to import
 
 
 class Description(TypedDict):
-    """Title, caption and heading of the row names, as arguments of ``Exhibit``."""
+    """Texts of an exhibit, as arguments of ``Exhibit``; ``row_title`` is above the row names."""
 
     title: str
     caption: str
@@ -22,9 +23,9 @@ class Description(TypedDict):
 
 
 class Descriptions:
-    """Descriptions of a paper's exhibits by key; the YAML file is read on first use.
+    """Descriptions of a paper's exhibits, by the exhibits' keys; reads the YAML file on first use.
 
-    Captions can include the caption of another key, with the same values.
+    A caption can include the caption of another exhibit, which gets the same values.
     """
 
     def __init__(self, path: Path) -> None:
@@ -32,13 +33,13 @@ class Descriptions:
 
     @cached_property
     def entries(self) -> dict[str, dict[str, str]]:
-        """Templates of the fields of ``Description``, by key of the exhibit."""
+        """Templates of the fields of ``Description``: {key of the exhibit: {field: template}}."""
         entries: dict[str, dict[str, str]] = read_yaml(self.path, "descriptions of exhibits")
         return entries
 
     @cached_property
     def environment(self) -> "Environment":
-        """Environment with the templates of captions; a missing value raises UndefinedError."""
+        """Jinja environment with all captions; it raises UndefinedError for a missing value."""
         from jinja2 import DictLoader, Environment, StrictUndefined
 
         captions = {key: entry.get("caption", "") for key, entry in self.entries.items()}

@@ -129,9 +129,8 @@ class Exhibit:
     def layout(self, attribute: str = "text") -> pd.DataFrame:
         """Return a data frame with row names, stub, cells, and remarks, in this order of columns.
 
-        Rows and columns of cells have the order in which they first occur. ``attribute``: "text"
-        for texts of printed cells, or "value" for values of all cells. Raises UserError when two
-        cells have the same row and column, or two columns have the same name.
+        ``attribute``: "text" for texts of printed cells, or "value" for values of all cells. Raises
+        UserError when two cells have the same row and column, or two columns the same name.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
@@ -178,12 +177,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class SheetColumn:
-    """A column of a sheet: two lines of heading, alignment, and width as a share of the line."""
+    """A column of a sheet: two lines of heading, right alignment, and share of the line width."""
 
     upper: str
     lower: str
     right: bool = False
-    """True for a column that is aligned at the right."""
     width: float | None = None
     names: bool = False
     """True for the column of row names."""
@@ -216,9 +214,7 @@ def sheets(exhibit: Exhibit) -> list[Sheet]:
     texts: dict[str, list[str]] = {}
     for row_texts in (*exhibit.stub.values(), *exhibit.remarks.values()):
         for name, text in row_texts.items():
-            column_texts = texts.setdefault(name, [])
-            if text:
-                column_texts.append(text)
+            texts.setdefault(name, []).extend([text] if text else [])
     is_numeric = {name: bool(t) and all(map(str.isdecimal, t)) for name, t in texts.items()}
     section_sheets: list[Sheet] = []
     columns_before: Sequence[str] | None = None

@@ -1,6 +1,7 @@
-"""Find installed fonts for scripts that the house font lacks, such as Urdu and Devanagari.
+"""Find installed fonts for scripts that the house font lacks, such as Arabic and Devanagari.
 
-Matplotlib shapes and reorders text, but draws boxes without warning where a font lacks letters.
+``font_for`` gets the texts of a figure and returns a font family. Where a font lacks a letter,
+matplotlib would draw a box without warning.
 """
 
 import logging
@@ -21,14 +22,14 @@ _ARABIC = ("Noto Naskh Arabic", "Noto Nastaliq Urdu", "Amiri", "Scheherazade New
 PREFERRED = {"ARABIC": _ARABIC, "DEVANAGARI": ("Noto Sans Devanagari", "Lohit Devanagari")}
 """Font families to try first, by script: the first word of the letters' Unicode names."""
 CJK = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH")
-"""Scripts of Chinese, Japanese and Korean letters."""
+"""First words of the Unicode names of Chinese, Japanese and Korean letters."""
 PACKAGES = dict.fromkeys(CJK, "fonts-noto-cjk")
 PACKAGES |= {"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"}
 """Small Debian packages of fonts, by script."""
 OTHERWISE = "fonts-noto-core"
 """Debian package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
 WANTED = "fonts_to_install"
-"""Key of a job's note with Debian packages of the fonts that it lacked."""
+"""Key in a job's provenance record: Debian packages of the fonts that the job lacked."""
 NORMAL = "normal"
 BOXES = "Last Resort"
 """Beginning of the names of fonts that draw the same box for every letter."""
@@ -41,9 +42,9 @@ def letters_of(texts: Iterable[str]) -> frozenset[int]:
 
 
 def script_of(letters: Iterable[int]) -> str:
-    """Return the most frequent script of the letters as in their Unicode names, such as ARABIC.
+    """Return the most frequent script of code points, by their Unicode names, such as "ARABIC".
 
-    A script of ``PREFERRED`` goes before any other.
+    If some letters are of a script in ``PREFERRED``, only such scripts are counted.
     """
     scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
     candidates = [name for name in scripts if name in PREFERRED] or scripts
@@ -51,7 +52,7 @@ def script_of(letters: Iterable[int]) -> str:
 
 
 @lru_cache(maxsize=512)
-def _charmap(path: str) -> frozenset[int]:
+def _letters_in(path: str) -> frozenset[int]:
     try:
         return frozenset(font_manager.get_font(path).get_charmap())
     except (OSError, RuntimeError):
@@ -59,9 +60,9 @@ def _charmap(path: str) -> frozenset[int]:
 
 
 def font_for(texts: Iterable[str]) -> str | None:
-    """Return an installed font family with all letters of the texts; else warn and return None.
+    """Return an installed font family with all letters of the texts, or log a warning.
 
-    Families of ``PREFERRED`` come first, then DejaVu Sans, then others by name.
+    Families of ``PREFERRED`` are tried first, then DejaVu Sans, then others by name.
     """
     letters = letters_of(texts)
     script = script_of(letters)
@@ -83,8 +84,9 @@ def font_for(texts: Iterable[str]) -> str | None:
             and font.style == NORMAL
             and font.weight in (400, NORMAL, "regular", "book")
         ]
-        for font in sorted(upright, key=lambda font: (ranks.get(font.name, len(ranks)), font.name)):
-            if letters <= _charmap(font.fname):
+        upright.sort(key=lambda font: (ranks.get(font.name, len(ranks)), font.name))
+        for font in upright:
+            if letters <= _letters_in(font.fname):
                 return str(font.name)
     package = PACKAGES.get(script, OTHERWISE)
     log.warning(

@@ -1,9 +1,9 @@
-"""Formulas of cells: functions from rows of a table to a number, each with a sentence.
+"""Define formulas: functions from rows of a table to a number, each with a sentence.
 
-A cell is a number of an exhibit (a table or figure). Tables of cells store the sentence of its
-formula; ``formula_of`` finds the formula, so that ``blimpworks explain`` can compute the number
-again. A template makes formulas with parameters: ``mean_of("value")`` has the sentence "mean of
-value". Formulas of one paper are in the modules of its exhibits.
+A formula computes a cell, which is a number of an exhibit (a table or figure). Tables of cells
+store its sentence, such as "mean of value"; ``formula_of`` finds the formula of a sentence, so that
+``blimpworks explain`` can compute the number again. A ``Template`` makes formulas with parameters:
+``mean_of("value")``. Formulas of one paper are in the modules of its exhibits.
 """
 
 import inspect
@@ -35,7 +35,7 @@ class Formula:
     function: Callable[..., SupportsFloat] = field(compare=False, repr=False)
     arguments: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     takes_as_printed: bool = field(default=False, compare=False, repr=False)
-    """True if the formula is about the rounded numbers, so that rounding is no error."""
+    """True if the formula takes printed numbers as exact, so that their rounding is no error."""
 
     def __call__(self, rows: pd.DataFrame) -> float:
         return float(self.function(rows, **self.arguments))
@@ -46,7 +46,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Notation:
-    """Form in which sentences have a parameter's value, with functions to write and read it."""
+    """Text of a parameter's value in a sentence, with functions that write and read the text."""
 
     pattern: str
     """Regular expression, without groups, that matches each result of ``write``."""
@@ -63,19 +63,20 @@ PHRASE = Notation(".+")
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
-    """Make the notation of a parameter with few values, each by its name in sentences."""
+    """Make the notation of a parameter with few ``values``, keyed by their names in sentences."""
     names = {value: name for name, value in values.items()}
     return Notation("|".join(map(re.escape, values)), names.__getitem__, values.__getitem__)
 
 
 @dataclass(frozen=True, eq=False)
 class Template(Generic[Arguments]):
-    """A formula with parameters: a call with their values gives the ``Formula``."""
+    """A formula with parameters: a call with the parameters' values returns the ``Formula``."""
 
     text: str
+    """Sentence with parameters in braces, such as "mean of {column}"."""
     function: Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]
     notations: Mapping[str, Notation]
-    """Notations by parameter; others follow from the types of parameters."""
+    """Notation by name of the parameter; by default it follows from the parameter's type."""
     takes_as_printed: bool
 
     @cached_property
@@ -86,22 +87,22 @@ class Template(Generic[Arguments]):
         """Return the formula with these values of its function's parameters, except the rows."""
         bound = self._signature.bind(None, *args, **kwargs)
         bound.apply_defaults()
-        _, *named_values = bound.arguments.items()
+        values = dict([*bound.arguments.items()][1:])  # without the rows
         as_printed, texts = self.takes_as_printed, {}
-        for name, value in named_values:
+        for name, value in values.items():
             texts[name] = self.notations.get(name, PLAIN_NOTATION).write(value)
-            # A formula may have another one as a parameter.
+            # A formula may have another formula as a parameter.
             as_printed |= isinstance(value, Formula) and value.takes_as_printed
-        return Formula(self.text.format(**texts), self.function, dict(named_values), as_printed)
+        return Formula(self.text.format(**texts), self.function, values, as_printed)
 
 
 def formula(
     text: str, /, *, takes_as_printed: bool = False, **notations: Notation
 ) -> Callable[[Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]], Template[Arguments]]:
-    """Make a function of rows and parameters a template of formulas.
+    """Return a decorator that makes a ``Template`` of a function of rows and parameters.
 
-    ``text`` is the sentence with parameters in braces. Parameters that are neither words, numbers
-    nor formulas need ``notations``. For ``takes_as_printed`` see ``Formula``.
+    ``text`` is the sentence with parameters in braces. ``notations`` are for parameters that are
+    neither words, numbers nor formulas. For ``takes_as_printed`` see ``Formula``.
     """
     return lambda function: Template(text, function, notations, takes_as_printed)
 
@@ -120,11 +121,11 @@ def mean_of(rows: pd.DataFrame, column: str) -> float:
 
 @formula("mean({column})")
 def column_mean(rows: pd.DataFrame, column: str) -> float:
-    """Return the mean of a column, for exhibits with this form of the sentence."""
+    """Return the mean of a column, as ``mean_of``, with another form of the sentence."""
     return float(rows[column].mean())
 
 
-# "text of the row" is the formula ``ROW_TEXT``.
+# "text of the row" is the sentence of ``ROW_TEXT``, hence the pattern.
 @formula("{column} of the row", column=Notation(r"(?!text )\S+"))
 def of_row(rows: pd.DataFrame, column: str) -> float:
     """Return the only row's value in a column."""
@@ -132,14 +133,14 @@ def of_row(rows: pd.DataFrame, column: str) -> float:
 
 
 def truncate(value: float, decimals: int) -> float:
-    """Cut a positive number after some decimals, tolerating floating-point errors."""
+    """Cut a positive number after ``decimals`` digits, tolerating floating-point errors."""
     unit: float = 10**decimals
     return math.floor(value * unit + 1e-9) / unit
 
 
 @formula("{formula}, truncated to {decimals} decimals")
 def truncated(rows: pd.DataFrame, formula: Formula, decimals: int) -> float:
-    """Return another formula's value, cut after some decimals."""
+    """Return another formula's value, cut after ``decimals`` digits."""
     return truncate(formula(rows), decimals)
 
 
@@ -164,7 +165,7 @@ COMPLEMENT = Formula("1 − value of the row", lambda rows: 1 - rows["value"].it
 
 
 def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Select rows by a value, or list of values, of each column; ignore columns they lack."""
+    """Return the rows that ``where`` selects: {column: value or list}; ignore absent columns."""
     for column, value in where.items():
         if column in rows:
             # == is several times faster than isin, but finds no missing values.
@@ -178,8 +179,8 @@ def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
 # Finding the formula of a sentence
 
-# Modules of papers are loaded by name, so the digest of a command that looks formulas up lacks
-# them. This is safe: cells are rebuilt when their formulas change.
+# Modules of papers are imported by name, so they are not in the digest of code of a command that
+# looks formulas up. This is safe: cells are rebuilt when their formulas change.
 
 
 def formula_modules() -> Iterator[ModuleType]:
@@ -191,8 +192,8 @@ def formula_modules() -> Iterator[ModuleType]:
 
 @cache
 def declared() -> tuple[Formula | Template[Any], ...]:
-    """Return all formulas and templates once, without formulas made from templates."""
-    values = {id(v): v for module in formula_modules() for v in vars(module).values()}
+    """Return each formula and template once, without formulas that templates have made."""
+    values = {id(value): value for module in formula_modules() for value in vars(module).values()}
     return tuple(
         value
         for value in values.values()
@@ -202,7 +203,7 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
-    """Return the pattern of a template's sentences, and the notation of each group in it.
+    """Return a pattern that matches a template's sentences, and the notation of each group in it.
 
     The pattern of "mean of {column}" is ``mean of (?P<column>…)``.
     """
@@ -212,7 +213,7 @@ def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Nota
     for text, name, _, _ in Formatter().parse(template.text):
         pattern += re.escape(text)
         if name in notations:
-            pattern += f"(?P={name})"
+            pattern += f"(?P={name})"  # the same value again
         elif name:
             notations[name] = template.notations.get(name) or NOTATIONS[types[name]]
             pattern += f"(?P<{name}>{notations[name].pattern})"
@@ -221,20 +222,20 @@ def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Nota
 
 def formulas_of(sentence: str) -> list[Formula]:
     """Return every formula with this sentence; more than one is a mistake."""
-    matches = [value for value in declared() if isinstance(value, Formula)]
+    candidates = [value for value in declared() if isinstance(value, Formula)]
     for template in (value for value in declared() if isinstance(value, Template)):
         pattern, notations = _reader(template)
         if match := pattern.fullmatch(sentence):
             # A UserError says that a nested formula does not exist.
             with suppress(UserError):
                 values = {name: notation.read(match[name]) for name, notation in notations.items()}
-                matches.append(template(**values))
-    return [formula for formula in matches if formula.sentence == sentence]
+                candidates.append(template(**values))
+    return [formula for formula in candidates if formula.sentence == sentence]
 
 
 @cache
 def formula_of(sentence: str) -> Formula:
-    """Find the formula of a sentence. Raises UserError unless exactly one has it."""
+    """Return the formula with this sentence. Raises UserError unless there is exactly one."""
     matches = formulas_of(sentence)
     if len(matches) != 1:
         raise UserError(
@@ -244,6 +245,7 @@ def formula_of(sentence: str) -> Formula:
     return matches[0]
 
 
+# Declared last, because a formula as a parameter is read by ``formula_of``.
 NOTATIONS: dict[Any, Notation] = {
     int: Notation(r"\d+", read=int),
     float: Notation(r"[\d.]+(?:e-?\d+)?", read=float),

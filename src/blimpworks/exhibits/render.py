@@ -1,7 +1,8 @@
 """Build exhibits (tables and figures of papers) and write them as files.
 
-Tables are written as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML, and both as
-JSON. The writers of most formats get sheets (``exhibit.sheets``): rows of texts under headings.
+``build_exhibit`` calls the function of a paper that makes an exhibit, and ``render`` writes it:
+tables as CSV, Markdown, LaTeX and HTML, figures as PDF, PNG, SVG and HTML, and both as JSON. Most
+formats are written from sheets (``exhibit.sheets``), which are rows of texts under headings.
 """
 
 import importlib
@@ -30,9 +31,11 @@ STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8").strip()
 
 def element(name: str, content: str, attributes: Mapping[str, object]) -> str:
     """Return an HTML element with escaped attributes; attributes that are None are left out."""
-    pairs = ((key, value) for key, value in attributes.items() if value is not None)
-    opening = "".join(f' {key}="{escape(str(value))}"' for key, value in pairs)
-    return f"<{name}{opening}>{content}</{name}>"
+    opening = name
+    for key, value in attributes.items():
+        if value is not None:
+            opening += f' {key}="{escape(str(value))}"'
+    return f"<{opening}>{content}</{name}>"
 
 
 def direction(text: str) -> str:
@@ -44,27 +47,24 @@ Escape = Callable[[str], str]
 
 
 def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> Iterator[str]:
-    empty = "<td></td>" * (width - len(columns))
+    padding = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
-        groups = [(upper, len(list(group))) for upper, group in groupby(columns, lambda c: c.upper)]
-        upper_cells = (
-            element("th", escape(upper), {"colspan": n, "scope": "colgroup"})
-            if upper
-            else "<td></td>" * n
-            for upper, n in groups
-        )
-        yield f"<tr>{''.join(upper_cells)}{empty}</tr>"
-    lower = (
-        element("th", escape(c.lower), {"scope": "col", "class": "n" if c.right else None})
-        if c.lower
-        else "<td></td>"
-        for c in columns
-    )
-    yield f"<tr>{''.join(lower)}{empty}</tr>"
+        cells = []
+        for upper, group in groupby(columns, key=lambda column: column.upper):
+            span = len(list(group))
+            spanning = element("th", escape(upper), {"colspan": span, "scope": "colgroup"})
+            cells.append(spanning if upper else "<td></td>" * span)
+        yield f"<tr>{''.join(cells)}{padding}</tr>"
+    cells = []
+    for column in columns:
+        marks = {"scope": "col", "class": "n" if column.right else None}
+        heading = element("th", escape(column.lower), marks)
+        cells.append(heading if column.lower else "<td></td>")
+    yield f"<tr>{''.join(cells)}{padding}</tr>"
 
 
 Show = Callable[[Entry, int], tuple[Mapping[str, object], str]]
-"""Function from an entry and the index of its cell to added attributes and the content."""
+"""Function of an entry and the index of its cell; returns attributes and content of the ``td``."""
 
 
 def in_bold(entry: Entry, escape: Escape = escape) -> str:
@@ -83,8 +83,8 @@ def table_html(
 ) -> str:
     """Return the ``table`` element: a body for each sheet, with headings where they change.
 
-    Each ``td`` of a cell has its index as ``data-cell``, and the attributes that ``show`` adds.
-    With ``wide_names`` the name of an otherwise empty row spans it. The text is well-formed XML.
+    A cell's ``td`` has its index as ``data-cell``, and the attributes that ``show`` returns. With
+    ``wide_names``, a name spans its row if it is the only text. The element is well-formed XML.
     """
     width = max((len(sheet.columns) for sheet in printed_sheets), default=0)
     groups = []
@@ -106,14 +106,14 @@ def table_html(
                     name = element("th", escape(entry.text), {"scope": "row", "dir": "auto"})
                     cells.append(name if entry.text else "<td></td>")
                     continue
-                marks = {"class": "n" if column.right else None, "data-cell": entry.cell}
-                added: Mapping[str, object]
-                added, content = {}, in_bold(entry, escape)
+                added: Mapping[str, object] = {}
+                content = in_bold(entry, escape)
                 if entry.cell is not None:
                     added, content = show(entry, entry.cell)
+                marks = {"class": "n" if column.right else None, "data-cell": entry.cell, **added}
                 auto = None if column.right else "auto"  # the browser finds the direction
-                marks |= {**added, "dir": direction(entry.text) if entry.lang else auto}
-                cells.append(element("td", content, marks | {"lang": entry.lang}))
+                marks["dir"] = direction(entry.text) if entry.lang else auto
+                cells.append(element("td", content, {**marks, "lang": entry.lang}))
             # Sections may have fewer columns than the widest one.
             padding = "<td></td>" * (width - len(entries))
             rows.append(f"<tr>{''.join(cells)}{padding}</tr>")
@@ -122,9 +122,9 @@ def table_html(
 
 
 def html_text(exhibit: Exhibit, picture: str = "") -> str:
-    """Return the exhibit as a page; a figure shows the file ``picture``.
+    """Return the exhibit as an HTML page; a figure shows the file ``picture``.
 
-    Numbers have the keys of their rows and columns as attributes.
+    The ``td`` of a number has the row and column of the number in the paper as attributes.
     """
 
     def show(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
@@ -162,10 +162,10 @@ SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that ha
 MOST_ROWS = 50
 """Most rows of a table on one page."""
 NARROW, WIDE = 4, 7
-"""Most columns of a table in one column of a page, and of a table in small type, not smaller."""
+"""Most columns of a table as wide as one column of a page, and of a table in ``\\small`` type."""
 TEXT_COMMANDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar"}
 TEXT_COMMANDS |= {"<": "less", ">": "greater", "␣": "visiblespace"}
-"""LaTeX's commands for signs, such as ``\\textbackslash``, without "text"."""
+"""LaTeX's commands for characters, such as ``\\textbackslash``, without "text"."""
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {sign: rf"\text{name}{{}}" for sign, name in TEXT_COMMANDS.items()}
@@ -178,7 +178,7 @@ DECIMAL = re.compile(
 )
 NO_NUMBER = {"", LATEX_ESCAPES[layout.ABSENT_CELL]}
 DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
-"""Setup of siunitx: numbers in the font of the table, bold where print has them in bold."""
+"""Setup of siunitx: numbers in the font of the table, and bold numbers in bold."""
 
 
 def _latex(text: str) -> str:
@@ -186,7 +186,7 @@ def _latex(text: str) -> str:
 
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
-    """Return a siunitx column if all texts are numbers and some have decimals, else None."""
+    """Return a siunitx column type, or None if a text is no number or no number has decimals."""
     printed = [text for text in texts if text not in NO_NUMBER]
     numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
     decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
@@ -197,9 +197,9 @@ def _decimal_column(texts: Iterable[str]) -> str | None:
 
 
 def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
-    r"""Return a line of a table.
+    r"""Return a row of a table in LaTeX, from texts and column types: "a & b \\\\".
 
-    ``{}`` before a bracket or star separates it from the ``\\\\`` of the line before.
+    ``{}`` before a bracket or star separates it from the ``\\\\`` of the previous row.
     """
     cells = []
     # A section may have fewer columns than the table.
@@ -224,7 +224,8 @@ def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
 def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> list[str]:
     lines = [r"\toprule"]
     for number, sheet in enumerate(printed_sheets):
-        lines += [r"\midrule"] if number else []
+        if number:
+            lines.append(r"\midrule")
         if sheet.headed and any(column.upper for column in sheet.columns):
             # Upper headings span their columns, with a rule below.
             cells, rules, first = [], [], 1
@@ -243,10 +244,9 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 
 
 def latex_text(exhibit: Exhibit) -> str:
-    """Return the table as LaTeX, split into tables of at most ``MOST_ROWS`` rows.
+    """Return the table in LaTeX, split into tables of at most ``MOST_ROWS`` rows.
 
-    It needs the packages booktabs, array, siunitx and adjustbox. (longtable fails on pages of two
-    columns.)
+    They need the packages booktabs, array, siunitx and adjustbox.
     """
 
     def escape(text: str) -> str:
@@ -307,14 +307,15 @@ PNG_DPI = 300
 MARGIN = 0.1
 """Margin of figures, in inches."""
 MARKDOWN_SIGNS = "\\|*_`<&~[]"
-# Signs that are markup in Markdown or its formulas; inside words, for example, they are not.
+# Characters that are markup in Markdown or its formulas; inside words, for example, they are not.
 MARKUP = re.compile(
     r"""[|`] | [\\](?=[!-/:-@\[-`{-~]) | <(?=[a-z/!?]) | &(?=\#?\w+;) | \$(?=.*\$) | \*(?=\w)
     | (?<![^\W_])\*(?=\S) | (?<![^\W_])_ | _(?![^\W_]) | ~(?=~) | \[(?=[^\]]*\]\()""",
     re.IGNORECASE | re.VERBOSE,
 )
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
-# Fixed, so that a rerun gives the same bytes. Journals refuse Type 3 fonts, hence 42 (TrueType).
+# Salt and dates are fixed, so that a rerun gives the same bytes. Journals refuse Type 3 fonts,
+# hence 42 (TrueType).
 FILE_SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none"}
 FILE_SETTINGS |= {"svg.hashsalt": "blimpworks", "text.parse_math": False}
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}
@@ -325,11 +326,10 @@ def _markdown(text: str) -> str:
 
 
 def csv_text(exhibit: Exhibit) -> str:
-    """Return the values with fifteen digits, or the texts of a textual exhibit, a line per row."""
+    """Return the table as CSV: values with fifteen digits, or texts if the exhibit is textual."""
     frame = exhibit.layout("text" if exhibit.textual else "value")
-    return frame.map(lambda v: float(f"{v:.15g}") if isinstance(v, float) else v).to_csv(
-        index=False, lineterminator="\n"
-    )
+    shorter = frame.map(lambda entry: float(f"{entry:.15g}") if isinstance(entry, float) else entry)
+    return shorter.to_csv(index=False, lineterminator="\n")
 
 
 def markdown_text(exhibit: Exhibit) -> str:
@@ -343,26 +343,27 @@ def markdown_text(exhibit: Exhibit) -> str:
 
     printed_sheets = layout.in_notation(layout.sheets(exhibit), escape, "**{}**".format)
     columns = printed_sheets[0].columns
-    # One upper heading over all columns repeats the title, unless their names contain it.
+    # A single upper heading repeats the title, so leave it out, unless columns' names contain it.
     heads = exhibit.heads.items()
     is_in_names = any(upper and f"{upper} {lower}" == name for name, (upper, lower) in heads)
-    is_distinct = len({c.lower for c in columns}) == len(columns)
-    uppers = {c.upper for s in printed_sheets for c in s.columns} - {""}
+    is_distinct = len({column.lower for column in columns}) == len(columns)
+    uppers = {column.upper for sheet in printed_sheets for column in sheet.columns} - {""}
     if is_distinct and not is_in_names and len(uppers) == 1:
-        columns = tuple(replace(c, upper="") for c in columns)
+        columns = tuple(replace(column, upper="") for column in columns)
     rows: list[list[str]] = []
     for number, sheet in enumerate(printed_sheets):
         # Markdown has one line of headings; later headings are rows in bold.
-        rows += [[f"**{c.heading}**" for c in sheet.columns]] if number and sheet.headed else []
+        if number and sheet.headed:
+            rows.append([f"**{column.heading}**" for column in sheet.columns])
         rows += [[entry.text for entry in entries] for entries in sheet.body]
     # Sections may have fewer columns than the widest one.
-    width = max(len(s.columns) for s in printed_sheets)
-    padded = [[*row, *[""] * (width - len(row))] for row in rows]
+    width = max(len(sheet.columns) for sheet in printed_sheets)
+    padded = [row + [""] * (width - len(row)) for row in rows]
     missing = width - len(columns)
-    headings = [*(c.heading for c in columns), *[""] * missing]
-    sides = ["right" if c.right else "left" for c in columns] + ["right"] * missing
+    headings = [column.heading for column in columns] + [""] * missing
+    alignments = ["right" if column.right else "left" for column in columns] + ["right"] * missing
     frame = pd.DataFrame(padded, columns=headings)
-    table = frame.to_markdown(index=False, colalign=sides, disable_numparse=True)
+    table = frame.to_markdown(index=False, colalign=alignments, disable_numparse=True)
     return f"# {_markdown(exhibit.title)}\n\n{table}\n\n{_markdown(exhibit.caption)}\n"
 
 
@@ -371,7 +372,7 @@ TEXT_FORMATS |= {"json": layout.json_text}
 
 
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
-    """Write the exhibit in the formats of the suffixes. Raises KeyError for an unknown suffix."""
+    """Write the exhibit to ``outputs``, by their suffix. Raises KeyError for an unknown suffix."""
     pictures = []
     for output in outputs:
         suffix = output.suffix[1:]
@@ -390,12 +391,12 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
             take_literally(exhibit.figure)
             exhibit.figure.draw_without_rendering()
             exhibit.figure.set_layout_engine(None)
-            covered = exhibit.figure.get_tightbbox().padded(MARGIN)
+            bounds = exhibit.figure.get_tightbbox().padded(MARGIN)
             for picture in pictures:
                 suffix = picture.suffix[1:]
                 options: dict[str, Any] = {"format": suffix, "metadata": METADATA[suffix]}
                 with atomic(picture) as temporary:
-                    exhibit.figure.savefig(temporary, dpi=PNG_DPI, bbox_inches=covered, **options)
+                    exhibit.figure.savefig(temporary, dpi=PNG_DPI, bbox_inches=bounds, **options)
 
 
 ENOUGH_PAIRS = 30
@@ -427,7 +428,7 @@ def build_exhibit(
     cells: Path,
     outputs: Sequence[Path],
 ) -> Exhibit:
-    """Write an exhibit's cells and files; return it. Raises UserError for a faulty table."""
+    """Make an exhibit; write its cells and files; return it. Raises UserError for faulty tables."""
     published = labels.source == "published"
     if published and not spec.published:
         raise UserError(f"exhibit {spec.key} has no published form: the paper prints none of it.")

@@ -1,8 +1,9 @@
-"""Read tables and printed numbers, and make cells, for exhibits of all papers.
+"""Read input tables, and make cells from them, for the exhibits of all papers.
 
-An exhibit is a table or figure. A cell is one of its numbers: row, column, value, and the formula
-and filter by which the value is computed from a table. Numbers that the paper prints are in tables
-too (``PublishedRow``), so that an exhibit can also be built from these.
+An exhibit is a table or figure; a cell is one of its numbers. ``read_accuracies`` and
+``accuracy_cell`` make cells of accuracies that a campaign measured. ``read_printed`` and
+``printed_cells`` make cells of numbers that the paper prints (``PublishedRow``), so that the same
+exhibit can be built from these. ``formula_cell`` makes a cell from any table.
 """
 
 import re
@@ -24,7 +25,7 @@ from blimpworks.exhibits.formulas import ROW_TEXT, UNWEIGHTED, Formula, of_row, 
 from blimpworks.tables import ACCURACIES, TableSchema, read_table
 
 Tables = Mapping[str, Sequence[Path]]
-"""Paths of the tables that an exhibit needs, by name of the need."""
+"""Paths of the input tables of an exhibit, by the tables' name, such as "accuracies"."""
 Place = tuple[str, str]
 """Row and column of a cell or printed number."""
 PRINTED_KEYS = ("exhibit", "row", "column")
@@ -34,7 +35,7 @@ PRINTED_KEYS = ("exhibit", "row", "column")
 def read_plain(
     schema: TableSchema, paths: Path | Sequence[Path] | None, columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Read all rows of tables of one schema, with labels as plain strings."""
+    """Read the tables ``paths`` of one schema into a data frame, with labels as plain strings."""
     paths = [paths] if isinstance(paths, Path) else paths
     if not paths:
         return pd.DataFrame(columns=[*(columns or schema.names)])
@@ -49,13 +50,13 @@ def _printed(path: Path, _changed: int) -> list[dict[str, Any]]:
 
 
 def read_printed(tables: Tables, **where: Any) -> pd.DataFrame:
-    """Read the paper's printed numbers that ``where`` selects, with columns as ``PublishedRow``."""
+    """Read the printed numbers that ``where`` selects, with columns as in ``PublishedRow``."""
     rows = [row for path in tables["printed"] for row in _printed(path, path.stat().st_mtime_ns)]
     return select_rows(pd.DataFrame(rows, columns=list(PublishedRow.model_fields)), where)
 
 
 def by_place(printed: pd.DataFrame) -> dict[Place, pd.Series]:
-    """Return the printed numbers that have a value, keyed by (row, column)."""
+    """Return {(row, column): printed number} for the printed numbers that have a value."""
     rows = printed[printed["value"].notna()].iterrows()
     return {(row["row"], row["column"]): row for _, row in rows}
 
@@ -71,8 +72,8 @@ def formula_cell(
 ) -> Cell:
     """Make a cell at ``position`` with the value of a formula on the rows that ``where`` selects.
 
-    ``source`` is the name of the table of ``rows``. ``form`` is the format of the number, which is
-    cut to an integer unless ``form`` ends with "f". ``more`` are other fields of the cell.
+    ``source`` is the name of the table of ``rows``. ``form`` is the text's format, such as ".1f";
+    without "f", the number is cut to an integer. ``more`` are further fields of the cell.
     """
     value = formula(select_rows(rows, where))
     number = value if form.endswith("f") else int(value)
@@ -82,7 +83,7 @@ def formula_cell(
 def row_cell(
     source: str, row: pd.Series, keys: Sequence[str], column: str, position: Place, text: str
 ) -> Cell:
-    """Make a cell of a row's value in a ``column``; the columns ``keys`` identify the row."""
+    """Make a cell of a row's value in ``column``; ``keys`` are columns that identify the row."""
     where = {key: row[key] for key in keys}
     return Cell(*position, float(row[column]), text, of_row(column), source, where)
 
@@ -96,18 +97,17 @@ def printed_cell(row: pd.Series, position: Place) -> Cell:
 def printed_cells(
     printed: pd.DataFrame, rows: Mapping[str, str], columns: Mapping[str, str]
 ) -> list[Cell]:
-    """Make cells of an exhibit's printed numbers; ``rows`` and ``columns`` map keys to names.
+    """Make cells of all ``printed`` numbers; ``rows`` and ``columns`` map keys to printed names.
 
-    Raises UserError when a number has another row or column, so pass only the numbers to show.
+    Raises UserError when a number has a row or column that is not among them.
     """
     for axis, names in (("row", rows), ("column", columns)):
         unknown = printed[~printed[axis].isin([*names])]
         if len(unknown):
             number = unknown.iloc[0]
             raise UserError(
-                f"the printed numbers of {number['exhibit']} have one of {axis} "
-                f"{number[axis]!r}, which it does not have; its {axis}s are {', '.join(names)}. "
-                f"Correct the {axis} of that number."
+                f"the printed numbers of {number['exhibit']} have the {axis} {number[axis]!r}; "
+                f"expected one of {', '.join(names)}. Correct the {axis} of that number."
             )
     numbers, cells = by_place(printed), list[Cell]()
     for (row, name), (column, heading) in product(rows.items(), columns.items()):
@@ -132,20 +132,21 @@ def printed_bold(printed: pd.DataFrame) -> set[Place]:
 def best_of_each(
     cells: Sequence[Cell], among: set[str], by: str = "row", digits: int = 1
 ) -> set[Place]:
-    """Return (row, column) of the best printed cell of each row, or of several that tie.
+    """Return (row, column) of the highest printed cell of each row; equal cells are all returned.
 
-    ``among`` has the columns that compete. With ``by`` "column", return the best cell of each
-    column, ``among`` the rows. Values are compared with ``digits`` decimals.
+    Only cells of the columns ``among`` are compared. If ``by`` is "column", return the highest cell
+    of each column, among cells of the rows ``among``. Values are rounded to ``digits`` decimals.
     """
     other_axis = "column" if by == "row" else "row"
-    competing = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
-    values: dict[str, list[float]] = {}
-    for cell in competing:
-        values.setdefault(getattr(cell, by), [0.0]).append(round(cell.value, digits))
+    compared = [cell for cell in cells if cell.printed and getattr(cell, other_axis) in among]
+    highest: dict[str, float] = {}
+    for cell in compared:
+        key = getattr(cell, by)
+        highest[key] = max(highest.get(key, 0.0), round(cell.value, digits))
     return {
         (cell.row, cell.column)
-        for cell in competing
-        if round(cell.value, digits) == max(values[getattr(cell, by)])
+        for cell in compared
+        if round(cell.value, digits) == highest[getattr(cell, by)]
     }
 
 
@@ -160,15 +161,14 @@ def size_text(billions: float) -> str:
 
 
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-"""Columns of items with the ends of the words that differ in a pair, by ``marked``."""
+"""Columns of items with start and end, in characters, of the words that differ in a pair."""
 
 
 def marked(item: Mapping[str, Any]) -> str:
-    """Return the sentence with "[right/*wrong]" in place of the agreeing word."""
-    good = item["good"]
-    right = good[item["good_start"] : item["good_end"]]
+    """Return a pair as one text with both forms of the words that differ: "A dog [runs/*run] ."."""
+    good, start, end = item["good"], item["good_start"], item["good_end"]
     wrong = item["bad"][item["bad_start"] : item["bad_end"]]
-    return f"{good[: item['good_start']]}[{right}/*{wrong}]{good[item['good_end'] :]}"
+    return f"{good[:start]}[{good[start:end]}/*{wrong}]{good[end:]}"
 
 
 # Accuracies
@@ -192,9 +192,9 @@ def read_accuracies(
     fallback: str | None = None,
     models: str = "the campaign's models",
 ) -> pd.DataFrame:
-    """Read the accuracies that ``where`` and ``by_method`` select.
+    """Read the accuracies that ``where`` selects, by ``method`` or else ``fallback``.
 
-    Raises UserError when there are none; its message calls the models ``models``.
+    Raises UserError when there are none; ``models`` describes the models in its message.
     """
     rows = by_method(select_rows(read_plain(ACCURACIES, tables[SOURCE]), where), method, fallback)
     if rows.empty:
@@ -207,7 +207,7 @@ def read_accuracies(
 
 
 def where_of(rows: pd.DataFrame, keys: Sequence[str] = ACCURACY_KEYS) -> dict[str, Any]:
-    """Return the filter that selects these ``rows`` of accuracies: a value or list by column."""
+    """Return the filter that selects these ``rows``: {column: value or list of values}."""
     values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
     return {key: names[0] if len(names) == 1 else names for key, names in values.items()}
 
@@ -220,7 +220,7 @@ def row_accuracy_cell(
     formula: Formula = UNWEIGHTED,
     text: Callable[[float], str] = "{:.1f}".format,
 ) -> Cell:
-    """Make the cell of one row's accuracy in percent, with its interval."""
+    """Make a cell of one row of accuracies: the accuracy in percent, with its 95 % interval."""
     value, low, high = (100 * row[name] for name in ("accuracy", "low", "high"))
     return Cell(*position, value, text(value), formula, source, where, int(row["n"]), low, high)
 
@@ -240,41 +240,41 @@ def accuracy_cell(
 ) -> Cell:
     """Make the cell of an accuracy in percent that a formula computes from ``rows``.
 
-    The 95 % ``interval`` is Wilson's over all judgements ("pooled"), or that of one model's mean
-    with ``weights``, which are equal by default. Rows without numbers of judgements have none.
-    With ``ties`` the cell has the number of ties. ``fields`` are other fields of the cell.
+    If all rows have a number of judgements, the cell has a 95 % ``interval``. "pooled" is Wilson's
+    over all judgements. "mean" is of the rows' mean with ``weights`` (default: equal), for rows of
+    one model. With ``ties`` the cell has the number of ties. ``fields`` are its other fields.
     """
     value = formula(rows)
     if bool(rows[["n", "low"]].notna().all(axis=None)):
         n = int(rows["n"].sum())
-        fields = {"n": n, "ties": int(rows["ties"].sum()) if ties else None} | fields
+        fields = {"n": n, "ties": int(rows["ties"].sum()) if ties else None, **fields}
         if interval == "pooled":
             low, high = wilson(float(rows["correct"].sum()), n)
-            fields |= {"low": 100 * low, "high": 100 * high}
+            fields.update(low=100 * low, high=100 * high)
         elif rows["model"].nunique() == 1:
             low, high = mean_interval(rows, weights or [1 / len(rows)] * len(rows))
-            fields |= {"low": 100 * low, "high": 100 * high}
+            fields.update(low=100 * low, high=100 * high)
     return Cell(*position, value, text(value), formula, source, where_of(rows, keys), **fields)
 
 
 # Numbers in running text, recomputed from other printed numbers
 
 VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
-"""Columns of tables of statements."""
+"""Columns of tables whose rows are numbers in a paper's running text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recomputation:
-    """Computes numbers in running text from other printed numbers of the paper.
+    """Formulas that compute numbers in running text from other printed numbers of the paper.
 
-    The row of a printed number (``PublishedRow``) names its formula. The column ``of`` says which
-    numbers it is applied to, such as ``table2/English; German/*``.
+    The row of a printed number (``PublishedRow``) names a formula. Its column ``of`` selects the
+    numbers that the formula is applied to, as EXHIBIT/ROWS/COLUMNS: ``table2/English; German/*``.
     """
 
     formats: Mapping[Formula, str]
     """Format of each formula's numbers: "{:.1f}", or "{text}" for the first number's text."""
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Rows or columns that a name in braces, such as ``{models}``, stands for."""
+    """Rows or columns that ``of`` can name by one word in braces, such as ``{models}``."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
         """Make the cell of a printed number from other printed numbers.
@@ -289,22 +289,22 @@ class Recomputation:
                 f"{', '.join(map(repr, formulas))}."
             )
         formula = formulas[row["formula"]]
-        # ``of`` is EXHIBIT/ROWS/COLUMNS. Each is a key, several keys with "; " between them, the
-        # name of a list in braces, or "*" for any.
+        # In EXHIBIT/ROWS/COLUMNS, each is a key, several keys with "; " between them, the name of a
+        # list in braces, or "*" for any.
         where: dict[str, Any] = {}
-        for key, text in zip(PRINTED_KEYS, row["of"].split("/"), strict=True):
-            name = re.fullmatch(r"\{(.+)\}", text)
-            if name and name[1] not in self.lists:
-                names = ", ".join(self.lists) or "none"
-                raise UserError(f"{subject} is of {text}, which is no list; there are: {names}.")
+        for column, text in zip(PRINTED_KEYS, row["of"].split("/"), strict=True):
+            list_name = re.fullmatch(r"\{(.+)\}", text)
             keys = text.split("; ")
-            if name:
-                where[key] = [*self.lists[name[1]]]
+            if list_name:
+                if list_name[1] not in self.lists:
+                    names = ", ".join(self.lists) or "none"
+                    raise UserError(f"{subject} is of {text}; expected a list among {names}.")
+                where[column] = [*self.lists[list_name[1]]]
             elif text != "*":
-                where[key] = keys if len(keys) > 1 else text
+                where[column] = keys if len(keys) > 1 else text
         rows = select_rows(printed, where)
         if rows.empty:
-            raise UserError(f"{subject} is of {row['of']!r}, where nothing is printed.")
+            raise UserError(f"{subject} is of {row['of']!r}, but no printed number has these keys.")
         value = formula(rows)
         text = self.formats[formula].format(value, text=rows["text"].iloc[0])
         stands_for = (row["row"], row["column"])
@@ -317,13 +317,13 @@ def printed_statements(
     compute: Callable[[Place, str], Cell | None] = lambda position, title: None,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:
-    """Return cells of printed numbers and of recomputed ones, and a sentence on printed errors.
+    """Return cells of printed and recomputed numbers in running text, and the errors in print.
 
-    ``compute`` makes the recomputed cell of a number without a formula, from its (row, column) and
-    title, or returns None. Without printed errors the sentence is ".".
+    ``compute`` gets (row, column) and title of a number without a formula, and makes its recomputed
+    cell, or returns None. The errors are one sentence for a caption; "." if there are none.
     """
     cells: list[Cell] = []
-    faults = []
+    faults: list[str] = []
     for _, row in printed[(printed["exhibit"] == exhibit) & printed["value"].notna()].iterrows():
         position: Place = (row["row"], row["column"])
         title = row["title"] or ": ".join(position)

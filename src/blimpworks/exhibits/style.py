@@ -1,9 +1,9 @@
-"""Define the common look of all figures, and prepare cells for seaborn.
+"""Define the common look of all figures (``house_style``), and prepare cells for seaborn.
 
 A cell is one number of a figure, with the ends ``low`` and ``high`` of its interval. Seaborn
 computes intervals from observations, but figures must show the intervals of the cells. Therefore
-``with_ends`` makes three rows of each cell, and ``INTERVALS`` reads them back. The cell (deu, 90,
-low 88, high 91) has the rows (deu, 90), (deu, 88) and (deu, 91).
+``with_ends`` makes three rows of each cell, and the functions in ``INTERVALS`` return its value and
+interval from them. The cell (deu, 90, low 88, high 91) becomes (deu, 90), (deu, 88), (deu, 91).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,9 +22,8 @@ from matplotlib.ticker import LogFormatter
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.yaml_files import read_yaml
 
-COLUMN_INCHES = 3.3
-PAGE_INCHES = 6.9
-"""Widths of figures: one column of a page with two, and the page."""
+COLUMN_INCHES, PAGE_INCHES = 3.3, 6.9
+"""Widths of figures: of one column of a page with two columns, and of the page."""
 # Okabe and Ito's palette, which readers with any common colour blindness can tell apart.
 BLUE, ORANGE = "#0072B2", "#E69F00"
 VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#777777"
@@ -49,7 +48,7 @@ def house_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches that opens no window."""
+    """Return an empty figure of a size in inches, which opens no window."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -62,7 +61,7 @@ def say(axes: Axes, text: str) -> None:
 def empty_figure(
     reason: str, width: float = PAGE_INCHES, height: float = 1.0, framed: bool = True
 ) -> Figure:
-    """Return a figure of a size in inches that only says why there is nothing to draw."""
+    """Return a figure, of a size in inches, whose only text is the ``reason`` why it is empty."""
     figure = new_figure(width, height)
     axes = figure.subplots()
     say(axes, reason)
@@ -77,7 +76,7 @@ def colours(count: int) -> list[str]:
 
 
 def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return (colour, marker) of each family of models, those of ``FAMILIES`` first.
+    """Return {family of models: (colour, marker)}, first for ``FAMILIES``, then for ``families``.
 
     Seven families have the first marker in seven colours, the next seven the second marker, ….
     """
@@ -89,7 +88,7 @@ def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
-    """Draw a dashed line at the value of chance, horizontal or ``upright``, labelled "chance"."""
+    """Draw a dashed line with the label "chance" at a value, horizontal or ``upright``."""
     draw_line = axes.axvline if upright else axes.axhline
     draw_line(at, color=GREY, lw=0.8, ls="--", zorder=2.5)
     label: dict[str, Any] = {"textcoords": "offset points", "size": SMALL, "color": GREY}
@@ -124,14 +123,14 @@ def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) ->
 
 
 def frame_of(cells: Iterable[Cell]) -> pd.DataFrame:
-    """Return a row for each cell: row, column, value, text, and low and high, perhaps NaN."""
+    """Return a data frame with a row per cell: row, column, value, text, low, high (or NaN)."""
     names = ["row", "column", "value", "text", "low", "high"]
     rows = [[getattr(cell, name) for name in names] for cell in cells]
     return pd.DataFrame(rows, columns=names).astype({"low": float, "high": float})
 
 
 def with_ends(rows: pd.DataFrame, value: str = "value") -> pd.DataFrame:
-    """Return the rows, then the rows with ``low`` as the value, then with ``high``."""
+    """Return all rows, then again with ``low`` as the value, then again with ``high``."""
     ends = [rows.assign(**{value: rows[end]}) for end in ("low", "high")]
     return pd.concat([rows, *ends], ignore_index=True).drop(columns=["low", "high"])
 
@@ -140,7 +139,7 @@ INTERVALS: dict[str, Any] = {
     "estimator": lambda observations: float(observations.iloc[0]),
     "errorbar": lambda observations: (float(observations.iloc[1]), float(observations.iloc[2])),
 }
-"""Options of seaborn for rows from ``with_ends``: a cell's value, and the ends of its interval."""
+"""Options of seaborn for rows of ``with_ends``: the first is the value, others are the interval."""
 BARS = INTERVALS | {"saturation": 1, "linewidth": 0.4}
 BARS |= {"err_kws": {"color": "black", "linewidth": 0.8}}
 POINTS = INTERVALS | {"linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}
@@ -148,19 +147,20 @@ POINTS |= {"err_kws": {"linewidth": 1}}
 """Options of ``seaborn.barplot`` and ``seaborn.pointplot``."""
 
 MOST_TICKS = 100
-"""Ticks of a logarithmic axis to create before drawing: more than any figure shows."""
+"""Ticks of a logarithmic axis that are created before drawing: more than any figure shows."""
 
 
 def take_literally(figure: Figure) -> None:
-    """Show all texts of a figure literally, so that a label with two ``$`` is no formula.
+    """Let matplotlib show all texts of a figure literally: "$x$" with its signs, not as a formula.
 
-    The numbers on logarithmic axes are excepted: Matplotlib writes powers as formulas. It creates
-    the labels of ticks only when it draws, so they are created here.
+    Numbers on logarithmic axes are excepted, because matplotlib writes powers as formulas. It
+    creates the labels of ticks only when it draws, so they are created here.
     """
     for text in figure.findobj(Text):
         text.set_parse_math(False)
-    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
-        if isinstance(axis.get_major_formatter(), LogFormatter):
-            for tick in (*axis.get_major_ticks(MOST_TICKS), *axis.get_minor_ticks(MOST_TICKS)):
-                tick.label1.set_parse_math(True)
-                tick.label2.set_parse_math(True)
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_formatter(), LogFormatter):
+                for tick in axis.get_major_ticks(MOST_TICKS) + axis.get_minor_ticks(MOST_TICKS):
+                    tick.label1.set_parse_math(True)
+                    tick.label2.set_parse_math(True)

@@ -1,7 +1,7 @@
-"""Lay out texts and boxes in figures, in points from the top left corner.
+"""Draw texts, boxes and arrows in figures that are diagrams, in points from the top left corner.
 
-A drawing function gets a ``Pen`` and runs twice: first without axes, which only measures, to learn
-the height of the figure; then with axes, to draw.
+A drawing function gets a ``Pen`` and runs twice. The first pen has no axes and only measures, which
+gives the height of the figure. The second pen, from ``canvas``, draws.
 """
 
 import unicodedata
@@ -54,10 +54,10 @@ def text_size(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A text in one style, such as a word in bold; ``size`` is in points.
+    """A text in one style, such as a word in bold; ``size`` is the font size in points.
 
-    A ``glued`` run follows the one before without a space or line break. ``families`` are fonts in
-    order of preference.
+    A ``glued`` run follows the previous run without a space or line break. ``families`` are fonts
+    in order of preference.
     """
 
     text: str
@@ -77,7 +77,7 @@ class Run:
         return self.measures[0]
 
     def fitted(self, width: float) -> "Run":
-        """Return the run, cut to a width in points, with an ellipsis at its end."""
+        """Return the run; if it is wider than ``width`` points, cut it and add an ellipsis."""
         if self.width <= width:
             return self
         for letters in range(len(self.text) - 1, 0, -1):
@@ -104,17 +104,18 @@ def _pieces(word: str) -> tuple[str, ...]:
     """Split mirrored punctuation from a right-to-left word: "(word)" becomes ")", "word", "("."""
     if not is_rtl(word):
         return (word,)
-    letters = [i for i, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
-    if not letters:
+    # Offsets of letters, marks and numbers; other characters are punctuation.
+    offsets = [i for i, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
+    if not offsets:
         return (word,)
-    start, end = letters[0], letters[-1] + 1
+    start, end = offsets[0], offsets[-1] + 1
     pieces = (word[:start].translate(MIRRORED), word[start:end], word[end:].translate(MIRRORED))
     return tuple(filter(None, pieces))
 
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
-    """Put runs into lines of at most ``width``, with gaps of ``space``, both in points."""
-    # Runs wider than a line are cut.
+    """Arrange runs in lines of at most ``width``, with gaps of ``space``, both in points."""
+    # Cut runs that are wider than a line.
     pieces: list[Run] = []
     for run in runs:
         remaining = run
@@ -157,7 +158,7 @@ def line_width(line: Sequence[Run], space: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """Draw on ``axes`` in points from the top left corner; without axes, only measure."""
+    """Draws on ``axes`` in points from the top left corner; without axes, it only measures."""
 
     axes: Axes | None = None
 
@@ -178,13 +179,13 @@ class Pen:
     def paragraph(
         self, x: float, y: float, width: float, runs: Iterable[Run], rtl: bool = False
     ) -> float:
-        """Write runs in lines below ``y``, from the right if ``rtl``, and return their height."""
+        """Write runs in lines below ``y``, from the right if ``rtl``; return their height."""
         runs = [*runs]
         size = max((run.size for run in runs), default=0)
         space = 0.32 * size  # the width of a space in most fonts
         lines = wrapped(runs, width, space)
         baseline = y
-        for line_above, line in zip([[], *lines], lines, strict=False):
+        for line_above, line in pairwise([[], *lines]):
             baseline += step(line_above, line)
             if not rtl:
                 self.line(x, baseline, line, space)
@@ -199,7 +200,7 @@ class Pen:
     def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
         """Draw a filled rectangle without an edge."""
         if self.axes is not None:
-            # In front of lines, behind texts.
+            # The zorder puts it in front of lines and behind texts.
             patch = Rectangle((x, y), width, height, facecolor=colour, linewidth=0, zorder=2.5)
             self.axes.add_patch(patch)
 
@@ -211,7 +212,7 @@ class Pen:
             self.axes.add_patch(FancyBboxPatch((x, y), width, height, **frame))
 
     def curve(self, start: tuple[float, float], end: tuple[float, float], height: float) -> None:
-        """Draw an arc of ``height`` points above its ends, with an arrowhead at the second."""
+        """Draw an arc that rises ``height`` points above its ends, with an arrowhead at ``end``."""
         if self.axes is not None:
             (x, y), (x2, y2) = start, end
             corner = 3 if x2 > x else -3

@@ -1,15 +1,15 @@
 """Compare every number that a paper prints with a recomputed and a measured number.
 
-``compare_published`` writes a CSV file of printed numbers beside numbers that are recomputed from
+``compare_published`` writes a CSV file with printed numbers beside numbers that are recomputed from
 other printed numbers, such as a mean from its values:
 
     paper  exhibit  row    column   printed  recomputed  rule  status  ...
     mine   table2   GPT-2  Overall  71.3     71.3333     mean  exact
 
-``compare_measured`` writes one of printed numbers beside the campaign's. Recomputed and measured
-numbers are cells, which the exhibits' code writes to files: a value, its formula, and the filter
-that selects the rows for the formula. Printed texts, such as prompts, are compared with released
-texts. docs/published.md explains the statuses.
+``compare_measured`` writes a CSV file with each printed number beside the campaign's number.
+Recomputed and measured numbers are read from files of cells (``exhibits``): a value, its formula,
+and the filter that selects the rows for the formula. Printed texts, such as prompts, are compared
+with released texts. docs/published.md explains the statuses.
 """
 
 import json
@@ -58,7 +58,7 @@ RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "
 
 
 class Selection:
-    """A table that caches which rows have a value, because thousands of cells select rows."""
+    """A table that selects rows fast, because thousands of cells do so; it caches masks of rows."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
@@ -90,7 +90,7 @@ class Paper:
     reasons: Path
     """File of reasons why numbers cannot be recomputed, which need not exist."""
     cells: Mapping[str, Path]
-    """File of each exhibit's cells that are computed from printed numbers."""
+    """File of cells that are computed from printed numbers, by exhibit."""
     accuracies: Path
     """Table of printed or released accuracies, which exists only if the paper has some."""
 
@@ -114,7 +114,7 @@ class Paper:
 
 
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """Return EXHIBIT/ROW/COLUMN of each printed number behind a cell, "" for a released number."""
+    """Return EXHIBIT/ROW/COLUMN of the printed numbers behind a cell; "" for released numbers."""
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
@@ -126,7 +126,7 @@ def _cells_of(files: Mapping[str, Path]) -> Iterator[tuple[NumberKey, dict[str, 
 
 
 def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
-    """Return the cell that recomputes each printed number. Raises UserError if two cells differ."""
+    """Return {printed number: cell that recomputes it}. Raises UserError if two cells differ."""
     cells: dict[NumberKey, dict[str, Any]] = {}
     for cell_key, cell in _cells_of(paper.cells):
         if origins_of(cell, paper) == ["/".join(cell_key)]:
@@ -144,8 +144,8 @@ def recomputations(paper: Paper) -> dict[NumberKey, dict[str, Any]]:
 def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
     """Return whether a recomputed value rounds to the correction that ``row`` states.
 
-    It is also True for a near value that the row's note has, and for a row without correction.
-    ``input_error``: the most by which rounding of printed numbers can have moved the value.
+    Also return True for a near value that the row's note states, and for a row without correction.
+    ``input_error``: largest change of the value by rounding of the printed numbers.
     """
     if row.corrected is None:
         return True
@@ -159,19 +159,19 @@ def _is_corrected(row: PublishedRow, value: float, input_error: float) -> bool:
 
 
 def _status_of_text(row: PublishedRow, released: str) -> str:
-    same = same_wording(row.text, released)
+    is_same = same_wording(row.text, released)
     if row.fault == ERRATUM:
         is_noted = row.corrected is None or same_wording(str(row.corrected), released)
-        return ERRATUM if is_noted and not same else DEVIATES
-    return row.fault or (EXACT if same else DEVIATES)
+        return ERRATUM if is_noted and not is_same else DEVIATES
+    return row.fault or (EXACT if is_same else DEVIATES)
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
-    """Return the status of a printed number, which ``cell`` recomputes; None if no cell does.
+    """Return the status of a printed number or text, one of ``STATUSES``.
 
-    A known fault (erratum, garbled) is the status if the cell confirms the fault: the cell differs
-    from print, and has the correction that ``row`` states. The cell of a printed text has the text
-    that the authors released.
+    ``cell`` recomputes the number, or has the text that the authors released; None without such a
+    cell. A known fault (erratum, garbled) is the status if the cell confirms it: the cell differs
+    from print, and has the correction that ``row`` states.
     """
     if cell is not None and row.textual:
         return _status_of_text(row, cell["text"])
@@ -182,7 +182,7 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     if agrees != EXACT:
         formula, inputs = formula_of(cell["formula"]), paper.tables.get(cell["source"])
         if inputs is not None and not formula.takes_as_printed:
-            # The most by which rounding of printed numbers can have moved the value.
+            # Largest change of the value by rounding of the printed numbers.
             input_error = slack(formula, inputs.select(json.loads(cell["filter"])))
         agrees = agreement(value, row, input_error)
     if row.fault:
@@ -253,8 +253,8 @@ def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
 
 AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
 MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
-"""measured, low, high: the campaign's number with its 95 % interval; n: the number of items;
-reading: the campaign's text; differs: why it is not comparable with the printed number."""
+"""measured, low, high: the campaign's number with its 95 % interval. n: number of items. reading:
+the campaign's text. differs: why number or text is not comparable with the paper's."""
 ILLEGIBLE = "our copy of the paper cannot be read there"
 UNDEFINED = "the campaign's rows give no number there"
 MODEL_COLUMNS = ("model", "model_a", "model_b")
@@ -270,9 +270,9 @@ class MeasuredFiles:
 
     printed: Sequence[Path]
     cells: Mapping[str, Path]
-    """File of each exhibit's cells that the campaign measured."""
+    """File of cells that the campaign measured, by exhibit."""
     published: Mapping[str, Path] = field(default_factory=dict)
-    """File of each exhibit's cells with the printed numbers."""
+    """File of cells with the printed numbers, by exhibit."""
     accuracies: Path | None = None
     basis: Basis = field(default_factory=lambda: SAME)
     """Differences of the campaign's data, items, method and models from the paper's."""
@@ -281,8 +281,8 @@ class MeasuredFiles:
 def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
     """Return whether a measured cell "agrees" with a printed number or text, or "deviates".
 
-    It agrees if a number in the cell's 95 % interval rounds to the printed one. Without an interval
-    the cell's value must round to it. A printed bound must hold somewhere in the interval.
+    A number agrees if some number in the cell's 95 % interval (or the value, if there is no
+    interval) rounds to it. A bound, such as "at least 5", agrees if it holds in the interval.
     """
     if cell is None:
         return NOT_RUN
@@ -311,7 +311,7 @@ def _reason_for(languages: Collection[str], reasons: Mapping[str, str]) -> str:
 def _other_languages(
     languages: Collection[str], printed: Cell | None, basis: Basis, legible: Collection[str]
 ) -> str:
-    """Return how the languages of a measured mean differ from the languages of the printed mean."""
+    """Describe how the languages of a measured and a printed mean differ: "3 of 8 languages"."""
     measured = {*languages}
     in_print = {*_values(json.loads(printed["filter"]), "lang")} if printed else set[str]()
     if not in_print:
@@ -329,7 +329,7 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     """Return why a measured cell is not comparable with the printed number; "" if it is.
 
     ``printed``: the cell of the printed number. If its filter has no languages, the number is a
-    mean over the paper's languages, or else over ``legible``, which have accuracies in print.
+    mean over the paper's languages, or else over ``legible``, which have printed accuracies.
     """
     where = json.loads(cell["filter"])
     languages = _values(where, "lang") or basis["languages"]
@@ -339,7 +339,8 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     is_evaluation = not {*where}.isdisjoint(EVALUATED)
     if is_evaluation:
         models = [model for column in MODEL_COLUMNS for model in _values(where, column)]
-        reasons.append("; ".join(dict.fromkeys(filter(None, map(basis["models"].get, models)))))
+        of_models = [basis["models"][model] for model in models if basis["models"].get(model)]
+        reasons.append("; ".join(dict.fromkeys(of_models)))
         reasons += [_reason_for(languages, basis["items"]), basis["method"]]
     reasons = list(dict.fromkeys(filter(None, reasons)))
     # Other numbers of items matter only if nothing else explains them.
@@ -352,10 +353,9 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
 
 def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
     """Yield a row of ``MEASURED_COLUMNS`` for each printed number or text, in the files' order."""
-    # Of several cells that stand for a printed number, the first counts.
-    measured, published = (
-        dict(reversed([*_cells_of(cells)])) for cells in (files.cells, files.published)
-    )
+    # If several cells are of one printed number, the first is compared.
+    measured = dict(reversed([*_cells_of(files.cells)]))
+    published = dict(reversed([*_cells_of(files.published)]))
     legible: set[str] = set()
     if files.accuracies is not None and files.accuracies.exists():
         langs = read_table(ACCURACIES, files.accuracies, ["lang"])["lang"]
@@ -370,8 +370,8 @@ def measured_rows(paper: str, files: MeasuredFiles) -> Iterator[Any]:
                 differs = differs or (ILLEGIBLE if row.value is None else UNDEFINED)
         numbers = dict.fromkeys(("measured", "low", "high", "n"))
         if cell is not None and not row.textual:
-            numbers = {"measured": float(f"{cell['value']:.6g}")}
-            numbers |= {name: cell[name] for name in ("low", "high", "n")}
+            numbers = {name: cell[name] for name in ("low", "high", "n")}
+            numbers["measured"] = float(f"{cell['value']:.6g}")
         yield {
             **number_columns(paper, row),
             **numbers,

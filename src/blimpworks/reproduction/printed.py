@@ -1,9 +1,9 @@
 """Read a paper's printed numbers, and decide whether a computed value agrees with one.
 
 ``read_printed_numbers`` reads CSV files with a ``PublishedRow`` for each number: exhibit, row,
-column, and the text as printed ("71.3", "less than 2"). ``agreement`` compares a value with a row
-by the rule of docs/published.md. ``read_published`` writes a paper's accuracies as a table with the
-columns of the campaign's accuracies.
+column, and the text as printed ("71.3", "less than 2"). ``agreement`` compares a computed value
+with such a row by the rule of docs/published.md. ``read_published`` writes the accuracies that a
+paper prints as a table with the columns of measured accuracies.
 """
 
 import math
@@ -28,14 +28,14 @@ from blimpworks.tables import ACCURACIES, write_rows
 TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
 ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
-"""Column with the largest rounding error of each number in a column, by that column's name."""
+"""{column of numbers: column with the largest rounding error of each number}."""
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
     "above": operator.gt,
     "below": operator.lt,
 }
-"""Function that compares a value with a printed bound, by the words of the bound."""
+"""{words of a printed bound: function of a value and the bound, True if the value is within it}."""
 Agreement = Literal["exact", "rounding", ""]
 
 
@@ -48,13 +48,13 @@ def rounded(value: float, decimals: int) -> float:
     return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
 
 
-def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
+def agreement(value: float, row: PublishedRow, input_error: float = 0.0) -> Agreement:
     """Return whether a computed value agrees with a printed number or bound.
 
-    ``exact``: the value rounds to the number, halves away from zero (a count must be equal), or is
-    within the bound. ``rounding``: it differs by at most half a unit of the last printed digit plus
-    ``reach``, the rounding error of its inputs. Or it is within the bound after rounding, or after
-    a change by ``reach``. Empty: it does not agree.
+    ``input_error``: largest change of the value by rounding of its inputs. ``exact``: the value
+    rounds to the number, halves away from zero (a count must be equal), or is within the bound.
+    ``rounding``: the difference is at most ``input_error`` plus half a unit of the last printed
+    digit. Or the value is within the bound after rounding, or after a change by ``input_error``.
     """
     assert row.value is not None
     if not math.isfinite(value):
@@ -65,20 +65,20 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
         # "above 5" excludes 5, also when floating point makes it 5.0000000001.
         if holds(row.value if difference <= TOLERANCE else value, row.value):
             return "exact"
-        alternatives = (rounded(value, row.decimals), value - reach, value + reach)
+        alternatives = (rounded(value, row.decimals), value - input_error, value + input_error)
         return "rounding" if any(holds(bound, row.value) for bound in alternatives) else ""
     if difference <= TOLERANCE:
         return "exact"
     if row.half_unit and abs(rounded(value, row.decimals) - row.value) <= TOLERANCE:
         return "exact"
-    return "rounding" if difference <= row.half_unit + reach + TOLERANCE else ""
+    return "rounding" if difference <= row.half_unit + input_error + TOLERANCE else ""
 
 
 def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
     """Return the largest change of the formula's value by rounding of the numbers in ``rows``.
 
-    Each number is changed by its rounding error, one at a time, and the effects are added. The sum
-    is exact for sums, means and differences, and an approximation for other formulas.
+    Each number in turn is changed by its rounding error, and the changes of the value are added.
+    This is exact for sums, means and differences, and an approximation for other formulas.
     """
     total, before = 0.0, formula(rows)
     for column, error_column in ROUNDING_ERROR_COLUMN.items():
@@ -108,13 +108,13 @@ def same_wording(first: str, second: str) -> bool:
 
 
 NumberKey = tuple[str, str, str]
-"""Exhibit, row and column of a printed number."""
+"""Exhibit, row and column of a printed number, which identify it in a paper."""
 KEY_COLUMNS = ("paper", "exhibit", "row", "column", "printed", "unit")
-"""First columns of both comparisons, which identify a printed number."""
+"""First columns of the tables of comparisons, which describe the printed number."""
 
 
 def number_columns(paper: str, row: PublishedRow) -> dict[str, str]:
-    """Return the columns ``KEY_COLUMNS`` of a printed number."""
+    """Return {column: text} of a printed number, for ``KEY_COLUMNS``."""
     values = (paper, row.exhibit, row.row, row.column, row.text, row.unit)
     return dict(zip(KEY_COLUMNS, values, strict=True))
 
@@ -139,10 +139,10 @@ class PrintedAccuracy:
 def printed_accuracy(
     row: PublishedRow, expected: str, *, valid: bool = True, most: int = 100, **names: Any
 ) -> PrintedAccuracy:
-    """Return an accuracy that is printed as a number from 0 to ``most``.
+    """Return the accuracy in a ``row`` that prints it as a number from 0 to ``most``.
 
-    ``names``: the other fields of ``PrintedAccuracy``. Raises UserError with the text ``expected``
-    for a number outside of this range, and if the caller finds the row not ``valid``.
+    ``names``: further fields of ``PrintedAccuracy``. Raises UserError if the number is outside of
+    this range, or if ``valid`` is False; ``expected`` is a phrase for the message.
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
@@ -172,8 +172,9 @@ def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
 
 
 IN_PRINT = "printed"
-"""Method of printed accuracies in tables."""
+"""Value of the column ``method`` in tables of printed accuracies."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
+"""Function of a paper that finds the accuracies among its printed numbers."""
 # Each call takes a millisecond, and thousands of accuracies have the same number of prompts.
 _interval = cache(wilson)
 

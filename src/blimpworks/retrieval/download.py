@@ -1,7 +1,7 @@
-"""Download a file over HTTP with retries and resumption, or ask its archive for a checksum.
+"""Download a file over HTTP (``Transfer``), or ask its archive for a checksum.
 
-``Transfer`` writes a partial file, and continues one that an earlier download has left. Archives
-(Zenodo, the Hugging Face hub) state checksums of their files at an address of their own.
+A transfer retries, and continues a partial file of an earlier download. ``stated_checksum`` asks
+archives (Zenodo, the Hugging Face hub), which state checksums of files at a separate address.
 """
 
 import fcntl
@@ -87,11 +87,11 @@ _STATUSES = {
 
 
 RETRIES = 5
-"""Retries after a refused connection, a time-out, a 429 or a 5xx."""
+"""Retries after a refused connection, a time-out, or HTTP status 429 or 5xx."""
 STALLS = 4
-"""Broken transfers in a row without new bytes after which a download fails."""
+"""Successive broken transfers without new bytes after which a download fails."""
 BACKOFF = 1.0
-"""First pause between retries in seconds; each further one is twice as long."""
+"""First pause between retries in seconds; each further pause is twice as long."""
 LIMITS = (20.0, 60.0)
 """Longest time in seconds to connect to a host, and between two bytes of an answer."""
 
@@ -150,7 +150,7 @@ def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
     """Describe why a host gave no answer, as a clause such as "a.org did not answer in time"."""
     if isinstance(error, TooManyRedirects):
         return f"{host_of(url)} sends on again and again, in a circle or too often"
-    # Errors of requests contain those of urllib3, which have the reason.
+    # An error of requests contains an error of urllib3, which has the reason.
     inner = error.args[0] if error.args else error
     is_urllib3 = isinstance(error, exceptions.HTTPError)
     reason = error if is_urllib3 else getattr(inner, "reason", None) or inner
@@ -232,8 +232,9 @@ class Transfer:
             start = 0
         if start and start == self.size:
             return True
-        # A compressed body could neither be resumed nor measured.
-        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
+        headers = {"Accept-Encoding": "identity"}  # a compressed body could not be resumed
+        if start:
+            headers["Range"] = f"bytes={start}-"
         try:
             response = session.get(self.url, headers=headers, stream=True, timeout=LIMITS)
         except RequestException as error:
@@ -241,11 +242,12 @@ class Transfer:
             remedy = "correct the row's url" if redirected else "check the network and proxy"
             raise self._failure(cause_of(error, self.url), remedy) from error
         with response:
-            if response.status_code not in ((200, 206, 416) if start else (200,)):
+            answers = (200, 206, 416) if start else (200,)  # whole, partial, no further bytes
+            if response.status_code not in answers:
                 raise self._failure(*refusal_of(response))
             span = response.headers.get("Content-Range", "")
             if response.status_code == requests.codes.requested_range_not_satisfiable:
-                # No bytes follow: the partial file is complete, or of another file.
+                # No bytes follow: the partial file is complete, or has bytes of another file.
                 if span == f"bytes */{start}" and self.size is None:
                     return True
                 self.partial.unlink()
@@ -362,8 +364,8 @@ def _limit_wait(request: Any) -> None:
 def limit_waits() -> None:
     """Let requests of the hub's client in this process fail after ``MOST_SILENCE`` seconds.
 
-    Some of them have no limit of their own. Call this function before each attempt: after errors
-    the client opens a new session.
+    Some requests have no limit otherwise. Call this function before each attempt, because after an
+    error the client opens a new session.
     """
     from huggingface_hub import get_session
 

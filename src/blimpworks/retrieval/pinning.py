@@ -1,6 +1,7 @@
 """Record missing checksums in catalogues, and copy pinned files of an archive into a mirror.
 
-A file is pinned by a row with its address and SHA-256; a mirror is a directory with copies.
+``pin_row`` writes the SHA-256 of a file into its row of a catalogue table. ``fetch_archive`` fills
+a mirror, which is a directory with copies of pinned files.
 """
 
 import csv
@@ -34,7 +35,7 @@ _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
 
 
 def is_fixed(url: str) -> bool:
-    """Tell whether an address names a commit, a version or an archive: its file never changes."""
+    """Tell whether the file at an address never changes: by a commit, a version or an archive."""
     if url.startswith(_ARCHIVES):
         return True
     path = urlsplit(url).path
@@ -56,9 +57,9 @@ def unpinnable_names(catalogue: Path) -> list[str]:
 def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> sources.Pin:
     """Write the sha256 and bytes of row ``name`` into ``catalogue``, and return the filled pin.
 
-    Read the file in ``mirror``, or else download it. ``name``: path of the retrieved file relative
-    to the directory of sources. All other bytes of the catalogue stay, except quotes in the row of
-    a .csv.
+    The file is read from ``mirror``, or else downloaded. ``name``: path of the retrieved file,
+    relative to the directory of sources. All other bytes of the catalogue stay, except quotes in
+    this row of a .csv.
 
     Raises UserError for an unknown or pinned row, an address without commit or version, and a
     failed download.
@@ -73,9 +74,8 @@ def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> source
     with scratch("blimpworks-pin") as directory:
         file = directory / "file"
         if mirrored:
-            explained = reading(mirrored, "a file of the mirror, perhaps as .xz", "Replace it.")
             with (
-                explained,
+                reading(mirrored, "a file of the mirror, perhaps as .xz", "Replace it."),
                 sources.open_mirrored(pin, mirrored) as source,
                 file.open("wb") as target,
             ):
@@ -137,7 +137,7 @@ def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
 LARGEST = 4_000_000_000
 """Largest size of a file in an archive, if the catalogue has no size [bytes]."""
 MOST_BYTES = 60_000_000_000
-"""Most bytes of all files up to the last needed one, against archives that unpack without end."""
+"""Most bytes of all files up to the last needed file, against archives that unpack without end."""
 
 
 class ArchiveRow(Strict):
@@ -154,7 +154,7 @@ class ArchiveRow(Strict):
 
 @dataclass(slots=True)
 class ArchiveOutcome:
-    """Names of the expected files by outcome."""
+    """Names of the expected files, by what has become of them."""
 
     present: list[str] = field(default_factory=list)
     """Files that the mirror already had."""
@@ -178,9 +178,9 @@ def fetch_archive(
 ) -> ArchiveOutcome:
     """Download an archive and copy from it the pinned files that a mirror lacks.
 
-    The archive needs no checksum, since nothing in it is trusted: only files in the catalogue are
-    taken, to the path that the catalogue states, with the pinned size and checksum. ``archive``: a
-    local copy. A broken download is continued; the archive is deleted at the end.
+    The archive needs no checksum: only files with the size and checksum of the catalogue are taken,
+    to the path that the catalogue states. ``archive``: a local copy. A broken download is
+    continued; the downloaded archive is deleted at the end.
 
     Raises UserError for a failed download, a file that is no whole tar archive, an archive that
     unpacks without end, and a full disk.

@@ -1,7 +1,7 @@
 """Find obstacles to retrieving files and models within seconds, before a run starts.
 
-A pin is a catalogue's row of a file, with its address and checksum; a mirror is a directory with
-copies of such files. Each obstacle is a sentence with what to do.
+``campaign_obstacles`` returns sentences that say what is wrong and what to do. A pin is the row of
+a file in the catalogue, with address and checksum; a mirror is a directory with copies of files.
 """
 
 import shutil
@@ -45,7 +45,7 @@ class HubNeed:
     """Name in the table of models."""
     revision: str = "main"
     locked: Locked | None = None
-    """Locked state of the revision."""
+    """Row of the lock file with the commit of the revision, if there is one."""
 
 
 def _name_files(names: Sequence[str]) -> str:
@@ -53,7 +53,7 @@ def _name_files(names: Sequence[str]) -> str:
 
 
 def _unreachable_reason(url: str) -> str:
-    """Return the reason why a host cannot be reached; empty if it answers at all, or slowly."""
+    """Return the reason why a host cannot be reached; empty if it answers, even slowly."""
     with open_session(retries=1) as session:
         try:
             session.head(urljoin(url, "/"), timeout=LIMITS, allow_redirects=False)
@@ -65,7 +65,7 @@ def _unreachable_reason(url: str) -> str:
 
 
 def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
-    """Return {host: reason why it cannot be reached} for the hosts that cannot."""
+    """Return {unreachable host: reason why it cannot be reached} for the hosts of ``urls``."""
     url_by_host = {host_of(url): url for url in urls}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         causes = zip(url_by_host, pool.map(_unreachable_reason, url_by_host.values()), strict=True)
@@ -98,7 +98,7 @@ def _download_obstacles(
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_name_files(names)}; unset it"
     elif downloads:
-        # Name unreachable hosts, but only for files that no other host has.
+        # Report unreachable hosts, but only for files that no reachable host has.
         allowed = []
         for pin in downloads:
             with suppress(ValueError):  # leave forbidden addresses to the download's message
@@ -108,7 +108,7 @@ def _download_obstacles(
         unreachable = [pin for pin in allowed if host_of(pin.url) in causes]
         other_urls = {pin: pin.other_addresses(addresses) for pin in unreachable}
         causes |= _unreachable_hosts(chain.from_iterable(other_urls.values()))
-        # Count the files of each host that no other reachable host has.
+        # For each unreachable host, count the files that no other address gives.
         lost_files: Counter[str] = Counter()
         for pin, urls in other_urls.items():
             lost_files[host_of(pin.url)] += all(host_of(url) in causes for url in urls)
@@ -119,7 +119,7 @@ def _download_obstacles(
 def _refusal(need: HubNeed) -> str:
     """Return why the hub refuses a model to the token's owner, or that the model has changed.
 
-    Empty if the model can be had, or for an error that may pass: a download tries again.
+    Empty if the model can be retrieved, or for a temporary error, because a download tries again.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
@@ -176,10 +176,10 @@ def obstacles(
     checksums: Literal["any", "sha256"] = "any",
     addresses: Path | None = None,
 ) -> list[str]:
-    """List the obstacles to retrieving files, and models of the hub, into ``folder``.
+    """Return the obstacles to retrieving files, and models of the hub, into ``folder``.
 
-    Ask each host once for any answer, and the hub about each gated or locked model. ``checksums``:
-    accepted kinds of checksums. ``addresses``: table of alternative addresses.
+    One request goes to each host, and one to the hub for each gated or locked model. ``checksums``:
+    accepted kinds of checksums. ``addresses``: table of further addresses of files.
     """
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
@@ -208,9 +208,9 @@ def obstacles(
 def campaign_obstacles(
     selection: CampaignSelection, names: Iterable[str], cache: Path | None
 ) -> list[str]:
-    """List the obstacles to retrieving ``names``, paths below a campaign's resources.
+    """Return the obstacles to retrieving ``names``, paths below a campaign's resources.
 
-    ``cache``: the site's cache of the hub's models, if any.
+    ``cache``: the cluster's shared cache of models of the hub, if any.
     """
     campaign, catalogue = selection.campaign, selection.catalogue
     rows = catalogue.files
@@ -254,8 +254,8 @@ COMMANDS = {"retrieve", "retrieve-model"}
 def end_downloads_on_signals() -> None:
     """Let SIGINT and SIGTERM to this process also end the downloads among its child processes.
 
-    When Snakemake is asked to end, it waits for running jobs: minutes, if a host does not answer.
-    Received bytes stay, and the next run continues there.
+    Snakemake, when it is interrupted, waits for running jobs, which takes minutes if a host does
+    not answer. Received bytes stay, and the next run continues the downloads.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 

@@ -74,7 +74,7 @@ class NotReceived(UserError):
 
 
 PIECE = 1 << 16
-"""Bytes that are written at a time, so that a broken download loses no more."""
+"""Bytes that are written at a time; a broken download loses no more."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -100,6 +100,6 @@ def disk_errors(path: Path) -> Iterator[None]:
         if error.errno in _DENIED:
             raise UserError(
                 f"{error.filename or path}: {reason}; give yourself the permission or "
-                "choose another place."
+                "choose another directory."
             ) from error
         raise

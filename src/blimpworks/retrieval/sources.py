@@ -1,8 +1,8 @@
-"""Retrieve pinned files from a mirror or an address, and verify them.
+"""Retrieve pinned files from a mirror or an address, and verify them (``retrieve``).
 
-A file is pinned by a row of a catalogue table with its address and a checksum. A mirror is a
-directory with copies of such files. The lock file beside the table records the SHA-256 of files
-that were verified by another checksum: git's id of their content, or an archive's statement.
+A ``Pin`` is a row of a catalogue table: a file's address and checksum. A mirror is a directory with
+copies of such files. Some files are verified by another checksum than SHA-256: git's id of the
+content, or a checksum that an archive states. The lock file beside the table records their SHA-256.
 """
 
 import logging
@@ -114,16 +114,18 @@ class Pin:
 
     @property
     def checksums(self) -> tuple[Checksum, ...]:
-        """Checksums that must all agree; without any, the file's archive must be asked for one.
+        """Checksums that must all agree; if there are none, only the file's archive states one.
 
-        Without a pinned SHA-256 they are the git blob id, and a SHA-256 of the lock file. That is
-        found by the blob id, or else by the address. Raises UserError for a malformed lock file.
+        They are the row's SHA-256, or else its git blob id and the SHA-256 in the lock file, found
+        by blob id or else address. Raises UserError for a malformed lock file.
         """
         if self.sha256:
             return (Checksum(SHA256, self.sha256, self.bytes),)
         blobs = (Checksum(GIT_BLOB, self.git_blob, self.bytes),) if self.git_blob else ()
+        if not self.catalogue:
+            return blobs
         table = Path(self.catalogue)
-        for row in read_lock(LockedFile, table).values() if self.catalogue else ():
+        for row in read_lock(LockedFile, table).values():
             is_same = row.verified == str(blobs[0]) if blobs else row.url == self.url
             if row.name == self.name and is_same:
                 origin = f"{lock_path(table).name} recorded when it was first retrieved"
@@ -132,16 +134,16 @@ class Pin:
 
     @property
     def mirror_path(self) -> str:
-        """Path in a mirror directory; by default that of the retrieved file."""
+        """Path in a mirror directory; by default the path of the retrieved file."""
         return self.mirror or self.name
 
     def other_addresses(self, table: Path | None) -> list[str]:
-        """List further addresses of the file, in the order of a table.
+        """Return further addresses of the file, in the order of a table.
 
-        A row with ``address`` ``https://a.org/{path}`` and ``instead`` ``https://b.org/x/{path}``
-        adds the second address for each URL that matches the first. ``{path}`` matches the end of
-        a URL; other names match no slash. ``instead`` may also have the checksums ``{sha256}`` and
-        ``{git_blob}``; a row is skipped if that checksum of the file is unknown. Raises UserError
+        By a row with ``address`` ``https://a.org/{path}`` and ``instead`` ``https://b.org/{path}``,
+        ``https://a.org/1.txt`` is also at ``https://b.org/1.txt``. ``{path}`` matches the end of a
+        URL; other names match no slash. ``instead`` may have the checksums ``{sha256}`` and
+        ``{git_blob}``; the row is skipped if that checksum of the file is unknown. Raises UserError
         for an unreadable table, unknown names and forbidden addresses.
         """
         if table is None:
@@ -151,10 +153,10 @@ class Pin:
         with reading(table, "a table of addresses", "Correct it."):
             for line, row in table_rows(table, REPLACEMENT_COLUMNS, delimiter="\t"):
                 pattern = ""
-                # The pieces are fixed text and names by turns.
+                # The split gives fixed text and names by turns.
                 for position, piece in enumerate(_NAME.split(row["address"])):
-                    wild = f"(?P<{piece}>{'.+' if piece == 'path' else '[^/]+'})"
-                    pattern += wild if position % 2 else re.escape(piece)
+                    group = f"(?P<{piece}>{'.+' if piece == 'path' else '[^/]+'})"
+                    pattern += group if position % 2 else re.escape(piece)
                 try:
                     match = re.fullmatch(pattern, self.url)
                 except re.error as error:
@@ -181,10 +183,10 @@ class Pin:
 def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None = None) -> str:
     """Copy or download the file of ``pin`` to ``output``; return its mirror path or its address.
 
-    Look in ``mirror`` first (plain, then .xz), then try the row's address, then those of the table
-    ``addresses``. Continue an unfinished download. ``output`` is written only with the pinned size
-    and checksum. A file without SHA-256 is verified by its git blob id, or by its archive's
-    statement. Its SHA-256 is recorded in the lock file and must stay the same (``record_file``).
+    Look in ``mirror`` first (plain, then .xz), then try the row's address, then further addresses
+    in the table ``addresses``. Continue an unfinished download. ``output`` is written only if size
+    and checksum are the pinned ones. A file without SHA-256 is verified by its git blob id, or by a
+    checksum that its archive states; its SHA-256 is recorded in the lock file (``record_file``).
 
     Raises UserError for a row without checksum, a missing mirror, a path outside of the mirror, a
     wrong file, and a failed download.
@@ -223,7 +225,7 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Checksums by which a received file is found to be the pinned one, or another."""
+    """Checksums that a received file must have to be the pinned file."""
 
     pin: Pin
     checksums: tuple[Checksum, ...]
@@ -233,7 +235,7 @@ class Proof:
 
     @classmethod
     def of(cls, pin: Pin) -> "Proof":
-        """Choose the SHA-256, or else the git blob id, or else the archive's statement.
+        """Choose the SHA-256, or else the git blob id, or else the checksum that an archive states.
 
         Raises UserError for a damaged lock file, and when the archive states no checksum.
         """
@@ -249,11 +251,13 @@ class Proof:
     @property
     def bytes(self) -> int | None:
         """Size of the file, if known."""
-        return next(filter(None, (checksum.bytes for checksum in self.checksums)), self.pin.bytes)
+        sizes = [checksum.bytes for checksum in self.checksums if checksum.bytes]
+        return sizes[0] if sizes else self.pin.bytes
 
     def problem(self, path: Path) -> str | None:
-        """Describe how a file differs; None for the pinned file."""
-        return next(filter(None, (checksum.problem(path) for checksum in self.checksums)), None)
+        """Describe how a file differs from the pinned file; None if it does not."""
+        problems = (checksum.problem(path) for checksum in self.checksums)
+        return next(filter(None, problems), None)
 
     def record(self, path: Path) -> None:
         """Record the SHA-256 of the verified file, if it was not known."""
@@ -269,7 +273,7 @@ class Proof:
 
 
 def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
-    """Find a file in a mirror, plain or as .xz; None if it is not there.
+    """Return the path of a pinned file in a mirror, plain or as .xz; None if it is not there.
 
     Raises UserError when the mirror is no directory, or the path leaves it.
     """
@@ -286,7 +290,7 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
 
 
 def open_mirrored(pin: Pin, path: Path) -> IO[bytes]:
-    """Open the file that ``in_mirror`` found, without the compression that the mirror added."""
+    """Open the file that ``in_mirror`` returned, and decompress it if only the mirror's is .xz."""
     is_packed = path.name == f"{Path(pin.mirror_path).name}.xz"
     return lzma.open(path) if is_packed else path.open("rb")
 

@@ -116,7 +116,7 @@ def test_a_printed_number_of_no_row_or_column_is_refused(name, column, mistaken,
     tables = {"printed": sorted(tmp_path.glob("table*.csv")), "accuracies": [own]}
     labels = replace(PRINT, method="full_sentence")
     exhibit = mistaken[0].partition(",")[0]
-    message = f"numbers of {exhibit} have one of {column} 'bindng', which .*; its {column}s are .*"
+    message = f"numbers of {exhibit} have the {column} 'bindng'; expected one of .*"
     with pytest.raises(UserError, match=message):
         getattr(blimp_tables, name)(tables, labels)
 

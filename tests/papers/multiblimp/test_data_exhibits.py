@@ -371,5 +371,5 @@ def test_reasons_are_read_for_the_campaigns_languages_or_refused(tmp_path):
         return FACTS["reasons"](campaign, catalogue_of(cym={}))
 
     assert noted("lang\treason\ncym\tbecause\nwol\telse\n") == {"cym": "because"}
-    with pytest.raises(UserError, match="'cym' stands in 2 rows"):
+    with pytest.raises(UserError, match="'cym' is in 2 rows"):
         noted("lang\treason\ncym\ta\ncym\tb\n")

@@ -1,7 +1,7 @@
 """Define types that several settings share, and validate settings with messages for users.
 
 Settings are pydantic models of YAML files: campaigns, sites, language packs. ``parse_yaml`` reads
-such a file, and ``validated`` checks values from elsewhere.
+such a file, ``parse_options`` a JSON text, and ``validated`` checks values that are already read.
 """
 
 import difflib
@@ -67,13 +67,13 @@ class DeclaredOptions(Strict):
 
 Options = TypeVar("Options", bound=BaseModel)
 TAGS = ("union_tag_invalid", "union_tag_not_found")
-"""Pydantic's errors on the key that chooses the model of a section, such as a recipe's ``kind``."""
+"""Pydantic's errors about the key that decides which model a section has, such as ``kind``."""
 LONGEST_VALUE = 100
 """Most characters of a value in a message; for a longer value, the message has its type."""
 
 
 def _key(error: ErrorDetails, settings: Any) -> str:
-    """Return the key of an error, as ``training.seed``, without pydantic's names of types."""
+    """Return the key of an error, such as ``training.seed``, without pydantic's names of types."""
     key_parts: list[str] = []
     for location in error["loc"]:
         in_list = (
@@ -102,9 +102,9 @@ def _expected(error: ErrorDetails) -> str:
 def sections(
     annotation: object, keys: tuple[str, ...] = (), above: tuple[type[BaseModel], ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
-    """Yield (keys, model) for each model in a type and in the types of its fields.
+    """Yield (keys that lead to it, model) for each pydantic model in a type and in its fields.
 
-    ``NAME`` is in place of a key that users choose; ``above`` are the models that contain the type.
+    ``NAME`` replaces a key that users choose; ``above`` are the models that contain the type.
     """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation in above:  # a model that contains models of its own type
@@ -118,7 +118,7 @@ def sections(
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
-    """Return the message on an unknown key, with a similar key, of the same section if possible."""
+    """Return the message about an unknown key; it suggests a similar key, if possible nearby."""
     *above, last = key.split(".")
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
     if matching := [".".join(path) for path in keys if path[-1] == last]:
@@ -138,21 +138,21 @@ def _shown(key: str, value: Any) -> str:
     """Return key and value for a message, with the type in place of a long value."""
     text = repr(value)
     if not key:
-        return f"the whole is {text}: " if len(text) <= LONGEST_VALUE else ""
+        return f"the value is {text}: " if len(text) <= LONGEST_VALUE else ""
     return f"key {key!r} is {text if len(text) <= LONGEST_VALUE else f'a {type(value).__name__}'}: "
 
 
 def complaints(
     errors: Sequence[ErrorDetails], settings: Any, source: str, model: type[BaseModel]
 ) -> str:
-    """Return a line "source: key, value, expectation" for each wrong key of a ``model``."""
+    """Return a line "source: key 'x' is 1: expected …" for each wrong key of a ``model``."""
     by_key: dict[str, list[ErrorDetails]] = {}
     for error in errors:
         by_key.setdefault(_key(error, settings), []).append(error)
     lines = []
     for key, errors_of_key in by_key.items():
         if any(longer_key.startswith(f"{key}.") for longer_key in by_key):
-            continue  # a section is wrong because of the keys in it
+            continue  # only report the wrong keys in a section, not the section too
         first = errors_of_key[0]
         expected = ", or ".join(dict.fromkeys(map(_expected, errors_of_key)))
         if first["type"] == "extra_forbidden":
@@ -182,7 +182,7 @@ def read_settings(path: Path, noun: str) -> dict[str, Any]:
 def validated(model: type[Options], settings: Any, source: str, context: object = None) -> Options:
     """Validate settings by a pydantic model; its validators may read ``context``.
 
-    Raises UserError with one line for each problem: ``source``, key, value, expectation.
+    Raises UserError with a line for each wrong key (``complaints``); ``source`` is the file's name.
     """
     try:
         return model.model_validate(settings, context=context)

@@ -1,7 +1,8 @@
-"""Settings of a campaign (``Campaign``), without the sections that papers add (``campaign.load``).
+"""Define the settings of a campaign (``Campaign``); ``campaign.load`` adds sections of papers.
 
-Unknown keys are errors, so that a typing mistake is noticed. The JSON Schemas in
-``workflow/schemas`` are generated from these models (``blimpworks schemas``).
+A campaign is a YAML file that says which benchmarks, languages and models are run, and how. Unknown
+keys are errors, so that a typing mistake is noticed. ``blimpworks schemas`` generates the JSON
+Schemas in ``workflow/schemas`` from these models.
 """
 
 import re
@@ -33,9 +34,9 @@ def once_each(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def normal_folder(folder: str) -> str:
-    """Check that ``folder`` is written as Snakemake compares paths, and return it.
+    """Check that ``folder`` has the form in which Snakemake compares paths, and return it.
 
-    Raises ValueError for ``./results`` or ``results/``, or a path that its rules cannot have.
+    Raises ValueError for ``./results`` or ``results/``, and for characters that rules cannot have.
     """
     path = str(Path(folder).expanduser())
     if path == "." or re.search(r"[\x00-\x1f\x7f{}<>]", path):
@@ -78,9 +79,9 @@ class CatalogueFiles(Strict):
     models: Path = Path("config/models.tsv")
     """One row per language model."""
     groups: Path = Path("config/language_groups.tsv")
-    """One row per language of a group that exhibits report on."""
+    """Groups of languages that exhibits report on: one row per group and language."""
     frequency_codes: Path = Path("config/frequency_codes.tsv")
-    """One row per language with other codes in the frequency table."""
+    """One row per language that has another code in the frequency table."""
     published: Path = Path("config/published")
     """One directory per paper, with the printed numbers of its exhibits."""
 
@@ -89,22 +90,21 @@ class ReportOptions(Strict):
     """The reproduction report."""
 
     corrected: Path | None = None
-    """Results directory of the same campaign in the variant "corrected", shown beside its own."""
+    """Results directory of the same campaign in the variant "corrected"; the report shows both."""
 
 
 class ReportCardOptions(Strict):
     """The report card of an evaluation."""
 
     sensitivity: bool = False
-    """Also score a sample of the pairs (``parity.pairs``) with each condition of the first token,
-    and report the changed decisions."""
+    """Also score a sample of the pairs (``parity.pairs``) with each possible start (the token
+    before a sentence), and report the changed decisions."""
     worst: Positive = 10
     """Number of worst items shown for each model and benchmark."""
     suite: str | None = None
     """Suite whose table is shown: its name in ``config/suites``, or the path of its file."""
     curves: bool = False
-    """Whether the models are checkpoints of one training, over which the suite's numbers are
-    drawn."""
+    """Draw the suite's numbers over the models, which are checkpoints of one training."""
 
 
 class OwnModel(Strict):
@@ -119,15 +119,15 @@ class OwnModel(Strict):
     engine: EngineName = "transformers"
     dtype: Dtype = "float32"
     first_token: FirstToken = "bos"
-    """Condition of the first token."""
+    """Start: the token before a sentence, or the policy that chooses it (docs/first_token.md)."""
     tuning: Literal["base", "chat"] = "base"
     languages: str = ""
     """A group of the table of groups, or ISO 639-3 codes separated by commas; empty: all."""
     parameters: float | None = Field(None, gt=0)
-    """Billions, from which the resources of a cluster's jobs follow."""
+    """Billions of parameters, from which the resources of a cluster's jobs follow."""
 
     def cells(self, name: str) -> dict[str, object]:
-        """Return the model's row for a table of models, by column."""
+        """Return the model as a row {column: cell} of a table of models."""
         stated = self.model_dump(exclude={"path", "label", "parameters"})
         empty = ("papers", "revision", "recipe", "gpus", "gpu_memory_gb", "note")
         return {
@@ -160,29 +160,30 @@ class Campaign(Strict):
     unpinned: Literal["error", "skip"] = "error"
     """Stop when a needed file has no such checksum, or continue without the file."""
     substitutes: dict[str, str] = Field(default={})
-    """UniMorph tables used in place of others, by name: {ORIGINAL: SUBSTITUTE}."""
+    """UniMorph tables that replace other tables, by name: {ORIGINAL: SUBSTITUTE}."""
     declared: tuple[Path, ...] = ()
-    """Folders of declared benchmarks, each with the name of its benchmark. They replace those of
-    the same names in ``config/benchmarks``."""
+    """Folders of declared benchmarks, each named like its benchmark. They replace folders of the
+    same names in ``config/benchmarks``."""
     benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Benchmarks to build and score, of all papers."""
     languages: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
     """ISO 639-3 codes of the catalogue, or all."""
     models: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
-    """Models of the catalogue, all models of the papers, or none to build only the data."""
+    """Models of the catalogue, or all models of the papers; an empty list builds only the data."""
     own_models: dict[str, OwnModel] = Field(default={})
     """Models of this machine by name, which run besides ``models``."""
     run_model_code: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(default={})
-    """Digests of models' own code that may run, by model: {NAME: DIGEST}. The code can do whatever
-    the user can (docs/security.md); `blimpworks evaluate MODEL --run-model-code show` lists it."""
+    """Digests of Python code in models' directories that may run: {NAME OF MODEL: DIGEST}. The code
+    can do whatever the user can (docs/security.md); `blimpworks evaluate MODEL --run-model-code
+    show` lists it."""
     omitted: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Exhibits that are not made, by Snakemake's targets (docs/exhibits.md): PAPER_EXHIBIT of the
     campaign's numbers, PAPER_EXHIBIT_published of printed ones."""
     limit: Positive | None = None
-    """Number of items of each benchmark and language that models run on: a sample balanced over
-    paradigms; null for all."""
+    """Most items of each benchmark and language that models run on: a sample balanced over
+    paradigms; null for all items."""
     engines: dict[EngineName, EngineName] = Field(default={})
-    """Scoring engines used in place of others: {ENGINE IN CATALOGUE: SUBSTITUTE}."""
+    """Scoring engines that replace other engines: {ENGINE IN CATALOGUE: SUBSTITUTE}."""
     treebanks: TreebankOptions = TreebankOptions()
     training: TrainingOptions = TrainingOptions()
     scoring: ScoringOptions = ScoringOptions()
@@ -194,7 +195,7 @@ class Campaign(Strict):
     decides only the resources that jobs request."""
 
     def section(self, model: type[Section]) -> Section:
-        """Return the settings of a paper by their model; defaults where the campaign has none."""
+        """Return the section whose pydantic model is ``model``; default settings without one."""
         sections = (getattr(self, name) for name in type(self).model_fields)
         return next((section for section in sections if type(section) is model), None) or model()
 

@@ -33,7 +33,7 @@ FirstToken = Annotated[str, Field(pattern=rf"^({'|'.join(POLICIES)}|token:.+)$")
 class NearTies(Strict):
     """Largest effect of rounding on the difference of two sentences' log-probabilities, in nats.
 
-    There is a threshold for each number format, and for engines that differ (measured in
+    There is a threshold for each number format, with exceptions for some engines (measured in
     docs/ties.md). Another engine, batch or machine can change a decision with a smaller margin.
     """
 
@@ -56,10 +56,10 @@ class MaskedOptions(Strict):
     """Scoring with masked models."""
 
     pll: Literal["original", "within_word_l2r", "next_token"] = "original"
-    """Pseudo-log-likelihood: mask one token at a time (original), or also the later tokens of its
-    word, which would reveal it (within_word_l2r).
+    """Pseudo-log-likelihood. original: mask one token at a time. within_word_l2r: also mask the
+    later tokens of its word, which would reveal it.
 
-    next_token: mask one token, and predict it at the position before, as models do that were
+    next_token: mask one token, and predict it at the previous position, for models that were
     trained by masked next-token prediction."""
 
 
@@ -69,12 +69,13 @@ class Seq2seqOptions(Strict):
     form: Literal["masked", "target", "copy", "masked_after_bos", "continued"] = "masked"
     """masked: predict one token at a time in place of a sentinel, as in training.
 
-    target, copy: predict the sentence in the decoder, with an empty text or the sentence itself in
-    the encoder.
+    target, copy: predict the sentence in the decoder. The encoder gets an empty text (target), or
+    the sentence itself (copy).
 
-    masked_after_bos, continued: with the tokenizer's mask, or else the sentinel, and with its start
-    symbol as the decoder's first id. Predict one token at a time in place of the mask; or predict
-    the region in the decoder, with the text before it and a mask in the encoder."""
+    masked_after_bos, continued: the decoder's first id is the tokenizer's start symbol, and the
+    mask is the tokenizer's mask, or else the sentinel. Predict one token at a time in place of the
+    mask (masked_after_bos). Or predict the region in the decoder, while the encoder gets the text
+    before the region and a mask (continued)."""
 
 
 class VllmOptions(Strict):
@@ -86,11 +87,11 @@ class VllmOptions(Strict):
     """
 
     build: Literal["cuda", "cpu"] = "cuda"
-    """Environment that ``--sdm conda`` makes for vLLM; without it, ``.vllm`` decides."""
+    """Build of vLLM that Snakemake's ``--sdm conda`` installs; without it, ``.vllm`` is used."""
     mode: Literal["served", "in_process"] = "served"
-    """A server started for the job, or vLLM in the job's own process."""
+    """A server that the job starts, or vLLM in the process of the job."""
     host: Literal["loopback", "node"] = "loopback"
-    """Address that the server listens on: 127.0.0.1, or that of the node's name."""
+    """Address at which the server listens: 127.0.0.1, or the address of the node's name."""
     longest: Positive = 2048
     """Most tokens of a text, to limit memory (at most the context); longer texts are refused."""
     batched_tokens: Positive = 8192
@@ -112,9 +113,9 @@ class VllmOptions(Strict):
     answer_timeout: Positive = 600
     """Most seconds of one request."""
     restarts: int = Field(2, ge=0)
-    """Number of successive sentences, each sent alone, that may crash the server before the job
-    ends. If the server can still score a sentence that it has scored before, any number may crash
-    it; these sentences are marked."""
+    """Successive sentences, each sent alone, that may crash the server before the job ends. The job
+    goes on if the server can still score a sentence that it has scored before; it then marks the
+    sentences that crashed the server."""
 
 
 class ScoringOptions(Strict):
@@ -129,17 +130,17 @@ class ScoringOptions(Strict):
     jobs: Literal["model", "language"] = "model"
     """One job for all languages of a checkpoint, which loads it once; or one job per language."""
     retry_failed: bool = False
-    """Score failed sentences again when a job runs again: out of memory, refused by the engine, or
-    with a score that was no number. (Delete the job's manifest to run it.)"""
+    """Score failed sentences again when a job runs again. They ran out of memory, were refused by
+    the engine, or had a score that was no number. (Delete the job's manifest to run it again.)"""
     sharing: Literal["auto", "always", "never"] = "auto"
-    """Compute shared prefixes of sentences once (LSTMs, and causal models of transformers): where
-    the measured overlap makes it faster, always, or never."""
+    """Compute shared prefixes of sentences once (LSTMs, and causal models of transformers): if the
+    measured overlap makes it faster, always, or never."""
     dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
-    """Number format: the catalogue's for each model, or one for all that have the choice (n-gram
-    models and LSTMs run in float32)."""
+    """Number format: that of the model's row in the catalogue (model), or one for all models that
+    have the choice (n-gram models and LSTMs run in float32)."""
     first_token: Literal["model"] | FirstToken = "model"
-    """Condition of the first token: the catalogue's for each model, or one for all that have the
-    choice (n-gram, masked and encoder-decoder models have none, LSTMs no ``bos``)."""
+    """Start: that of the model's row in the catalogue (model), or one for all models that have the
+    choice. N-gram, masked and encoder-decoder models have none, LSTMs have no ``bos``."""
     masked: MaskedOptions = MaskedOptions()
     seq2seq: Seq2seqOptions = Seq2seqOptions()
     vllm: VllmOptions = VllmOptions()
@@ -150,15 +151,14 @@ class ParityOptions(Strict):
     """The parity report: variants of a model's scoring, compared with the reference."""
 
     reference: str | None = None
-    """Reference; None for the architecture's: transformers in full precision, each sentence
-    separately, or the only engine."""
+    """Variant that others are compared with. null: transformers in full precision, which scores
+    each sentence separately, or the only engine of the architecture."""
     variants: tuple[str, ...] | None = None
-    """Variants besides the campaign's scoring: engines with settings after colons, such as a
-    number format, a condition of the first token, or any setting of scoring
-    (``transformers:batch_tokens=1024``, ``vllm``). None for the architecture's; the report names
-    impossible ones."""
+    """Variants besides the campaign's scoring: engines with settings after colons, such as a number
+    format, a start, or any setting of scoring (``transformers:batch_tokens=1024``, ``vllm``). null:
+    variants that suit the architecture. The report names impossible variants."""
     pairs: Positive = 1000
-    """Most pairs that are compared; the same sample of an items table each time."""
+    """Most pairs that are compared; each run has the same sample of an items table."""
 
 
 class GenerationOptions(Strict):
@@ -181,9 +181,9 @@ class GenerationOptions(Strict):
 
 
 class GenerationJobOptions(GenerationOptions):
-    """Settings of a job that answers."""
+    """Settings of a job that generates answers."""
 
     dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
-    """Number format: the catalogue's for each model, or another."""
+    """Number format: that of the model's row in the catalogue (model), or another."""
     vllm: VllmOptions = VllmOptions()
     """Settings of the engine vllm."""

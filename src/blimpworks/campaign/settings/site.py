@@ -1,4 +1,4 @@
-"""Settings that describe a cluster (site): partitions, GPUs and limits.
+"""Define the settings that describe a cluster (``Site``): partitions, GPUs and limits.
 
 They decide only the resources that jobs request. Users of a cluster edit a copy of
 ``config/site.example.yaml``; ``find_site`` reads it for a campaign.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from blimpworks.campaign.seeds import Seed
 
 DEFAULT_SITE = Path("config/site.yaml")
-"""Default where neither a campaign nor a command names a file."""
+"""File that is read if neither campaign nor command names a file."""
 
 # Values of these types are written into the command line of sbatch.
 Word = Annotated[str, Field(pattern=r"^[\w.,:@/+-]*$")]
@@ -38,7 +38,7 @@ class Nodes(Strict):
     constraint: Constraint = ""
     """Value of ``sbatch --constraint``; empty for none."""
     account: Word | None = None
-    """Account for these nodes, if it is not the site's."""
+    """Account for these nodes, if it is not the account of the site."""
     max_hours: Amount = 24
     """Longest time that a job may request."""
 
@@ -77,20 +77,20 @@ class GpuKind(Nodes):
     host_memory_gb: Amount
     """Usable memory of a node (not of its GPUs), in GB."""
     teraflops: Amount
-    """Peak of dense bfloat16 products by the data sheet, in 10^12 operations a second."""
+    """Peak of dense bfloat16 matrix products by the data sheet, in 10^12 operations a second."""
 
 
 class ModelNeeds(Strict):
-    """Needs of one model here, in place of derived ones, and its measured speed."""
+    """Needs of one model on this cluster, in place of derived needs, and its measured speed."""
 
     gpus: int | None = Field(None, ge=0)
-    """GPUs to spread it over; 0 for none."""
+    """GPUs that the model is spread over; 0 for none."""
     memory_gb: float | None = Field(None, gt=0)
-    """Memory on all its GPUs together, in GB."""
+    """Memory on all GPUs of the model together, in GB."""
     kind: str | None = None
-    """Label of its only possible kind of GPU."""
+    """Label of the only kind of GPU that can run the model."""
     tokens_per_second: float | None = Field(None, gt=0)
-    """Measured here, such as ``tokens/s`` of ``status`` after an earlier run."""
+    """Measured speed, such as ``tokens/s`` of ``blimpworks status`` after an earlier run."""
 
 
 class Site(Strict):
@@ -101,20 +101,20 @@ class Site(Strict):
     qos: Word = ""
     """Quality of service of jobs; empty for the cluster's default."""
     extra: str = Field("", pattern=r"^[^\n\"'`$;|<>\\]*$")
-    """Further options of ``sbatch``, such as ``--mail-type=FAIL``; none that Snakemake's executor
-    for SLURM sets itself."""
+    """Further options of ``sbatch``, such as ``--mail-type=FAIL``, except options that Snakemake's
+    executor for SLURM sets itself."""
     cpu: CpuNodes = CpuNodes()
     """Nodes without GPUs."""
     gpus: tuple[GpuKind, ...] = ()
     """Kinds of GPUs; without any, models run on ``cpu``."""
     utilisation: Share = 0.25
-    """Share of the GPUs' peak in scoring, for models without a measurement."""
+    """Share of a GPU's peak (``teraflops``) in scoring, for models without a measured speed."""
     host_tokens_per_second: Amount = 20_000
     """Most tokens a second that the processors of a GPU's node can handle."""
     load_gb_per_second: Amount = 0.5
     """Speed of reading weights from the file system."""
     start_seconds: float = Field(60, ge=0)
-    """Start time of an engine without its weights."""
+    """Seconds that an engine takes to start, without reading weights."""
     models: dict[str, ModelNeeds] = Field(default={})
     """Needs and measured speed of models, by name."""
     cache: Path | None = None
@@ -163,21 +163,21 @@ def load_site(path: Path) -> Site:
 
 
 def site_file(campaign: Campaign, path: Path | None = None) -> Path | None:
-    """Return ``path``, the campaign's file, or else ``config/site.yaml`` if it exists, or None."""
+    """Return ``path``, or else the campaign's file, or else ``DEFAULT_SITE`` if it exists."""
     named = path or campaign.site
-    if named is None and not DEFAULT_SITE.exists():
-        return None
-    return named or DEFAULT_SITE
+    if named is None and DEFAULT_SITE.exists():
+        return DEFAULT_SITE
+    return named
 
 
 def find_site(campaign: Campaign) -> Site | None:
-    """Return the cluster of a campaign, None without one. Raises UserError as ``load_site``."""
+    """Return the cluster of a campaign, if any. Raises UserError for a wrong file."""
     file = site_file(campaign)
     return load_site(file) if file else None
 
 
 def for_seeds(site: Site | None, seeds: "Mapping[str, Seed]") -> Site | None:
-    """Return ``site`` with the entry of each model copied to its trainings without an entry."""
+    """Return ``site`` with needs for each training of a model, by default those of its model."""
     if site is None:
         return None
     models = {n: site.models[s.model] for n, s in seeds.items() if s.model in site.models}

@@ -11,7 +11,7 @@ from blimpworks.campaign.settings.base import Fraction, Positive
 from blimpworks.strict import Strict
 
 CORPUS_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-"""Names of corpora, which are names of directories too."""
+"""Pattern of names of corpora, which are also names of directories."""
 DEFAULT_CORPUS = "default"
 """Name of the corpora that every campaign has."""
 
@@ -56,22 +56,23 @@ class CorpusOptions(Strict):
     """
 
     words: Literal["split", "whitespace"] = "split"
-    """split: runs of letters and single punctuation marks, in running text. whitespace: strings
-    between white space in tokenised text (released evaluation sets), and treebanks' tokens."""
+    """Words of a text. split: runs of letters, and single punctuation marks, in running text.
+    whitespace: strings between white space in tokenised text (released evaluation sets), and
+    tokens of treebanks."""
     released: bool = True
-    """Use released corpora for languages that have sources of the kind ``corpus``. They are
-    tokenised, so only with ``words: whitespace``."""
+    """Use the authors' corpora for languages that have sources of the kind ``corpus``. The corpora
+    are tokenised, so this has an effect only with ``words: whitespace``."""
     segmented: tuple[str, ...] = ("heb",)
     """Languages with treebank words split into syntactic words (``words: whitespace``). The
     Hebrew of Mueller et al. (2020) separates the article and prepositions."""
     vocabulary: Vocabulary = 50_000
-    """Most words, with ``<unk>`` and ``<eos>``. The most frequent words of train and valid are
-    kept; other words are ``<unk>``."""
+    """Most words of the vocabulary, with ``<unk>`` and ``<eos>``: the most frequent words of train
+    and valid. Other words are ``<unk>``."""
     min_count: Positive = 1
     """Fewest occurrences of a word in train and valid; rarer words are ``<unk>``. With 1, a small
     corpus has no unknown word from which a model learns ``<unk>``."""
     unknown_share: float = Field(0.05, ge=0, le=1)
-    """Sentences with a larger share of unknown words are left out."""
+    """Largest share of unknown words in a sentence; other sentences are left out."""
     shares: CorpusShares = CorpusShares()
     seed: int = 0
     """Seed of the order of sentences before the split."""
@@ -97,7 +98,7 @@ class NetworkRecipe(Strict):
     """Settings of all small transformers."""
 
     vocabulary: Vocabulary = 1200
-    """Number of subwords, with special tokens; masked models have about this number."""
+    """Number of subwords, with special tokens; for masked models it is approximate."""
     hidden: Dimension = 96
     """Width of the residual stream."""
     layers: Dimension = 2
@@ -114,12 +115,12 @@ class NetworkRecipe(Strict):
     batch_tokens: Positive = 1024
     """Tokens in a training batch, with padding."""
     optimiser: Literal["adamw", "muon"] = "adamw"
-    """AdamW for all parameters; or Muon for the matrices inside the blocks, and AdamW for others.
-    Muon needs a third of the steps for small models, at a higher learning rate."""
+    """adamw: AdamW for all parameters. muon: Muon for the matrices inside the blocks, AdamW for
+    other parameters; small models need a third of the steps, at a higher learning rate."""
     learning_rate: float = Field(3e-3, gt=0)
     """Peak learning rate (linear warm-up, cosine decay)."""
     checkpoint_steps: Positive = 200
-    """Most steps that a killed training loses."""
+    """Steps between checkpoints: the most that a killed training loses."""
     seeds: Seeds = 1
     """Number of models, each trained from its own seed; 0: none."""
 
@@ -153,8 +154,8 @@ class TransformerRecipe(LlamaRecipe):
 
     kind: Literal["transformer"]
     corpus: str | None = None
-    """Name of the corpora (of ``training.corpora``) for words and training, in place of subwords
-    (``vocabulary``); null for the training text."""
+    """Name of the corpora (in ``training.corpora``) that the model is trained on, with their words
+    in place of subwords (``vocabulary``); null: trained on the training text."""
     tokens: Sizes = ()
     """Sizes of random training samples, in words of ``corpus``; each size is trained with each of
     the ``seeds``. Empty for all of the text."""
@@ -212,7 +213,7 @@ class LstmRecipe(Strict):
 
     kind: Literal["lstm"]
     corpus: str = DEFAULT_CORPUS
-    """Name of its corpora in ``training.corpora``."""
+    """Name of the corpora (in ``training.corpora``) that the model is trained on."""
     layers: Dimension = 2
     """LSTM layers."""
     hidden: Dimension = 800
@@ -227,8 +228,8 @@ class LstmRecipe(Strict):
     """Words in a piece of a column; gradients stop at the start of a piece."""
     order: Literal["sequential", "shuffled"] = "shuffled"
     """Order of the pieces of ``bptt`` words in an epoch. The authors shuffle them (published),
-    although each piece starts from the previous hidden state; ``sequential`` is the corrected
-    variant."""
+    although each piece starts from the hidden state of the piece that was trained before it;
+    ``sequential`` is the corrected variant."""
     learning_rate: float = Field(20.0, gt=0)
     """First learning rate of SGD; a quarter after each epoch without a better validation loss."""
     clip: float = Field(0.25, gt=0)
