@@ -100,7 +100,12 @@ RUSSIAN_CSV = "good,bad\nКошки спят.,Кошки спит.\n"
         ("a.tsv", "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES), {"encoding": "utf-8"}, [SENTENCES]),
         ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}, [SENTENCES]),
         ("a.jsonl", jsonl(dict(zip(("good", "bad"), SENTENCES, strict=True))), {}, [SENTENCES]),
-        ("a.xlsx", workbook(("It_x000D_\nrains.", "It rain.")), {}, [("It\r\nrains.", "It rain.")]),
+        # A workbook has the time in its bytes, which processes must not put into the test's name.
+        pytest.param(
+            *("a.xlsx", workbook(("It_x000D_\nrains.", "It rain.")), {}),
+            [("It\r\nrains.", "It rain.")],
+            id="workbook",
+        ),
     ],
 )
 def test_separator_encoding_and_quotes_are_evident_or_declared(tmp_path, name, text, how, expected):

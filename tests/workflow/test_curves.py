@@ -29,8 +29,9 @@ def write_sources(checkout):
         name = f"blimp/data/{uid}.jsonl"
         checkout.pin("sources", name, jsonl(*pairs), name=name, kind="blimp_data", lang="eng")
     for path, place in zip(write_release(checkout.path / "config"), SUMMARIES, strict=True):
+        name = f"blimp/raw_results/{place}"
         text = path.read_text(encoding="utf-8")
-        checkout.pin("sources", place, text, name=place, kind="blimp_results", lang="eng")
+        checkout.pin("sources", name, text, name=name, kind="blimp_results", lang="eng")
 
 
 def recipes(*sizes):

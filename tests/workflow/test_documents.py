@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,10 @@ DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md
 COMMANDS = dict.fromkeys(line for path in DOCUMENTS for line in commands_in(path))
 TYPED = [line for line in COMMANDS if not PLACEHOLDER.search(line)]
 OURS = [line for line in TYPED if line.startswith("blimpworks ")]
-PLANNED = [line for line in TYPED if line.startswith("snakemake ") and CLUSTER not in line]
+REPORTED = "--report "
+"""Snakemake collects only files that exist, and plans nothing."""
+SNAKEMAKE = [line for line in TYPED if line.startswith("snakemake ")]
+PLANNED = [line for line in SNAKEMAKE if CLUSTER not in line and REPORTED not in line]
 MADE = [line for line in TYPED if line.startswith("make ")]
 QUICK = [
     line
@@ -69,6 +73,16 @@ def test_what_snakemake_is_told_to_make_can_be_planned(bare, line):
         return
     done = bare.run("snakemake", "-n", "--quiet", "all", *words, **NO_NETWORK)
     assert done.returncode == 0, output_of(done)
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("workflow")
+def test_snakemakes_own_report_is_made_as_documented(scratch):
+    scratch.make("all", "published", "reproduction")
+    [line] = [line for line in SNAKEMAKE if REPORTED in line]
+    done = scratch.run(*shlex.split(line), **NO_NETWORK)
+    assert done.returncode == 0, output_of(done)
+    assert "report.html" in zipfile.ZipFile(scratch.path / "report.zip").namelist()[0]
 
 
 @pytest.mark.xdist_group("workflow")

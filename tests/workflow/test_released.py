@@ -27,9 +27,9 @@ def released(built, tmp_path_factory):
 
 
 def products(checkout, tree):
-    """Files of a results tree, without records, by their path below it."""
+    """Files of a results tree, without records and settings, by their path below it."""
     root = checkout.path / tree
-    files = (path for path in root.rglob("*") if path.is_file())
+    files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".yaml")
     return {path.relative_to(root): path for path in files if not path.name.endswith(".prov.json")}
 
 
@@ -90,7 +90,13 @@ def test_without_models_of_ours_no_treebank_is_retrieved(released):
     only = {"benchmarks": ["multiblimp"], "models": []}
     released.change("config/data.yaml", **only, pathvars=places("released"), multiblimp=SETTINGS)
     planned = released.planned("-F", campaign="config/data.yaml")
-    assert planned == {"build_released_items", "build_table", "build_figure", "all"}
+    assert planned == {
+        "write_settings",
+        "build_released_items",
+        "build_table",
+        "build_figure",
+        "all",
+    }
 
 
 def test_explain_leads_from_a_number_to_the_row_of_the_released_file(released):
