@@ -37,8 +37,8 @@ from blimpworks.items import evenly
 
 ERROR, WARNING, NOTE = SEVERITIES = ("error", "warning", "note")
 OUTLIER_SHARE, OUTLIER_PAIRS = 0.1, 10
-"""A change between sentences is an outlier in fewer than this share of a paradigm's pairs. Smaller
-paradigms than this number of pairs have no outliers."""
+"""A change between sentences is an outlier if a smaller share of the paradigm's pairs has it.
+Paradigms with fewer than ``OUTLIER_PAIRS`` pairs are not searched for outliers."""
 DECISIVE_SHARE, DECISIVE_PAIRS = 0.75, 20
 """Smallest share of a paradigm's pairs that a decisive measure gets right, and smallest number of
 pairs of such a paradigm."""
@@ -148,9 +148,9 @@ def _measures(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield a paradigm's measures: name, means of good and bad sentences, and a reason.
 
-    The reason tells how the measure alone could replace a model, and is empty if it could not.
-    "fewer words 90.0 % [80.0, 95.0]": in 90 % of the pairs (an equal pair is half a pair) the good
-    sentence has fewer words.
+    The reason is not empty if the measure alone tells good from bad sentences. For example, "fewer
+    words 90.0 % [80.0, 95.0]": in 90 % of the pairs the good sentence has fewer words. A pair with
+    equal numbers is half a pair.
     """
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]

@@ -221,7 +221,7 @@ class Declared(Declaration):
         """Estimate the number of items of a language, for plans.
 
         The estimate is the declared number, else the counted one, else ``ASSUMED_ITEMS`` for each
-        file. With a limit of items per paradigm, each file is taken for one paradigm.
+        file. With a limit of items per paradigm, it is at most the limit for each file.
         """
         limit = self.options(campaign).per_paradigm
         files = max(len(self.sources_of(self.data)), 1)
@@ -334,11 +334,11 @@ class Declared(Declaration):
         facts["people"] = " ".join(entry.note for entry in self.people if entry.note)
         facts["seeds"] = any(entry.seeds for entry in self.released)
         has_printed_numbers = bool(self.released) or any(printed.glob("*.csv"))
-        # Data that some exhibits need.
+        # Exhibits without their data are left out.
         has_data = {
             "sentences": self.unit == "sentence",
-            "people": self.people,
-            "perplexities": has_printed_numbers and self.perplexities,
+            "people": bool(self.people),
+            "perplexities": has_printed_numbers and bool(self.perplexities),
             "effects": any(getattr(entry, "effects", None) for entry in self.data),
             "ratings": any(entry.rating is not None for entry in self.data),
         }

@@ -67,7 +67,10 @@ def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
 
 
 def has_column(row: Row, name: str, key: str, advice: str) -> bool:
-    """Tell whether a row has a column. UserError if earlier rows with the same ``key`` differ."""
+    """Tell whether a row has a column; all rows of a file must agree, else UserError.
+
+    ``key`` names the question in the account of the file; ``advice`` ends the error's message.
+    """
     is_there = name in row.cells
     if row.account.columns.setdefault(key, is_there) != is_there:
         raise UserError(

@@ -171,7 +171,7 @@ def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
     """Return how a method counts ties. Raises UserError if the benchmark has no policies."""
     policies = find_benchmark(benchmark).ties
     if variant not in policies:
-        names = ", ".join(name for name, with_pairs in benchmarks().items() if with_pairs.ties)
+        names = ", ".join(name for name, candidate in benchmarks().items() if candidate.ties)
         raise UserError(f"{benchmark} ({variant}) has no policy for ties; expected one of {names}.")
     return policies[variant].get(method, policies[variant][ANY])
 
@@ -244,10 +244,10 @@ def of_benchmarks(
 ) -> list[ExhibitSpec]:
     """Return the exhibits that a campaign with items of ``benchmarks`` makes.
 
-    ``evaluated``: benchmarks with results of models. ``sampled``: benchmarks with results of models
-    that are trained on samples of a corpus; learning curves are made only of these. Left out are
-    exhibits of printed numbers only, those that need a table that the campaign cannot make, and
-    those that the campaign omits.
+    ``evaluated``: benchmarks with results of models. ``sampled``: benchmarks with models that were
+    trained on samples of a corpus; only these have learning curves. Left out are exhibits of
+    printed numbers only, exhibits that need a table that the campaign cannot make, and exhibits
+    that the campaign omits.
     """
     return [
         spec

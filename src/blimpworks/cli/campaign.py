@@ -75,9 +75,9 @@ def pin(
         "Directory with files of your own, by column mirror.", default=None
     ),
 ) -> None:
-    """Record the sha256 and bytes of rows that have none: of a file of your own, or a download.
+    """Fill in sha256 and bytes of rows without them, from a file of your own or a download.
 
-    Of models: lock the commits that their branches and tags are now.
+    For models, record the commit to which each branch or tag points now.
     """
     from blimpworks.campaign.table_files import headings
 

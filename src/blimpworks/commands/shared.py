@@ -25,7 +25,10 @@ MODELLING = (*STATISTICS, "statsmodels")
 
 
 def of_evaluations(folder: str) -> Use:
-    """Return the use of a results directory: the job reads tables of evaluations below it."""
+    """Describe how a command uses a results directory: it reads tables of evaluations below it.
+
+    ``reads`` lists the files that are inputs of the job, ``passes`` the value for the command.
+    """
 
     def rows(results: Path, arguments: Arguments) -> "list[Evaluation]":
         """List the evaluations of the chosen models and benchmark."""
@@ -61,7 +64,8 @@ TIES = option("What ties count as; one, or one a method.")
 NEAR_TIE = option("Margins below this, in nats, are near ties.")
 UNKNOWN = option("Leave out items with unknown words: any, or critical.", default=None)
 
-# Named by directory and JSON: a campaign has more tables than a command line of 128 KiB can name.
+# These options name tables by a directory and a JSON object, because the paths of all tables can
+# exceed the limit of a command line (128 KiB).
 EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
 EVALUATED_TABLES = argument(
     "Directory of MODEL/LANG.parquet.",

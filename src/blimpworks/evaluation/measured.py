@@ -63,7 +63,8 @@ def pooled(rows: pd.DataFrame) -> Record:
 def mean_of(rows: pd.DataFrame) -> Record:
     """Return the unweighted mean of the rows' accuracies, with an interval from their intervals.
 
-    A mean that equals the accuracy on all items to a tenth of a percent gets the interval of that.
+    If the mean equals the accuracy on all items to a tenth of a percent, it gets the interval of
+    the accuracy on all items.
     """
     on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
     if round(mean, 3) == round(on_all_items["accuracy"], 3):
@@ -203,9 +204,10 @@ class Means:
 
 
 def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
-    """Return each model's mean over its ``count`` rows of accuracies, which have a column ``ours``.
+    """Average each model's accuracies; models with fewer than ``count`` rows are incomplete.
 
-    Return None if no printed model, or no model of ours, has so many rows.
+    The column ``ours`` of ``rows`` tells our models from printed ones. Return None if no printed
+    model, or no model of ours, has all ``count`` rows.
     """
     means, incomplete = {}, []
     groups: Iterable[Any] = rows.groupby(["ours", "model"], sort=False)

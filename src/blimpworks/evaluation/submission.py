@@ -175,8 +175,8 @@ def _predictions(side: Side, task: Task, form: Predictions, model: str) -> Group
     for name, group in questions.items():
         predictions = []
         for number, question in enumerate(group):
-            # The margin says whether the first text is preferred to all others. If it is not,
-            # the model chooses the most probable of several wrong options.
+            # The first text is right. With a negative margin, the model chooses the wrong text, or
+            # the most probable of several wrong texts.
             margin = margins[question.key]
             position = 0 if margin >= 0 else 1
             if position and len(question.row_ids) > 1:
@@ -342,7 +342,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                     revision_by_model[model] = revision
                 continue
             if task.predictions is None:
-                # It cannot be written, so a path that does not exist lists it as missing.
+                # This task cannot be exported. No file has this path, so it is reported missing.
                 paths.setdefault(task.label, output / "?")
                 continue
             file = submission.file.format(folder=task.predictions.folder, **names)

@@ -33,8 +33,8 @@ Names = Annotated[tuple[str, ...], Field(min_length=1)]
 class Regression(Strict):
     """Regressions that predict people's reading times from a model's surprisals.
 
-    Values are names of columns of the items (``keep`` in the benchmark's declaration), and of
-    effects: sums of surprisals that the benchmark declares.
+    Each field names a column of the items (``keep`` in the benchmark's declaration), or an effect.
+    An effect is a sum of surprisals that the benchmark declares.
     """
 
     outcomes: Names
@@ -94,8 +94,8 @@ class Submission(Strict):
     file: str
     """Path of a task's predictions, with {model}, {revision}, {backend} and {folder}."""
     backends: Mapping[str, str]
-    """{backend} for each way of scoring that can be submitted. A way is an architecture; masked
-    models and encoder-decoders have ``scoring.masked.pll`` or ``scoring.seq2seq.form`` after it."""
+    """Text in place of {backend}, by way of scoring: "causal", or an architecture followed by
+    ``scoring.masked.pll`` or ``scoring.seq2seq.form``, such as "masked original"."""
     curves: str = ""
     """Path of words' surprisals at all checkpoints, with {model} and {backend}; empty: none."""
     more: Mapping[Label, str] = Field(default={})

@@ -332,7 +332,7 @@ def score_encoded(
             results[i] = row
             continue
         row[np.isnan(row)] = np.inf  # NaN would mean that the token was not scored
-        # vLLM does not score the first id of a prompt.
+        # The row begins at the prompt's second id, because vLLM does not score the first.
         results[i] = np.concatenate([nothing_scored(1), row])[len(prefix) :]
     return results
 

@@ -22,7 +22,7 @@ def _options(campaign: Campaign) -> ClamsOptions:
 
 
 def check(campaign: Campaign, _catalogue: Catalogue) -> None:
-    """Raise UserError for a language in ``grammars`` without a grammar and not in the campaign."""
+    """Raise UserError if ``grammars`` names an absent language for which we have no grammar."""
     for lang in _options(campaign).grammars:
         selected = campaign.languages == "all" or lang in campaign.languages
         if not selected and not our_grammars(campaign, lang):
@@ -75,9 +75,10 @@ PAPER = Paper(
             expected_units=expected_pairs,
             # 8.7 words (7.6 to 9.9 by language, with the stop), mostly of one token, and an end.
             tokens=10.0,
-            # In the authors' LSTM code a pair is right unless the surprisal of its grammatical
-            # sentence is greater. So ties are right, and two unknown words always tie. Their BERT
-            # code asks for a greater logit. Half a point keeps a model that cannot tell at chance.
+            # published: the authors' LSTM code counts a pair as right unless the surprisal of its
+            # grammatical sentence is greater, so ties are right, such as two unknown words. Their
+            # BERT code requires a greater logit, so ties are wrong.
+            # corrected: a tie counts half, so that a model that cannot tell has 50 %.
             ties={
                 "published": {ANY: "right", "masked_critical_word": "wrong"},
                 "corrected": {ANY: "half"},

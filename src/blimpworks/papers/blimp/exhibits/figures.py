@@ -1,7 +1,8 @@
 """Draw Figures 1 to 4 and 6 of BLiMP, and a figure of accuracy on generated and released pairs.
 
 Each function draws the figure of its name and returns it with its numbers as cells. ``fig2`` reads
-a table of bins, the others read accuracies of paradigms. ``accuracies`` explains cells and ``uid``.
+a table of bins, the others read accuracies of paradigms. A cell is a number of the figure with its
+source; a ``uid`` is the name of a paradigm.
 Source: Warstadt et al. (2020), sections 5.2, 5.3, 6.1, 6.2 and 6.4.
 
 The figure of ``generated`` pairs is ours: pairs of one paradigm by two generators test the same
@@ -173,8 +174,8 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     for _, row in rows.iterrows():
         line, column = f"{names[row['model']]}: {AXES[row['factor']]}", f"bin {row['bin'] + 1}"
-        # Here halves are rounded to even digits; tables beside printed numbers round halves up.
         where = {key: row[key] for key in BIN_KEYS}
+        # Formats round halves to even digits, unlike tables beside printed numbers.
         cells.append(row_accuracy_cell(row, (line, column), where, BINNED))
         text = f"{row['mean']:.4g}"
         mean = row_cell(BINNED, row, BIN_KEYS, "mean", (line, f"{column}, mean"), text)

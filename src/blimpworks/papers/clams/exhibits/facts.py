@@ -1,7 +1,8 @@
 """Compute the facts that CLAMS's exhibits need of a campaign besides tables.
 
-``FACTS`` maps the name of a fact to its function of a campaign and its catalogue: the models of
-each series (a group of models that share columns), how LSTMs were trained, how they decide pairs.
+``FACTS`` maps the name of each fact to a function that computes it from a campaign and catalogue.
+The facts are the models of each series (a group of models that share columns), how LSTMs were
+trained, and how they decide pairs.
 ``paper.py`` registers ``FACTS``; an exhibit finds the values in ``labels.facts``, such as
 ``{"clams_models": {"mono": ["clams-lstm-mono", …], "multi": […], "bert": […], "mbert": […]}}``.
 The module imports nothing slow, because each parse of the Snakefile loads it.
@@ -32,7 +33,10 @@ PRINTED_MODELS = {
 
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """Return the models of each series: seeds of the paper's model, or of the campaign's first."""
+    """Return the models of each series: the paper's model, else the campaign's first such model.
+
+    A model with several seeds is a list of models.
+    """
     series_of = {
         ("lstm", True): MONO,
         ("lstm", False): MULTI,

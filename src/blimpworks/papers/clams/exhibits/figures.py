@@ -158,7 +158,7 @@ def fig3(tables: shared.Tables, labels: Labels) -> Exhibit:
 
 
 RECOMPUTATION = shared.Recomputation({measures.LEAD: "{:.0f}", LARGEST: "{:.2f}"})
-"""Computes numbers of the text from other printed numbers, by formula and format."""
+"""Formulas by which numbers of the text follow from other printed numbers, with their formats."""
 FORMATS = {KINDS: ".0f", measures.LEAST: ".2f", measures.GREATEST: ".2f"}
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
@@ -221,7 +221,8 @@ def text(tables: shared.Tables, labels: Labels) -> Exhibit:
         elif len(langs) >= ENOUGH and langs <= {*complexity.index}:
             common = accuracies.select_shared(*selected)
             if common and {*claim.phenomena} <= {*common.rows["phenomenon"]}:
-                order, mixed = in_order(complexity[[*langs]]), len(claim.phenomena) > 1
+                order = in_order(complexity[[*langs]])  # of languages
+                mixed = len(claim.phenomena) > 1  # means over accuracies of several phenomena
                 formula = measures.rho(order, mixed=mixed)
                 cell = common.cell(cell_key, formula, ".1f", stands_for=claim.place)
                 # The correlation is NaN if all languages have the same accuracy.

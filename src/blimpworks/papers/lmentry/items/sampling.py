@@ -239,7 +239,8 @@ def draw_rhymes(source: Source, rng: Random) -> Draws:
         if not task.ambiguous:
             rhyming = rhyming.union(*(group for group in groups.values() if query in group))
         candidates = sorted({*usable_words} - rhyming)
-        # The distractor ends like the query in spelling if the answer does not, and vice versa.
+        # similar: the answer is spelt like the query at its end, the distractor is not.
+        # different: the distractor is spelt like the query at its end, the answer is not.
         if task.relation == "similar":
             return [word for word in candidates if not {*word[-2:]} & {*query[-2:]}]
         if task.relation == "different":
@@ -380,8 +381,8 @@ def _lengths_that_differ(usable: Sequence[str], task: Sampling, rng: Random) -> 
         if task.opposite and task.lengths == "release" and least > 1:
             # The release's range of longer words ends before the longest.
             partners[length] = [n for n in partners[length] if n != lengths[-1]]
-    # In the release, an answer has at least three letters more than the shortest word. If fewer
-    # letters are asked for, it has at least three less than the longest.
+    # In the release, an answer of "more letters" has at least three letters more than the shortest
+    # word, and an answer of "less letters" at least three letters less than the longest word.
     if task.lengths == "all":
         options = [length for length in lengths if partners[length]]
     elif task.opposite:

@@ -219,8 +219,8 @@ class PublishedChoice:
         without_marks = "".join(c for c in answer if c.isalnum() or c in " _")
         if rules.echo and without_marks == sentence:
             return Verdict.wrong("echo")
-        # An answer of one word that is not the gold answer is wrong. The release ignores words of
-        # other scripts, and repetitions of a word with digits.
+        # An answer of one word that is not the gold answer is wrong. The release counts only words
+        # of ASCII letters; by the rule "tokens", also words with digits, and repeated ones once.
         tokens = answers.ASCII_TOKEN.findall(answer)
         candidates = answers.ASCII_WORD.findall(answer) if rules.lone == "words" else [*{*tokens}]
         # For this rule the gold answer is a number in digits, or a word without capitals.
@@ -307,7 +307,8 @@ class CorrectedChoice:
         ordered = [Argument(text, role_of[text]) for text in texts]
         if self._asks_letter:
             ordered.append(Argument(gold.lower().translate(self._without_accents), ANSWER))
-        # Masking also replaces words of patterns, such as the first word "the".
+        # Masking also replaces words of patterns that equal an argument, such as the word "the",
+        # and characters of roles whose text has another role.
         substitutes = [(a.text, a.role) for a in ordered if a.text in self._pattern_words]
         substitutes += [(a.role, role_of[a.text]) for a in to_find if a.role != role_of[a.text]]
         return ordered, tuple(dict.fromkeys(substitutes))

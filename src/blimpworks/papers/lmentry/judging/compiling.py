@@ -1,10 +1,10 @@
 """Compile the answer patterns of a language pack to sets of RE2 expressions.
 
 ``compile_task``, which the judges call, takes the patterns of a task, such as "{answer} has less
-letters". It returns ``Matchers``: two functions from an answer to a verdict. Before, ``answers``
-has marked the prompt's arguments in the answer: by the role's character in place of the argument,
-or by brackets around the argument. Each ``{role}`` of a pattern becomes the expression of a marked
-argument:
+letters". It returns ``Matchers``: two functions from an answer to a verdict. First, ``answers``
+marks the prompt's arguments in the answer in one of two ways. It replaces an argument by its role's
+character, or puts brackets around it. Each ``{role}`` of a pattern becomes the expression of a
+marked argument:
 
     marked answer         expression of the pattern
     A has less letters    A has less letters        (A: the character of the role ``answer``)

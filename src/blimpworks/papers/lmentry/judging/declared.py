@@ -56,8 +56,8 @@ class TaskRules(Strict):
     task: str
     judge: Literal["choice", "yes_no", "sentence", "edge", "spelling"]
     absent: Literal["", "cased", "any"]
-    """Whether an answer without the gold answer is certainly wrong. The release puts the answer in
-    lower case before it looks for the gold answer, and the gold answer too (any) or not (cased)."""
+    """Whether an answer without the gold answer is certainly wrong: no (empty), or yes. Before the
+    search, the release puts the answer in lower case (cased), or both texts (any)."""
     lone: Literal["", "words", "tokens"]
     """Which answers of one wrong word are certainly wrong: one word of letters (words), or one of
     letters and digits, also repeated (tokens)."""
@@ -309,7 +309,7 @@ def task_patterns(
             exact.append(filled)
             if family.same:
                 twin = exchange(filled, family.same)
-                # The release exchanges texts. So it exchanges a distractor that equals the query.
+                # The release exchanges texts, not roles: a distractor that equals the query, too.
                 exact.append(twin.replace("{distractor}", "{answer}") if TWINS in changed else twin)
 
         before = tuple(fill(pattern, family, task_index) for pattern in family.before)

@@ -24,7 +24,8 @@ ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 _CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
 """Yes or no as the last clause of a line: "in this case, no"."""
 _CATEGORY_ROLES = [role for name, role in ROLE.items() if name != "answer"]
-"""Roles for the names of a category. Each name has a role, since two may begin at one position."""
+"""Roles for the names of a category: one for each name, since two names may begin at one position.
+"""
 
 
 def category_forms(category: str, prompt: str) -> tuple[str, ...]:
@@ -111,6 +112,7 @@ class YesNoJudge:
             return Verdict(correct=False, certain=False, rule="empty")
         if re.fullmatch(re.escape(right) + compiling.END["published"], answer):
             return Verdict.right("whole", "{answer}")
+        # The release asks whether all words equal the right one, which is true without words.
         if not answers.ASCII_TOKEN.search(answer):
             return Verdict.right("vacuous")
         if all(token == right for token in answers.ASCII_TOKEN.findall(answer)):

@@ -51,8 +51,8 @@ VALUE_COLUMNS = ["subject_value", "verb_value"]
 def table1(tables: Tables, labels: Labels) -> Exhibit:
     """Make Table 1: probability of the verb's value, given the subject's value and the word order.
 
-    Significant agreement is bold. The published form also has hidden cells, which check the print:
-    1 minus the printed probability of the other number (singular or plural).
+    Significant agreement is bold. To check printed numbers, the published form has hidden cells: 1
+    minus the printed probability of the other value (singular or plural).
     """
     published = labels.source == "published"
     phenomenon = PHENOMENON if published else labels.facts["table1"]["phenomenon"]

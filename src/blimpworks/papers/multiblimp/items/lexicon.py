@@ -98,7 +98,7 @@ def patch_line(line: str, lang: str, table: str) -> str:
 
 
 def patch_rows(rows: Iterable[UnimorphRow], lang: str) -> Iterator[UnimorphRow]:
-    """Yield the rows of a language's tables, and rows that patches add if the tables have any."""
+    """Yield the rows of a language's tables and, if there are any, the rows that patches add."""
     patches = patches_of(lang)
     repeated = [patch for patch in patches if patch.kind == "lemma_as_form"]
     has_rows = False
@@ -203,7 +203,8 @@ def ud_entries(tokens: pa.Table, lang: str, options: MultiblimpOptions) -> dict[
     by_language = corrected(options, "letter_case")
     small = partial(words.lower_case, lang=lang) if by_language else str.lower
     counts: Counter[LexiconEntry] = Counter()
-    written: dict[LexiconEntry, str] = {}  # entries as in the authors' file, which sorts them so
+    # Texts of entries in the authors' file, by which the entries are sorted there.
+    written: dict[LexiconEntry, str] = {}
     cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
     for lemma, form, upos, feats, count in zip(*cells, strict=True):
         pos = POS_OF_UPOS.get(upos or "")
