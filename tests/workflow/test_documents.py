@@ -82,7 +82,7 @@ def test_snakemakes_own_report_is_made_as_documented(scratch):
     [line] = [line for line in SNAKEMAKE if REPORTED in line]
     done = scratch.run(*shlex.split(line), **NO_NETWORK)
     assert done.returncode == 0, output_of(done)
-    assert "report.html" in zipfile.ZipFile(scratch.path / "report.zip").namelist()[0]
+    assert "report/report.html" in zipfile.ZipFile(scratch.path / "report.zip").namelist()
 
 
 @pytest.mark.xdist_group("workflow")

@@ -64,7 +64,7 @@ def test_exhibits_differ_in_what_their_captions_say_of_the_items_alone(released)
         p.suffix for p, _ in exhibits
     }
     for path, twin in exhibits:
-        if path.suffix in (".html", ".md", ".tex"):
+        if path.suffix in (".html", ".json", ".md", ".tex"):
             text = path.read_text("utf-8")
             assert text.count(RELEASED) == 1, path
             assert text.replace(RELEASED, REGENERATED) == twin.read_text("utf-8"), path

@@ -173,10 +173,11 @@ def _measures(
         if paired:
             right = ahead(good, bad)
         else:
-            # Without pairs, the share is over all combinations of a good and a bad sentence, which
-            # follows from the ranks (statistic U of Mann and Whitney).
+            # Without pairs, the share is over all combinations of a good and a bad sentence. It
+            # follows from the statistic U of Mann and Whitney.
             ranks = pd.concat([good, bad]).rank()[: len(good)]
-            right = float(ranks.sum() - len(good) * (len(good) + 1) / 2) / max(len(good), len(bad))
+            u = float(ranks.sum() - len(good) * (len(good) + 1) / 2)
+            right = u / max(len(good), len(bad))  # share x n
         share, reason = right / n, ""
         low, high = wilson(right, n)
         decides = share >= DECISIVE_SHARE or share <= 1 - DECISIVE_SHARE

@@ -386,7 +386,7 @@ class Declared(Declaration):
 
 
 def _with_ratings(entries: Sequence[Files]) -> Iterator[Files]:
-    # An entry of people's ratings follows the entry that has it.
+    # Yield each entry, and after it the entry of people's ratings that it contains, if any.
     for entry in entries:
         yield entry
         if isinstance(entry, LabelledFiles) and isinstance(entry.rating, Ratings):

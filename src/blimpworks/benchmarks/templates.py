@@ -44,7 +44,7 @@ Span = tuple[int, int]
 
 
 def strip(row: Row, column: str, value: Any) -> str:
-    """Strip a text. Raises UserError for the character that marks a word encoded apart."""
+    """Strip a text. Raises UserError for U+001F, which marks words to tokenize separately."""
     stripped: str = value.strip()
     if APART in value:
         raise UserError(

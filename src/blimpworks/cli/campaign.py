@@ -96,8 +96,9 @@ def pin(
     if unpinned and not names:
         typer.echo(
             f"without a checksum: {len(unpinned)}, such as {unpinned[0]}, whose address names no "
-            "commit or version. Put one into the url; of a file of your own, write its place below "
-            "the campaign's mirror into the column mirror, and name that directory with --mirror.",
+            "commit or version. Put a commit or version into the url. For a file of your own, "
+            "write its path below the campaign's mirror into the column mirror, and name the "
+            "mirror's directory with --mirror.",
             err=True,
         )
 

@@ -84,7 +84,7 @@ def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
     measured: dict[tuple[str, str], dict[str, Record]] = {}
     for row in frame.to_dict("records"):
         measured.setdefault((row["lang"], row["phenomenon"]), {})[row["model"]] = _accuracy(row)
-    if (ALL, ALL) in skipped:  # there are several languages
+    if (ALL, ALL) in skipped:  # only with several languages
         groups: Iterable[Any] = frame.groupby(["phenomenon", "model"])
         for (phenomenon, model), rows in groups:
             measured.setdefault((ALL, phenomenon), {})[model] = pooled(rows)

@@ -298,7 +298,7 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         raise UserError(f"the suite {suite.label} has no submission; name another evaluation.")
     assert side.campaign is not None  # which names the suite
     rows = {row.name: row for row in read_rows(ModelRow, side.folder / MODELS_FILE)}
-    # Tasks on the same benchmark share a file: that of the first one with predictions.
+    # Keep one task for each benchmark, if possible one with predictions, which are sorted first.
     tasks: dict[str, Task] = {}
     for task in sorted(suite.tasks, key=lambda task: task.predictions is None):
         tasks.setdefault(task.benchmark, task)

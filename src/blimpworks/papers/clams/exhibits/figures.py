@@ -177,7 +177,7 @@ class Claim(Strict):
     column: str
     title: str
     formula: str
-    """Sentence of a formula; empty for the rank correlation of accuracy and complexity."""
+    """Key of ``FORMULAS``; empty for the rank correlation of accuracy and complexity."""
     series: Literal["mono", "multi", "mbert"]
     langs: Names
     constructions: Names

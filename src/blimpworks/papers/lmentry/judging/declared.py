@@ -104,8 +104,8 @@ class Family(Strict):
     never: tuple[str, ...] = ()
     """Slots with which ``swap`` fails in the release: it does not accept the converse."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
-    """New texts by task and old text, in order, by which the release makes the converse of a
-    pattern. Old texts without brackets are replaced in arguments too ("además" to "ademenos")."""
+    """Replacements {task: {old: new}}, in order, by which the release makes the converse of a
+    pattern. An old text without brackets is replaced in arguments too ("además": "ademenos")."""
     converse: bool = False
     """Whether these patterns are the converses of another family's patterns."""
     same: Roles | None = None

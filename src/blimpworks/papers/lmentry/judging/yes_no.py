@@ -147,7 +147,7 @@ class YesNoJudge:
         verdict = self._judge_by_patterns(gold, masked.replace("\n", " "), begins_right)
         if verdict != UNDECIDED:
             return verdict
-        # Look for yes or no at the end of a line.
+        # Take the last yes or no that ends a line, if all of these agree or it ends the answer.
         clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER

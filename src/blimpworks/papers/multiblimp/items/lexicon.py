@@ -107,7 +107,7 @@ def patch_rows(rows: Iterable[UnimorphRow], lang: str) -> Iterator[UnimorphRow]:
         yield row
         lemma, form, tags = row
         for patch in repeated:
-            # The form is a plain word: add an entry with the lemma's last letters as its form.
+            # If the form is a plain word, also yield the lemma's last letters a to z as a form.
             ending = re.search(r"[a-z]+$", lemma)
             if ending and patch.pattern.search(tags) and PLAIN_WORD.fullmatch(form):
                 yield lemma, ending[0], patch.pattern.sub(patch.replacement, tags, count=1)

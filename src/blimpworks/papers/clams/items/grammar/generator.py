@@ -68,8 +68,8 @@ def _columns(grammar: model.Grammar, segment: str | model.Reference, space: str)
     columns: list[Column] = []
     for rules in grammar.series(segment.target):
         texts = ([f"{space}{e.text}" if e.text else "" for e in r.alternatives] for r in rules)
-        # Further alternatives than the first rule has replace nothing.
-        columns += islice(zip(*texts, strict=False), len(rules[0].alternatives))
+        # Alternatives of a rule without a counterpart in the other rules replace nothing.
+        columns += zip(*texts, strict=False)
     return columns
 
 
