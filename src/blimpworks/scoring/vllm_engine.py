@@ -119,8 +119,8 @@ class ServedModel(Generic[P, R]):
     def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
         """Send batches to the server, and find the cause if it dies ("lost" batches).
 
-        - No request is the cause if another server answered ("stray"), or if the new server
-          failed on a request that an earlier server had answered.
+        - Another server answered ("stray"), or the new server failed on a request that an earlier
+          server had answered: no request is the cause.
         - Several batches were in flight: the cause is unknown, and they are sent one by one.
         - One batch was in flight: it is the cause. A single request gets its mark, a larger batch
           is "deadly" and is divided.

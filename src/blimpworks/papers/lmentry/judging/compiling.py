@@ -8,8 +8,7 @@ marked argument:
 
     marked answer         expression of the pattern
     A has less letters    A has less letters        (A: the character of the role ``answer``)
-    <A>cat</A> has ...    <A>[^</A>]*</A> has ...   (<A> and </A>: a character each, as brackets,
-                                                    which may also follow any other character)
+    <A>cat</A> has ...    <A>[^</A>]*</A> has ...   (<A> and </A> stand for single characters)
 
 RE2 matches a set of expressions in a time that is linear in the length of the answer. "Expression"
 means a regular expression as text.
