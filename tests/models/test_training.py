@@ -267,7 +267,7 @@ def test_training_takes_a_directory_of_its_own(tmp_path, make):
     mine.mkdir()
     for name in ("thesis.tex", "notes.json"):
         (mine / name).write_text("precious")
-    with pytest.raises(UserError, match=r"thesis\.tex is no part of .* move it away or choose"):
+    with pytest.raises(UserError, match=r"thesis\.tex is no file of .* move it away or choose"):
         make(corpus, mine / "checkpoint.json")
     assert sorted(tiny.contents(mine)) == ["notes.json", "thesis.tex"]
 
