@@ -30,7 +30,7 @@ from re import _parser
 from release_prompts import CONFIG, ENVIRONMENT, ours
 
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.declared import RULES_OF
+from blimpworks.papers.lmentry.judging.declared import RULES
 from blimpworks.papers.lmentry.judging.judge import Judge
 
 BEHIND = ["!", ".", "?", "...", "\n", "\n\nwhy?", ";", '"', "'", ")", "*", "**", "_", "a", "s", "é"]
@@ -232,7 +232,7 @@ def compare(pack, given):
     release, number, seed = given.release, given.answers, given.seed
     rng, pools = random.Random(seed), defaultdict(list)
     for task, prompts in ours(release, pack).items():
-        if task in (given.task or RULES_OF):
+        if task in (given.task or RULES):
             rows = [
                 {"input": text, "metadata": arguments | {"template_id": template - 1}}
                 for template, text, arguments in prompts
@@ -275,12 +275,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--release", type=Path, required=True, help="checkout of the release")
     parser.add_argument("--lang", nargs="+", help="codes of ISO 639-3; all, unless given")
-    parser.add_argument("--task", nargs="+", choices=RULES_OF, help="all, unless given")
+    parser.add_argument("--task", nargs="+", choices=RULES, help="all, unless given")
     parser.add_argument("--answers", type=int, default=20_000, help="answers of each language")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shown", type=int, default=3, help="differing answers of each task")
     given = parser.parse_args()
-    tasks = given.task or RULES_OF
+    tasks = given.task or RULES
     if given.answers < len(tasks):
         parser.error(f"--answers is {given.answers}; expected one for each of {len(tasks)} tasks.")
     packs = [read_pack(path) for path in sorted((CONFIG / "languages").glob("*.yaml"))]
