@@ -21,7 +21,7 @@ from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.passes import packed_passes, padded_passes, plan_rows
 from blimpworks.scoring.progress import UNWATCHED
 from blimpworks.scoring.selftest import Findings
-from blimpworks.scoring.store import Request, Store, in_order, requests_of, scored
+from blimpworks.scoring.store import Request, Store, requests_of, score_shards, sort_requests
 from blimpworks.scoring.trie import build_trie
 from support import tiny
 
@@ -33,7 +33,7 @@ class Ready:
     limit = 2048
     regional = False
     shares_prefixes = True
-    abreast = 1
+    parallel_batches = 1
 
     def __init__(self, encoded, logprobs):
         self._encoded, self._logprobs = encoded, logprobs
@@ -95,7 +95,7 @@ def main():
         pairs = list(zip(texts[::2], texts[1::2], strict=True))
         items = tiny.write_items(root / "items.parquet", pairs)
         checkpoint = tiny.describe(root, "causal")
-        requests = in_order({Request(text) for text in texts}, prefixes=False)
+        requests = sort_requests({Request(text) for text in texts}, prefixes=False)
 
         def shards(number):
             run.fill_store(
@@ -106,7 +106,7 @@ def main():
                 root / f"s{number}.json",
                 options,
                 list,
-                lambda parts, keys: scored(engine, parts, keys, UNWATCHED),
+                lambda parts, keys: score_shards(engine, parts, keys, UNWATCHED),
                 UNWATCHED,
             )
 

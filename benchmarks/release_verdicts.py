@@ -256,7 +256,7 @@ def compare(pack, given):
             continue
         prompt = pools[task][index]
         template = prompt["metadata"]["template_id"] + 1
-        verdict = judge.ask(task, template, prompt["metadata"], prompt["input"])(text)
+        verdict = judge.for_prompt(task, template, prompt["metadata"], prompt["input"])(text)
         answers[task] += 1
         if verdict.correct != bool(score):
             differing[task].append((text, score, verdict.rule, texts_of(prompt["metadata"])))

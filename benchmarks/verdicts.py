@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.declared import RULES_OF, task_patterns
+from blimpworks.papers.lmentry.judging.declared import RULES, task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,7 +65,7 @@ def peer(declared, examples):
     """Look for one pattern after the other, each made for the example."""
     patterns = {
         task: [f.pattern for f in task_patterns(declared, task, "published").accept]
-        for task in RULES_OF
+        for task in RULES
     }
 
     def fill(pattern, arguments):
@@ -88,10 +88,12 @@ def peer(declared, examples):
 def speeds(declared, examples, repeat):
     for method in ("published", "corrected"):
         judge = Judge(declared, method)
-        questions = [(judge.ask(task, 1, a, "?"), text) for task, a, text in examples]
+        questions = [(judge.for_prompt(task, 1, a, "?"), text) for task, a, text in examples]
         ways = {
             "again": lambda questions=questions: [ask(text) for ask, text in questions],
-            "whole": lambda judge=judge: [judge.ask(t, 1, a, "?")(x) for t, a, x in examples],
+            "whole": lambda judge=judge: [
+                judge.for_prompt(t, 1, a, "?")(x) for t, a, x in examples
+            ],
         }
         for name, work in ways.items():
             work()
@@ -109,7 +111,7 @@ def worst(declared, examples, kilobytes):
         for method in ("published", "corrected"):
             judge = Judge(declared, method)
             for task, arguments in by_task.values():
-                ask = judge.ask(task, 1, arguments, "?")
+                ask = judge.for_prompt(task, 1, arguments, "?")
                 filled = text.replace("{answer}", str(arguments.get("answer", "word")))
                 times.append((cpu_seconds(lambda a=ask, f=filled: a(f), 1), method, task))
         seconds, method, task = max(times)
