@@ -1,4 +1,4 @@
-"""Verify received files by checksums, and name what can prevent their writing.
+"""Verify received files by checksums, and explain errors of the disk while they are written.
 
 ``sources`` and ``download`` use these functions; ``Checksum.problem`` says how a file differs.
 """

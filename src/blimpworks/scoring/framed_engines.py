@@ -124,7 +124,7 @@ class FramedEngine(HubEngine):
         rows = []
         for uses in uses_by_row.values():
             number, token = uses[0]
-            targets = [int(batch[number].ids[token]) for number, token in uses]
+            targets = [int(batch[n].ids[position]) for n, position in uses]
             rows.append(Prediction(batch[number], token, targets))
         values = self._in_passes(self._score_rows, rows, [*lengths.values()])
         results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]

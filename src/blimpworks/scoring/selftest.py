@@ -220,7 +220,10 @@ def encoded(rows: Sequence[Ids]) -> list[Encoded]:
 
 
 def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs | Failure]) -> float:
-    """Return the largest difference [nats]; infinite for failures and NaN, but for first tokens."""
+    """Return the largest difference [nats]; infinite for a failure or NaN.
+
+    NaN is no difference if both texts have it at the first token.
+    """
     gap = 0.0
     for a, b in zip(first, second, strict=True):
         if isinstance(a, str) or isinstance(b, str):
