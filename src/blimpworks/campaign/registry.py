@@ -276,9 +276,7 @@ def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
     Raises UserError if two papers read tables of this name in different ways.
     """
     papers_by_reader = {
-        kind.reader: paper.name
-        for paper in papers().values()
-        if (kind := paper.tables.get(name)) is not None
+        paper.tables[name].reader: paper.name for paper in papers().values() if name in paper.tables
     }
     if len(papers_by_reader) > 1:
         raise UserError(
