@@ -266,7 +266,6 @@ class Move:
 
     @property
     def by(self) -> float:
-        """Change of the number; NaN where one of the two is NaN."""
         return self.after - self.before
 
 

@@ -53,23 +53,6 @@ def _logprob(token: Token | None) -> str:
     return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
 
 
-def _aligned_lines(pairs: Sequence[Pair]) -> list[str]:
-    """Return the tokens of both sentences as lines, in which the tokens of a pair are aligned.
-
-    Four lines belong together: good tokens, their log-probabilities, bad tokens, and theirs.
-    """
-    blocks: list[list[str]] = []
-    for good, bad in pairs:
-        cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
-        width = max(map(len, cells_of_pair))
-        if not blocks or len(blocks[-1][0]) + width > WIDTH - 7:
-            blocks.append([""] * 4)
-        lines = zip(blocks[-1], cells_of_pair, strict=True)
-        blocks[-1] = [f"{line}{cell.ljust(width)}  " for line, cell in lines]
-    signed_lines = [line for block in blocks for line in zip("+ - ", block, strict=True)]
-    return ["     " + f"{sign} {line}".rstrip() for sign, line in signed_lines]
-
-
 def _sentence(sign: str, side: dict[str, Any]) -> str:
     total = side["logprob"]
     return f"   {sign} {side['text']}" + ("" if total is None else f"  [{total:.3f} nats]")
@@ -132,8 +115,19 @@ class Block:
 
     @property
     def lines(self) -> list[str]:
-        sentences = map(_sentence, "+-", self.pair)
-        return [*self.before, *sentences, *_aligned_lines(self.pieces), *self.after]
+        """Lines of text, in which tokens of the same pair are aligned."""
+        # Four lines belong together: good tokens, their log-probabilities, bad tokens, and theirs.
+        blocks: list[list[str]] = []
+        for good, bad in self.pieces:
+            cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
+            width = max(map(len, cells_of_pair))
+            if not blocks or len(blocks[-1][0]) + width > WIDTH - 7:
+                blocks.append([""] * 4)
+            lines = zip(blocks[-1], cells_of_pair, strict=True)
+            blocks[-1] = [f"{line}{cell.ljust(width)}  " for line, cell in lines]
+        signed_lines = [line for block in blocks for line in zip("+ - ", block, strict=True)]
+        tokens = ["     " + f"{sign} {line}".rstrip() for sign, line in signed_lines]
+        return [*self.before, *map(_sentence, "+-", self.pair), *tokens, *self.after]
 
 
 def block_of(item: dict[str, Any]) -> Block:

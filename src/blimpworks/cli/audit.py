@@ -108,7 +108,6 @@ def check(
     now. Records that were edited are named too.
     """
     from blimpworks.audit import check as library
-    from blimpworks.audit import signature
     from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
@@ -119,11 +118,11 @@ def check(
         hash_cache.save()
     typer.echo(library.as_json(result) if json else library.as_text(result, root, all_files))
     if signers:
-        typer.echo(f"Signed by {signature.signer(root, result.root_hash, signers)}.", err=True)
+        typer.echo(f"Signed by {library.signer(root, result.root_hash, signers)}.", err=True)
     if sign:
         if result.findings:
             raise UserError(f"{root} was not signed: it is not as recorded, see above.")
-        typer.echo(f"Signed: {signature.sign(root, result.root_hash, sign)}", err=True)
+        typer.echo(f"Signed: {library.sign(root, result.root_hash, sign)}", err=True)
     raise typer.Exit(1 if result.findings else 0)
 
 
