@@ -33,8 +33,7 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.files import below, whole_directory
 from blimpworks.records.job import REPOSITORY, relative_texts
 from blimpworks.records.reading import Record
-from blimpworks.retrieval.received import SHA256
-from blimpworks.retrieval.sources import Pin
+from blimpworks.retrieval.sources import SHA256, Pin
 from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
