@@ -22,7 +22,6 @@ from blimpworks.files import sha256_of
 from blimpworks.interop.crate.export import formula_code, plan_crate, write_crate
 from blimpworks.interop.crate.tables import (
     LEFT_OUT,
-    ExportOptions,
     authors_of,
     describe,
     licence_name,
@@ -182,7 +181,7 @@ def test_every_file_is_listed_with_its_checksum(exported):
 
 def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
     write_crate(
-        plan_crate(Path("results"), Path("small.yaml"), ExportOptions(), run_here),
+        plan(),
         tmp_path / "again",
     )
     assert tiny.contents(tmp_path / "again") == tiny.contents(exported)
@@ -191,7 +190,7 @@ def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
 @pytest.mark.parametrize("author", ["Ada <ada@example.org>", ""])
 def test_an_author_of_another_form_is_refused(author):
     with pytest.raises(UserError, match=r"--author is '.*'; expected a name, or a name and an"):
-        authors_of(ExportOptions(authors=[author]))
+        authors_of([author])
 
 
 def test_croissant_counts_items_not_their_conditions(tmp_path):
@@ -265,7 +264,7 @@ def test_licences_are_named_as_spdx_does_or_keep_their_words(stated, name):
 
 
 def plan(results="results", campaign="small.yaml", **wish):
-    return plan_crate(Path(results), Path(campaign), ExportOptions(**wish), run_here)
+    return plan_crate(Path(results), Path(campaign), run_here, **wish)
 
 
 @pytest.mark.parametrize(
@@ -273,8 +272,8 @@ def plan(results="results", campaign="small.yaml", **wish):
     [
         ({"results": "nowhere"}, r"^nowhere does not exist; expected the results"),
         ({"campaign": "other.yaml"}, r"other.yaml puts its results in elsewhere, which from"),
-        ({"exhibits": ["multiblimp/fig9"]}, "no exhibit 'multiblimp/fig9'; there are: multiblimp/"),
-        ({"tables": ["lexicon"]}, "no 'lexicon' tables behind these exhibits; there are: a"),
+        ({"chosen": ["multiblimp/fig9"]}, "no exhibit 'multiblimp/fig9'; there are: multiblimp/"),
+        ({"further": ["lexicon"]}, "no 'lexicon' tables behind these exhibits; there are: a"),
     ],
 )
 def test_what_is_not_there_is_refused(scratch, wish, message):
@@ -356,12 +355,11 @@ def test_the_item_sets_are_described_so_that_the_reference_loader_reads_them(exp
 
 def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
     croissant = pytest.importorskip("mlcroissant")
-    plan = plan_crate(Path("results"), Path("small.yaml"), ExportOptions(authors=["A"]), run_here)
     for name, licence in (("blimp", "GPL-3.0-only"), ("blimp_generated", "CC0-1.0")):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "eng.csv").write_text("item_id,paradigm\n1,causative\n")
-        write_croissant(folder, plan, ["GPL-3.0-only"])
+        write_croissant(folder, plan(authors=["A"]), ["GPL-3.0-only"])
         metadata = croissant.Dataset(folder / "croissant.json").metadata
         assert "(2020). BLiMP: The Benchmark" in metadata.cite_as
         assert metadata.license == [licence]

@@ -294,10 +294,8 @@ def export_crate(
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
     from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import plan_crate, write_crate
-    from blimpworks.interop.crate.tables import ExportOptions
 
-    options = ExportOptions(exhibit, table, gzip, author)
-    plan = plan_crate(results, campaign, options, run_here)
+    plan = plan_crate(results, campaign, run_here, exhibit, table, gzip=gzip, authors=author)
     params = {"exhibits": exhibit, "tables": table, "gzip": gzip, "authors": author}
     with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
         contents = write_crate(plan, output)
@@ -314,10 +312,8 @@ def export_croissant(
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
     from blimpworks.cli import run_here
     from blimpworks.interop import datasets
-    from blimpworks.interop.crate.tables import ExportOptions
 
-    options = ExportOptions(authors=author)
-    for path in datasets.export_croissant(results, campaign, output, options, run_here):
+    for path in datasets.export_croissant(results, campaign, output, author, run_here):
         typer.echo(str(path))
 
 
@@ -336,11 +332,9 @@ def export_hub(
     """Write item sets as a data set of the Hugging Face hub, with its card."""
     from blimpworks.cli import run_here
     from blimpworks.interop import datasets
-    from blimpworks.interop.crate.tables import ExportOptions
 
-    options = ExportOptions(authors=author)
     subsets, reason_by_omitted = datasets.export_hub(
-        results, campaign, output, options, run_here, benchmark, licence
+        results, campaign, output, author, run_here, benchmark, licence
     )
     for name, reason in reason_by_omitted.items():
         typer.echo(f"left out {name}: {reason}")

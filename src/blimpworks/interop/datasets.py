@@ -156,7 +156,7 @@ def export_croissant(
     results: Path,
     campaign_file: Path,
     output: Path,
-    options: crate.ExportOptions,
+    authors: Sequence[str],
     run: Callable[[list[str]], object],
 ) -> list[Path]:
     """Write a campaign's items as CSV with Croissant metadata; return the metadata files.
@@ -172,7 +172,7 @@ def export_croissant(
     }
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     crate.require_unaltered(jobs, results, run)
-    plan = crate.CratePlan(results, campaign, campaign_file, jobs, crate.authors_of(options))
+    plan = crate.CratePlan(results, campaign, campaign_file, jobs, crate.authors_of(authors))
     with crate.new_directory(output) as root:
         for name, paths in tables.items():
             if not paths:
@@ -381,10 +381,10 @@ def export_hub(
     results: Path,
     campaign_file: Path,
     output: Path,
-    options: crate.ExportOptions,
+    authors: Sequence[str],
     run: Callable[[list[str]], object],
-    benchmarks: Sequence[str] = (),
-    licences: Sequence[str] = (),
+    benchmarks: Sequence[str],
+    licences: Sequence[str],
 ) -> tuple[list[Subset], dict[str, str]]:
     """Write a campaign's items and a card to the new directory ``output``.
 
@@ -464,7 +464,7 @@ def export_hub(
             left_out,
             {row.lang: row.name for row in whole_catalogue(campaign).languages.values()},
             description=campaign.description,
-            authors=", ".join(crate.authors_of(options)),
+            authors=", ".join(crate.authors_of(authors)),
             root_hash=jobs.root_hash(),
         )
         write_text(root / "README.md", text)

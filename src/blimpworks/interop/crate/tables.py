@@ -42,18 +42,6 @@ FORMS = {"measured": "exhibits", "published": "published"}
 
 
 @dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """A user's choices for a crate."""
-
-    exhibits: Sequence[str] = ()
-    """PAPER/EXHIBIT; empty for all."""
-    tables: Sequence[str] = ()
-    """Further kinds of tables, such as scores."""
-    gzip: bool = False
-    authors: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ExhibitCells:
     """An exhibit in one form (a key of ``FORMS``), and the table of its cells (numbers)."""
 
@@ -122,19 +110,19 @@ AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{1
 """``Ada Doe <https://orcid.org/0000-0001-2345-6789>``, or a name."""
 
 
-def authors_of(options: ExportOptions) -> list[str]:
+def authors_of(authors: Sequence[str]) -> list[str]:
     """Return the authors that the user names, or else the authors of this software.
 
     Raises UserError for an author that does not match ``AUTHOR``.
     """
-    for author in options.authors:
+    for author in authors:
         if not AUTHOR.fullmatch(author):
             raise UserError(
                 f"--author is {author!r}; expected a name, or a name and an address of ORCID such "
                 "as 'Ada Doe <https://orcid.org/0000-0001-2345-6789>'. Correct it."
             )
-    if options.authors:
-        return [*options.authors]
+    if authors:
+        return [*authors]
     stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
     return [author["name"] for author in stated["authors"]]
 
