@@ -19,20 +19,15 @@ def explain(
         "Any file of an exhibit, a comparison, or an evaluation: its directory or report card."
     ),
     row: str | None = option(
-        "Row, as printed or by its code; of a report card: language, phenomenon, benchmark.",
-        default=None,
+        "Row, as printed or by its code; of a report card: language, phenomenon, benchmark."
     ),
-    column: str | None = option(
-        "Column, as printed or by its code; of a report card: the model.", default=None
-    ),
+    column: str | None = option("Column, as printed or by its code; of a report card: the model."),
     items: int = option("Number of items to show.", default=1, min=0),
-    item: str | None = option("Show the item with this id.", default=None),
-    paper: str | None = option("Of a comparison: whose number.", default=None),
-    printed_in: str | None = option(
-        "Of a comparison: where it is printed.", "--exhibit", default=None
-    ),
-    ancestry: bool = option("Say all that it was made from.", "--ancestry", default=False),
-    html: Path | None = option("Write a page to this file instead.", default=None),
+    item: str | None = option("Show the item with this id."),
+    paper: str | None = option("Of a comparison: whose number."),
+    printed_in: str | None = option("Of a comparison: where it is printed.", "--exhibit"),
+    ancestry: bool = option("Say all that it was made from.", "--ancestry"),
+    html: Path | None = option("Write a page to this file instead."),
     json: bool = JSON,
 ) -> None:
     """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
@@ -84,20 +79,14 @@ def _card_of(path: Path) -> Path | None:
 @command(panel=AUDIT, example="check results/demo")
 def check(
     root: Path = argument("Results tree, such as results/."),
-    configfile: Path | None = option(
-        "Campaign: compare with what it would make now.", default=None
-    ),
-    deep: bool = option(
-        "Make judgements, accuracies and exhibits again, and compare.", default=False
-    ),
-    full: bool = option(
-        "Read every file, also those untouched since an earlier check.", default=False
-    ),
-    sign: Path | None = option("SSH key to sign the root hash with.", default=None),
+    configfile: Path | None = option("Campaign: compare with what it would make now."),
+    deep: bool = option("Make judgements, accuracies and exhibits again, and compare."),
+    full: bool = option("Read every file, also those untouched since an earlier check."),
+    sign: Path | None = option("SSH key to sign the root hash with."),
     signers: Path | None = option(
-        "File of allowed signers (ssh-keygen's), one of whom must have signed.", default=None
+        "File of allowed signers (ssh-keygen's), one of whom must have signed."
     ),
-    all_files: bool = option("Name every file.", "--all", default=False),
+    all_files: bool = option("Name every file.", "--all"),
     json: bool = JSON,
 ) -> None:
     """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
@@ -150,7 +139,7 @@ def adopt(
 def diff(
     first: Path = argument("Results tree.", metavar="RUN_A"),
     second: Path = argument("Results tree.", metavar="RUN_B"),
-    all_numbers: bool = option("Name every number.", "--all", default=False),
+    all_numbers: bool = option("Name every number.", "--all"),
     json: bool = JSON,
 ) -> None:
     """List what two runs did differently, and which numbers changed because of it."""

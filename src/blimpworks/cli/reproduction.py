@@ -89,9 +89,9 @@ def compare_measured(
     printed: Path = PRINTED_OPTION,
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
-    cells: list[Path] | None = argument("Cells of exhibits.", default=None),
-    published: list[Path] | None = option("Cells of a published form.", default=None),
-    accuracies: Path | None = option("Directory of printed accuracies.", default=None),
+    cells: list[Path] | None = argument("Cells of exhibits."),
+    published: list[Path] | None = option("Cells of a published form."),
+    accuracies: Path | None = option("Directory of printed accuracies."),
     basis: dict[str, Any] = json_option(
         "What the campaign's numbers are about, by paper, as JSON.", default="{}"
     ),
@@ -132,7 +132,7 @@ def build_report(
     printed: Path = option("Directory of printed numbers, one per paper."),
     facts: dict[str, Any] = json_option("What the report says of the campaign, as JSON."),
     output: Path = option("Directory of the site."),
-    corrected: Path | None = option("Results tree of another variant.", default=None),
+    corrected: Path | None = option("Results tree of another variant."),
     resources: Path = option("Directory of retrieved files.", default=Path("resources")),
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""
