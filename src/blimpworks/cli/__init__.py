@@ -36,7 +36,7 @@ DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPER
 SUBSTITUTES = str.maketrans(
     {"−": "-", "–": "-", "…": "...", "→": "->", "←": "<-", "▶": ">", "✓": "+", "✗": "x"}
 )
-"""Replacements of characters that a terminal's encoding lacks."""
+"""Replacements of characters that a terminal's encoding lacks; others become code points."""
 
 
 def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
@@ -112,8 +112,8 @@ class _NoPandas:
 def _supervise(arguments: Sequence[str]) -> None:
     """Run a scoring or answering command as a child process, record how it ended, and exit.
 
-    Attempts are recorded beside the file of --log. For other commands, and without --log, the
-    function only returns. It also returns in the child process, which then ends with its parent.
+    Attempts are recorded beside the file of --log. Return for other commands, without --log, and in
+    the child process, which then ends with its parent.
     """
     if arguments[:1] not in (["score"], ["answer"]):
         return
@@ -146,10 +146,7 @@ def _allocation() -> Mapping[str, Any]:
 
 
 def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
-    """Prepare this process for a command line; return the command that it calls, in a list.
-
-    Return None, which means all commands, for a command line without a command.
-    """
+    """Prepare this process for a command line; return its command in a list, or None without."""
     commands = declare.called_commands(arguments)
     if any(command.runs for command in commands):
         from blimpworks.records.job import record_allocation, record_arguments
@@ -173,10 +170,7 @@ def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
 
 def _substitute(error: UnicodeError) -> tuple[str, int]:
-    """Return a replacement of characters that cannot be encoded, and where to continue.
-
-    Characters that ``SUBSTITUTES`` lacks become their code points.
-    """
+    """Return a replacement of characters that cannot be encoded, and where to continue."""
     assert isinstance(error, UnicodeEncodeError)
     signs = error.object[error.start : error.end].translate(SUBSTITUTES)
     return signs.encode("ascii", "backslashreplace").decode("ascii"), error.end

@@ -41,7 +41,12 @@ def explain(
     from blimpworks.audit import explain as library
 
     html = html and html.absolute()
-    if card := _card_of(exhibit):
+    # An evaluation has a report card in its directory, or beside a file.
+    folders = [exhibit.parent] if exhibit.is_file() else []
+    if exhibit.is_dir():
+        folders = [exhibit / "results/report_card", exhibit / "report_card", exhibit]
+    cards = (folder / "card.json" for folder in folders)
+    if card := next((card for card in cards if card.is_file()), None):
         from blimpworks.evaluation.explained import explain_number, find_numbers
 
         numbers = find_numbers(card, row, column)
@@ -64,16 +69,6 @@ def explain(
         typer.echo(f"{html}: open it in a browser.")
     else:
         typer.echo(explain_text.as_text(explanation, full_ancestry=ancestry))
-
-
-def _card_of(path: Path) -> Path | None:
-    """Find the report card in an evaluation's directory, or beside a file."""
-    if path.is_dir():
-        folders = [path / "results/report_card", path / "report_card", path]
-    else:
-        folders = [path.parent] if path.is_file() else []
-    cards = (folder / "card.json" for folder in folders)
-    return next((card for card in cards if card.is_file()), None)
 
 
 @command(panel=AUDIT, example="check results/demo")

@@ -1,8 +1,4 @@
-"""Define commands that evaluate models, compare evaluations, and serve other tools' formats.
-
-A parameter of a function is an option of the command, the docstring is its help, and the body calls
-the library (``blimpworks.commands.declare``).
-"""
+"""Define commands that evaluate models, compare evaluations, and serve other tools' formats."""
 
 import os
 from dataclasses import asdict

@@ -1,8 +1,4 @@
-"""Define commands that build tables and figures, and compare printed numbers with others.
-
-A parameter of a function is an option of the command, the docstring is its help. The body opens a
-job, which records what the products are made from, and calls the library.
-"""
+"""Define commands that build tables and figures, and compare printed numbers with others."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -23,7 +19,6 @@ if TYPE_CHECKING:
 
 PRINTED_OPTION = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
-REASONS_FILE = "reasons.tsv"
 
 
 def _cells_by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
@@ -63,7 +58,7 @@ def compare_published(
         comparisons.Paper(
             paper,
             printed_files(printed, paper),
-            printed_folder(printed, paper) / REASONS_FILE,
+            printed_folder(printed, paper) / "reasons.tsv",
             _cells_by_exhibit(cells, paper),
             accuracies / f"{paper}.parquet",
         )

@@ -102,8 +102,8 @@ def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
 
 
 def _with_caption(content: str, form: read.Form) -> str:
-    caption = form.document.caption.strip()
-    return content + (f'<p class="bw-caption">{escape(caption)}</p>' if caption else "")
+    caption = escape(form.document.caption.strip())
+    return content + (f'<p class="bw-caption">{caption}</p>' if caption else "")
 
 
 def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
@@ -134,8 +134,7 @@ def _measured_html(
 ) -> str:
     """Return the measured numbers of both variants, of which the page shows one at a time.
 
-    ``main``: the campaign's variant, "published" or "corrected". ``advice``: HTML for a variant
-    without numbers, by variant.
+    ``main``: the campaign's variant. ``advice``: HTML for a variant without numbers, by variant.
     """
     html_by_variant: dict[str, str] = {}
     # The corrected results of a second campaign come last, and replace the campaign's.
@@ -266,9 +265,10 @@ def rank_models(
 
 def _count_row(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
     """Return a row of the front page's table of statuses and verdicts: a paper or an exhibit."""
-    statuses = sum((section.statuses for section in sections), Counter[str]())
-    verdicts = sum((section.verdicts for section in sections), Counter[str]())
-    return {"title": title, "address": address, "statuses": statuses, "verdicts": verdicts}
+    row: dict[str, Any] = {"title": title, "address": address}
+    for name in ("statuses", "verdicts"):
+        row[name] = sum((getattr(section, name) for section in sections), Counter[str]())
+    return row
 
 
 # Texts of Sphinx's source files: reStructuredText (.rst), and pieces of HTML that it includes
@@ -420,44 +420,6 @@ SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
 """Files that no page needs: a third of what Sphinx writes."""
 
 
-def _write_sources(inputs: read.Inputs, source: Path) -> None:
-    """Write Sphinx's source files below ``source``: texts, scripts and pictures."""
-    # A published site must not show the paths of this machine.
-    trees = inputs.trees
-    roots = {"results": trees.results, "resources": trees.resources}
-    if trees.corrected:
-        roots["corrected"] = trees.corrected
-    relative = relative_texts(roots)
-    for name, text in assemble(inputs).items():
-        write_text(source / name, relative(text))
-
-    # The copy of DataTables in itables, as a script that works without a network.
-    datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
-    scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
-    write_text(source / "_static/datatables.js", "\n".join(scripts))
-    static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
-    for address, file in (pictures(inputs.papers) | static).items():
-        (source / address).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, source / address)
-
-
-def _run_sphinx(campaign: read.Campaign, work: Path, site: Path) -> None:
-    """Build ``site`` from the folder ``source`` in ``work``, without superfluous files.
-
-    Raises UserError when Sphinx prints a warning or error.
-    """
-    settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
-    settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
-    complaints = io.StringIO()
-    folders = (work / "source", None, site, work / "doctrees")
-    app = Sphinx(*folders, "html", settings, None, complaints, freshenv=True)
-    app.build(force_all=True)
-    if app.statuscode or complaints.getvalue():
-        raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
-    for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
-        remove(path)
-
-
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
     """Build the site in place of ``output``, and return its numbers of pages, numbers and bytes.
 
@@ -465,8 +427,33 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
     """
     inputs = read.read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
-        _write_sources(inputs, work / "source")
-        _run_sphinx(campaign, work, site)
+        # A published site must not show the paths of this machine.
+        source = work / "source"
+        roots = {"results": trees.results, "resources": trees.resources}
+        if trees.corrected:
+            roots["corrected"] = trees.corrected
+        relative = relative_texts(roots)
+        for name, text in assemble(inputs).items():
+            write_text(source / name, relative(text))
+        # The copy of DataTables in itables, as a script that works without a network.
+        datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
+        scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
+        write_text(source / "_static/datatables.js", "\n".join(scripts))
+        static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
+        for address, file in (pictures(inputs.papers) | static).items():
+            (source / address).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, source / address)
+
+        settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
+        settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
+        complaints = io.StringIO()
+        folders = (source, None, site, work / "doctrees")
+        app = Sphinx(*folders, "html", settings, None, complaints, freshenv=True)
+        app.build(force_all=True)
+        if app.statuscode or complaints.getvalue():
+            raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
+        for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
+            remove(path)
 
     files = [path for path in output.rglob("*") if path.is_file()]
     numbers = 0

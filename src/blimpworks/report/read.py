@@ -128,7 +128,6 @@ def collect_evidence(
 
 
 _PRINTED_NUMBER = KEY_COLUMNS[:-1]
-"""Columns of both comparisons that identify a number."""
 COMPARISON_COLUMNS = {
     "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
     "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
@@ -192,16 +191,6 @@ class Names:
                     attributes[f"data-{category}"] = value
                 self.used.setdefault(category, {}).update(names)
         return attributes
-
-
-def _names_for(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:
-    """Return the names of the campaign's languages and models, and of a paper's phenomena."""
-    table = printed.tables["accuracies"].table
-    keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
-    phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
-    if address := find_paper(printed.name).names:
-        phenomena |= cast(Mapping[str, str], load(address))
-    return Names({"lang": languages, "model": models, "phenomenon": phenomena})
 
 
 # All inputs of the report
@@ -403,7 +392,12 @@ def _read_paper(
     accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
     printed = Paper(paper, tables, Path(), {}, accuracies)
     evidence = collect_evidence(paper, tables, **comparisons) if comparisons else {}
-    names = _names_for(campaign.languages, campaign.models, printed)
+    table = printed.tables["accuracies"].table
+    keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
+    phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
+    if address := find_paper(paper).names:
+        phenomena |= cast(Mapping[str, str], load(address))
+    labels = {"lang": campaign.languages, "model": campaign.models, "phenomenon": phenomena}
     specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
     built = [name for name, spec in specs.items() if trees.forms_of(spec)]
     paper_exhibits = []
@@ -419,7 +413,7 @@ def _read_paper(
             form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
             forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
         paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
-    return PaperInputs(paper, evidence, names, paper_exhibits)
+    return PaperInputs(paper, evidence, Names(labels), paper_exhibits)
 
 
 def _read_form(
