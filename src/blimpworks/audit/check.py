@@ -412,10 +412,7 @@ def sign(results: Path, root_hash: str, key: Path) -> Path:
 
 
 def signer(results: Path, root_hash: str, allowed: Path) -> str:
-    """Return the name of the signer of a root hash. Raises UserError without a valid signature.
-
-    ``allowed``: OpenSSH's file of allowed signers.
-    """
+    """Return who among OpenSSH's ``allowed`` has signed. Raises UserError if nobody has."""
     _, signature = _signed_files(results)
     for needed in (signature, allowed):
         if not needed.is_file():

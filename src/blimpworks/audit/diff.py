@@ -145,10 +145,7 @@ class Cause:
 
 
 class Causes:
-    """Finds the differences between jobs of two runs, and the products that they change.
-
-    Jobs and products are named by their keys (``Run``).
-    """
+    """Finds differences between jobs of two runs, and products (by key) that these change."""
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second

@@ -51,10 +51,7 @@ SHOWN = (
 
 
 def nearest(tree: Node, table_kind: str) -> list[Node]:
-    """Return the nearest ancestors of ``tree`` that are tables of a kind.
-
-    There may be several at the same distance, because a job may score several benchmarks.
-    """
+    """Return the nearest ancestors that are tables of a kind; several if a job reads several."""
     # Suffixes keep out users' CSV files, which may be in directories of any name.
     suffixes = SUFFIXES.get(table_kind, (".parquet",))
     folder = FOLDERS.get(table_kind, table_kind)
@@ -134,10 +131,7 @@ def _spread_indices(total: int, count: int) -> list[int]:
 
 
 def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
-    """Return at most ``count`` tables of items behind ``rows`` of another table, and their rows.
-
-    The tables are judgements, or else scores, answers or items.
-    """
+    """Return at most ``count`` tables of ``TABLES_OF_ITEMS`` behind other rows, and their rows."""
     # Choose tables whose paths have languages and models of the rows.
     candidates = (nearest(tree, table_kind) for table_kind in TABLES_OF_ITEMS)
     nodes = next((tables for tables in candidates if tables), [])

@@ -42,10 +42,7 @@ Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
 Or a function that returns a ``Command`` for each choice of what runs, as ``score vllm causal``.
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
-"""Name under which the record notes the function's result, or a function that returns the notes.
-
-Without either, a result that is a mapping is noted unchanged.
-"""
+"""Name of the function's result in the record, or function that returns notes from the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +174,7 @@ class Declared:
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def of(self, *values: str) -> Command:
-        """Return the command for ``values`` that decide its code, such as ("vllm", "causal").
-
-        Raises UserError for unknown values.
-        """
+        """Return the command for values such as "vllm". Raises UserError for unknown ones."""
         return find(self.commands, " ".join((self.name, *values)), "command")
 
     def job(
@@ -317,8 +311,5 @@ def find_command(name: str) -> Command | None:
 
 
 def code_of(name: str, *values: str) -> str:
-    """Return the digest of a command's code; ``values`` are those of ``Declared.of``.
-
-    Raises KeyError for an unknown command, UserError for unknown values.
-    """
+    """Return the digest of a command's code. Raises KeyError if it is unknown, else as ``of``."""
     return declared_commands()[name].of(*values).code

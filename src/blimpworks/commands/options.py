@@ -67,10 +67,7 @@ def _json_of(text: str) -> str:
 def settings(
     model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
 ) -> Any:
-    """Declare an option for settings of a ``model``: a YAML file, or JSON.
-
-    Raises UserError for other content.
-    """
+    """Declare an option for settings of ``model``, as YAML file or JSON, which is checked."""
 
     def parse(text: str) -> "BaseModel":
         from blimpworks.campaign.settings.base import parse_options
@@ -112,10 +109,7 @@ def of_language(pair: str) -> LanguageFile:
 def pairs_of(
     items: list[Path], paths: list[Path], name: str = "--output"
 ) -> list[tuple[Path, Path]]:
-    """Return (items table, path) pairs; ``name``: option with the paths, such as outputs.
-
-    Raises UserError for unequal numbers.
-    """
+    """Pair items tables with the paths of an option. Raises UserError for unequal numbers."""
     if len(items) != len(paths):
         raise UserError(f"{len(items)} --items and {len(paths)} {name}; expected one for each.")
     return [*zip(items, paths, strict=True)]

@@ -244,10 +244,7 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 
 
 def latex_text(exhibit: Exhibit) -> str:
-    """Return the table in LaTeX, split into tables of at most ``MOST_ROWS`` rows.
-
-    They need the packages booktabs, array, siunitx and adjustbox.
-    """
+    """Return tables of at most ``MOST_ROWS``, for LaTeX's booktabs, array, siunitx, adjustbox."""
 
     def escape(text: str) -> str:
         escaped = _latex(text)

@@ -84,10 +84,7 @@ def _check(record: Any) -> None:
 
 
 def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
-    """Return the record in a sidecar, or the record that the sidecar points to.
-
-    Raises UserError if the record is missing or damaged.
-    """
+    """Return the record in a sidecar, or that it points to. Raises UserError if it is damaged."""
     try:
         record: Record = load_json(path.read_bytes())
         if isinstance(record, dict) and isinstance(record.get("record"), str):
@@ -103,10 +100,7 @@ def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
 def records_below(
     root: Path, unreadable: Callable[[Path, UserError], object] = lambda *_: None
 ) -> dict[str, Record]:
-    """Return the records below a directory, by the path of their first output.
-
-    ``unreadable`` is called with the path and fault of each damaged record.
-    """
+    """Return records by first output; ``unreadable`` gets path and fault of each damaged one."""
     records: dict[str, Record] = {}
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
         try:
@@ -130,10 +124,7 @@ def _spellings(path: str | Path, base: Path) -> set[str]:
 
 
 class Records:
-    """Finds the record of a product; each sidecar is read once.
-
-    Relative paths start from ``base``, the workflow's directory.
-    """
+    """Finds records of products, with paths relative to the workflow's directory ``base``."""
 
     def __init__(self, base: Path = WORKING_DIRECTORY) -> None:
         self._base = base
