@@ -30,10 +30,7 @@ def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: 
 
 
 def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
-    """Return the x at which a sigmoid, fitted to points (x, y), reaches ``threshold``.
-
-    ``options`` are for ``curve_fit``. None if no rising curve fits, or outside the range of ``x``.
-    """
+    """Return where a sigmoid fitted to (x, y) reaches ``threshold``; None if outside of ``x``."""
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
             # SciPy warns that it cannot estimate the parameters' errors for a flat curve.
@@ -83,10 +80,7 @@ DRAWS = 1000
 
 
 def _unexplained(products: Floats, terms: int) -> Floats:
-    """Return the sum of squared residuals of the last column, predicted from the first ``terms``.
-
-    ``products`` [..., columns, columns] is X'X of a table X, all that least squares need.
-    """
+    """Return squared residuals of the last column on the first ``terms``, from X'X [..., k, k]."""
     inputs, last = products[..., :terms, :terms], products[..., :terms, -1]
     weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ last[..., None]
     return np.asarray(products[..., -1, -1] - (last * weights[..., 0]).sum(-1))

@@ -82,10 +82,7 @@ _run_git_once = cache(run_git)
 def texts_of(
     record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)
 ) -> FindSource:
-    """Return a function that finds the source of a module as a job ran it, by its SHA-256.
-
-    It looks into the files of ``repositories`` and, by git, into the recorded commit.
-    """
+    """Return a function that finds the source that a job ran, in ``repositories`` or the commit."""
 
     def text(module: str) -> str | None:
         recorded_hash, commit = record["sources"].get(module), record["git"]["commit"]

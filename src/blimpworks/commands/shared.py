@@ -25,10 +25,7 @@ MODELLING = (*STATISTICS, "statsmodels")
 
 
 def of_evaluations(folder: str) -> Use:
-    """Describe how a command uses a results directory: it reads tables of evaluations below it.
-
-    ``reads`` lists the files that are inputs of the job, ``passes`` the value for the command.
-    """
+    """Describe the use of a results directory, below which a command reads evaluations' tables."""
 
     def rows(results: Path, arguments: Arguments) -> "list[Evaluation]":
         """List the evaluations of the chosen models and benchmark."""

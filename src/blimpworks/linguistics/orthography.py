@@ -65,11 +65,7 @@ class Orthography(Strict):
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
     def word(self, form: str) -> str:
-        """Return a word in the spelling of the rules, in Unicode's form NFC.
-
-        Zero-width non-joiners and the underscores of treebanks become spaces, because they separate
-        what readers see as words.
-        """
+        """Return a word in the rules' spelling, in NFC; "_" and ZWNJ separate words for readers."""
         text = form
         # Rules also apply to words that they cut off, and to letters that they compose.
         for _ in range(MOST_ROUNDS):

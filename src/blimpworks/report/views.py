@@ -46,10 +46,7 @@ def numbers_of(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
 
 
 def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[Sheet]:
-    """Return sheets without the cells whose indices are in ``dropped``; [] if no cell remains.
-
-    Rows and columns with numbers are left out if all their cells are dropped.
-    """
+    """Return sheets without ``dropped`` cells, and rows and columns of these alone; [] if all."""
     number_columns, kept_columns = set[int](), set[int]()
     for entries in chain.from_iterable(sheet.body for sheet in sheets):
         cells = [(i, entry.cell) for i, entry in enumerate(entries) if entry.cell is not None]
@@ -172,10 +169,7 @@ def measured_view(form: Form, names: Names) -> str:
 
 
 def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names) -> str:
-    """Return a table of an exhibit's printed numbers that its published form lacks; "" if none.
-
-    The headings of rows and columns are the numbers' keys, since the form has no others for them.
-    """
+    """Return a table, headed by keys, of printed numbers that the form lacks; "" without any."""
     keys_in_form: set[NumberKey] = set()
     if form and not form.figure:
         indices = {number.cell for number in numbers_of(form.document.sheets)}

@@ -286,11 +286,7 @@ _DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
 
 
 def stated_checksum(statement: addresses.Statement, where: str) -> sources.Checksum:
-    """Ask an archive for the checksum that it states for a file.
-
-    ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
-    archive, and for an answer without checksum.
-    """
+    """Return the checksum that an archive states. Raises UserError offline and without one."""
     try:
         answer = load_json(_request(statement, where))
         origin = f"{host_of(statement.url)} states"

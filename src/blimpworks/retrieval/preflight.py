@@ -117,10 +117,7 @@ def _download_obstacles(
 
 
 def _refusal(need: HubNeed) -> str:
-    """Return why the hub refuses a model to the token's owner, or that the model has changed.
-
-    Empty if the model can be retrieved, or for a temporary error, because a download tries again.
-    """
+    """Return why a model cannot be had, or has moved; "" otherwise, and for temporary errors."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
