@@ -1,7 +1,6 @@
 """Find installed fonts for scripts that the house font lacks, such as Arabic and Devanagari.
 
-``font_for`` gets the texts of a figure and returns a font family. Where a font lacks a letter,
-matplotlib would draw a box without warning.
+Where a font lacks a letter, matplotlib would draw a box without warning.
 """
 
 import logging

@@ -181,8 +181,7 @@ class Transfer:
 
         Raises UserError offline, for a forbidden address and a full disk. Raises NotReceived for a
         forbidden redirect, an unreachable host, an HTTP error, or a connection that keeps breaking;
-        the partial file remains for the next attempt. A file of unknown size and more than
-        ``LARGEST`` bytes is deleted.
+        the partial file remains for the next attempt, unless it exceeds ``LARGEST``.
         """
         try:
             addresses.check_address(self.url)
@@ -352,8 +351,7 @@ def _limit_wait(request: Any) -> None:
 def limit_waits() -> None:
     """Let requests of the hub's client in this process fail after ``MOST_SILENCE`` seconds.
 
-    Some requests have no limit otherwise. Call this function before each attempt, because after an
-    error the client opens a new session.
+    Call this before each attempt, because after an error the client opens a new session.
     """
     from huggingface_hub import get_session
 
