@@ -9,13 +9,12 @@ is left out if the licence of one of its sources forbids sharing.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from string import Template
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import langcodes
 import pandas as pd
@@ -218,8 +217,7 @@ UNITS = {
 """Descriptions of the items, by their unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subset:
+class Subset(NamedTuple):
     """Items of a benchmark in a language, which the hub calls a configuration."""
 
     benchmark: str

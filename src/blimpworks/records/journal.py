@@ -8,10 +8,9 @@ node; then the next attempt appends its last progress (``Lost``).
 import errno
 import json
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter
 
@@ -94,8 +93,7 @@ Entry = Started | Ended | Lost
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="event")])
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One run of a job in the journal."""
 
     started: Started

@@ -16,7 +16,7 @@ from html import escape
 from math import isnan
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import itables.options
@@ -218,8 +218,7 @@ OVERALL = "Accuracy"
 """Column of that exhibit for a benchmark with one language; for others, columns are languages."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedColumn:
+class RankedColumn(NamedTuple):
     """Column of the ranking: accuracies on a benchmark, or on one of its languages."""
 
     title: str

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pandas as pd
 
@@ -195,8 +195,7 @@ class Names:
 # All inputs of the report
 
 
-@dataclass(frozen=True, slots=True)
-class PairSet:
+class PairSet(NamedTuple):
     """A benchmark in a language: table of its pairs, and tables of each model's results."""
 
     benchmark: str
@@ -289,8 +288,7 @@ class Trees:
         return trees
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell of an exhibit, with its printed number if there is one."""
 
     facts: Mapping[str, Any]
@@ -338,8 +336,7 @@ class Form:
         return indices
 
 
-@dataclass(frozen=True, slots=True)
-class Exhibit:
+class Exhibit(NamedTuple):
     """An exhibit of a paper, with its forms by tree."""
 
     name: str
@@ -349,8 +346,7 @@ class Exhibit:
     member: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PaperInputs:
+class PaperInputs(NamedTuple):
     """One paper in the report: its printed numbers, names and exhibits."""
 
     name: str
@@ -359,8 +355,7 @@ class PaperInputs:
     exhibits: list[Exhibit]
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(NamedTuple):
     """Everything that the report shows."""
 
     campaign: Campaign

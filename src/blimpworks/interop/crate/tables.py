@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -41,8 +42,7 @@ FORMS = {"measured": "exhibits", "published": "published"}
 """Folder of exhibits by form: made from the campaign's results, or from printed numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExhibitCells:
+class ExhibitCells(NamedTuple):
     """An exhibit in one form (a key of ``FORMS``), and the table of its cells (numbers)."""
 
     paper: str
@@ -190,8 +190,7 @@ def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
     return pd.read_csv(path, keep_default_na=False, na_values=[""], nrows=nrows)
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(NamedTuple):
     """A table that was copied into the crate."""
 
     table_kind: str
