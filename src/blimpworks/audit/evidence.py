@@ -28,18 +28,12 @@ from blimpworks.tables import read_parquet
 
 TABLE = "_table"
 """Column with the index of a row's table."""
-WORD_FIELDS = ("subject", "inflected")
-"""Words of an item that are shown with their ids in the treebank sentence."""
-PRINTED_NUMBERS = "published"
-"""Kind of tables of printed numbers."""
 PACKS = "packs"
 """Kind of tables of language packs' templates."""
 FOLDERS = {PACKS: "languages"}
 """Directory of the tables of a kind, if it is not called like the kind."""
-SUFFIXES = {PRINTED_NUMBERS: (".parquet", ".csv"), PACKS: (".yaml",)}
+SUFFIXES = {"published": (".parquet", ".csv"), PACKS: (".yaml",)}
 """File suffixes of the tables of a kind, if not only ``.parquet``."""
-WITHOUT_LINES = (".json", ".parquet", ".xlsx")
-"""Suffixes of files in which ``line`` is the number of an item, not of a line."""
 TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
 """Kinds of tables with a row per item, in order of preference."""
 MODEL_COLUMNS = ("model", "model_a", "model_b")
@@ -244,7 +238,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
         path = _ancestor_path(items, f"/{item['file']}")
         if path is None or not path.is_file():
             return {"path": item["file"], "line": item["line"]}
-        if path.suffix in WITHOUT_LINES:
+        if path.suffix in (".json", ".parquet", ".xlsx"):  # the line is the number of an item
             return {"path": str(path), "line": item["line"]}
         with path.open(encoding="utf-8") as handle:
             text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
@@ -319,7 +313,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts["origin"] = origin(items[0], item)
         facts["words"] = {
             word: {"id": item[f"{word}_id"], "form": item.get(f"{word}_form", item.get(word))}
-            for word in WORD_FIELDS
+            for word in ("subject", "inflected")
             if item.get(f"{word}_id") is not None
         }
     return facts

@@ -24,11 +24,6 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.records.reading import Records, record_of
 
-WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
-"""Kinds of tables without items: counts, rules, and entries of a dictionary."""
-ANNOTATED = ("tokens", "candidates")
-"""Kinds of tables with words, or subjects and verbs, of sentences."""
-
 
 @dataclass(slots=True)
 class Explanation:
@@ -73,9 +68,10 @@ def _items(
 ) -> list[dict[str, Any]]:
     """Return at most ``count`` items or sentences behind a cell, from ``rows`` of ``tables``."""
     source, row_filter = cell["source"], json.loads(cell["filter"])
-    if not count or source in WITHOUT_ITEMS:
+    # Counts, rules, and entries of a dictionary have no items.
+    if not count or source in ("funnel", "rules", "lexicon"):
         return []
-    if source in ANNOTATED:
+    if source in ("tokens", "candidates"):
         return evidence.annotation_evidence(tree, rows, count)
     if source not in ("sentences", *evidence.TABLES_OF_ITEMS):
         tables, rows = evidence.find_item_tables(tree, rows, count)

@@ -285,8 +285,6 @@ def read_document(path: Path) -> Document:
 
 # Writing direction and line breaks of texts
 
-BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
-
 
 def language_tag(lang: str) -> str:
     """Return the tag for HTML (BCP 47) of a language (ISO 639-3).
@@ -308,7 +306,7 @@ def is_rtl(text: str) -> bool:
 
 def one_line(text: str) -> str:
     """Replace each line break, with the space around it, by one space."""
-    return BREAKS.sub(" ", text)
+    return re.sub(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*", " ", text)
 
 
 def isolated(text: str, before: str, after: str) -> str:

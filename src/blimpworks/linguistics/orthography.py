@@ -24,8 +24,6 @@ INVISIBLE = dict.fromkeys(
 """Deleted characters: marks of direction and joining, and tatweel, which only stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
-MOST_ROUNDS = 9
-"""Most times that all rules are applied to a word; rules that undo each other would never end."""
 
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
@@ -67,8 +65,9 @@ class Orthography(Strict):
     def word(self, form: str) -> str:
         """Return a word in the rules' spelling, in NFC; "_" and ZWNJ separate words for readers."""
         text = form
-        # Rules also apply to words that they cut off, and to letters that they compose.
-        for _ in range(MOST_ROUNDS):
+        # Rules also apply to words that they cut off, and to letters that they compose. Rules that
+        # undo each other would never end.
+        for _ in range(9):
             before = text
             text = unicodedata.normalize("NFC", text.translate(self._table))
             text = text.replace(ZWNJ, " ").replace("_", " ")
