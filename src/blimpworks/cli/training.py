@@ -16,7 +16,6 @@ from blimpworks.commands.options import argument, option, settings, written
 
 MODELS = "blimpworks.models"
 NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
-"""Packages of commands that train transformers."""
 
 # Options and arguments of several commands
 

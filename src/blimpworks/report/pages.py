@@ -38,7 +38,6 @@ from blimpworks.yaml_files import read_yaml
 
 FOLDER = Path(__file__).parent
 ITEMS = "items"
-"""Name of the page of items."""
 
 
 @dataclass(frozen=True)
