@@ -23,10 +23,7 @@ class Description(TypedDict):
 
 
 class Descriptions:
-    """Descriptions of a paper's exhibits, by the exhibits' keys; reads the YAML file on first use.
-
-    A caption can include the caption of another exhibit, which gets the same values.
-    """
+    """A paper's descriptions by exhibit, read on first use; captions can include other captions."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -205,10 +205,7 @@ def _is_compared(row: PublishedRow) -> bool:
 
 
 def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
-    """Yield a row of ``RECOMPUTED_COLUMNS`` for each printed number or text, in the files' order.
-
-    Raises UserError for a number that no cell recomputes and no reason excuses.
-    """
+    """Yield ``RECOMPUTED_COLUMNS``. Raises UserError for a number without cell and reason."""
     cells = recomputations(paper)
     reasons = read_rows(ReasonRow, paper.reasons) if paper.reasons.exists() else []
     for row in filter(_is_compared, paper.numbers):

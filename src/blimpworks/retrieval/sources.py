@@ -131,10 +131,7 @@ class LockedFile(LockedRow):
 
 
 def record_file(row: LockedFile, table: Path) -> None:
-    """Record a retrieved file in the lock file; warn when that cannot be written.
-
-    Raises UserError for a malformed lock file, and when it has another SHA-256 of the same version.
-    """
+    """Record a file in the lock file, or warn. Raises UserError if it has another SHA-256 there."""
     try:
         recorded = record(row, table)
     except OSError as error:
@@ -312,10 +309,7 @@ class Proof:
 
     @classmethod
     def of(cls, pin: Pin) -> "Proof":
-        """Choose the SHA-256, or else the git blob id, or else the checksum that an archive states.
-
-        Raises UserError for a damaged lock file, and when the archive states no checksum.
-        """
+        """Choose the row's checksums, or ask the archive. Raises UserError if it states none."""
         checksums = pin.checksums
         if not checksums and (statement := statement_of(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
@@ -350,10 +344,7 @@ class Proof:
 
 
 def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
-    """Return the path of a pinned file in a mirror, plain or as .xz; None if it is not there.
-
-    Raises UserError when the mirror is no directory, or the path leaves it.
-    """
+    """Return a pinned file in a mirror, or None. Raises UserError if its path leaves the mirror."""
     if mirror is None:
         return None
     if not mirror.is_dir():
