@@ -43,6 +43,9 @@ Or a function that returns a ``Command`` for each choice of what runs, as ``scor
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
 """Name of the function's result in the record, or function that returns notes from the result."""
+CORE = ("campaign", "audit", "evaluate", "training", "scoring", "reproduction")
+"""Modules of ``blimpworks.cli`` with commands that belong to no paper."""
+PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,11 +260,6 @@ def command(
         return declared
 
     return declare
-
-
-CORE = ("campaign", "audit", "evaluate", "training", "scoring", "reproduction")
-"""Modules of ``blimpworks.cli`` with commands that belong to no paper."""
-PACKAGE = Path(__file__).parents[1]
 
 
 @cache

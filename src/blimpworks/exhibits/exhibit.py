@@ -29,6 +29,8 @@ from blimpworks.tables import CELLS
 if TYPE_CHECKING:  # slow to import, and tables need none of it
     from matplotlib.figure import Figure
 
+ABSENT_CELL = "–"
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -160,8 +162,6 @@ class Exhibit:
 
 
 # Tables as rows of texts
-
-ABSENT_CELL = "–"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,13 @@ Place = tuple[str, str]
 """Row and column of a cell or printed number."""
 PRINTED_KEYS = ("exhibit", "row", "column")
 """Columns that identify a printed number."""
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+"""Columns of items with start and end, in characters, of the words that differ in a pair."""
+SOURCE = "accuracies"
+ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
+"""Columns that identify a row of accuracies."""
+VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
+"""Columns of tables whose rows are numbers in a paper's running text."""
 
 
 def read_plain(
@@ -157,10 +164,6 @@ def size_text(billions: float) -> str:
     return f"{billions:g}B" if billions >= 0.1 else f"{1000 * billions:.3g}M"
 
 
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-"""Columns of items with start and end, in characters, of the words that differ in a pair."""
-
-
 def marked(item: Mapping[str, Any]) -> str:
     """Return a pair as one text with both forms of the words that differ: "A dog [runs/*run] ."."""
     good, start, end = item["good"], item["good_start"], item["good_end"]
@@ -169,10 +172,6 @@ def marked(item: Mapping[str, Any]) -> str:
 
 
 # Accuracies
-
-SOURCE = "accuracies"
-ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
-"""Columns that identify a row of accuracies."""
 
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
@@ -252,9 +251,6 @@ def accuracy_cell(
 
 
 # Numbers in running text, recomputed from other printed numbers
-
-VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
-"""Columns of tables whose rows are numbers in a paper's running text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,14 @@ from blimpworks.yaml_files import read_yaml
 
 FOLDER = Path(__file__).parent
 ITEMS = "items"
+MODELS_EXHIBIT = "models"
+"""Name of the exhibit with each model's accuracy, which all declared benchmarks have."""
+OVERALL = "Accuracy"
+"""Column of that exhibit for a benchmark with one language; for others, columns are languages."""
+STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
+_SPHINX_FILES = ("_sources", "objects.inv", ".buildinfo", "genindex.html")
+SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
+"""Files that no page needs: a third of what Sphinx writes."""
 
 
 @dataclass(frozen=True)
@@ -206,11 +214,6 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
 
 
 # The front page: models ranked by accuracy, and counts of statuses and verdicts by exhibit
-
-MODELS_EXHIBIT = "models"
-"""Name of the exhibit with each model's accuracy, which all declared benchmarks have."""
-OVERALL = "Accuracy"
-"""Column of that exhibit for a benchmark with one language; for others, columns are languages."""
 
 
 class RankedColumn(NamedTuple):
@@ -396,12 +399,6 @@ def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
                 picture = form.files.with_name(f"{form.files.name}.svg")
                 files[picture_address(form, paper.name)] = picture
     return files
-
-
-STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
-_SPHINX_FILES = ("_sources", "objects.inv", ".buildinfo", "genindex.html")
-SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
-"""Files that no page needs: a third of what Sphinx writes."""
 
 
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
