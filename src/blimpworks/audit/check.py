@@ -85,13 +85,12 @@ class HashCache:
     sets the clock, can deceive this check; with ``--full``, all files are read.
     """
 
-    def __init__(self, file: Path = HASH_FILE) -> None:
-        """Load the hashes of earlier checks; none if ``file`` is missing or damaged."""
-        self._file = file
+    def __init__(self) -> None:
+        """Load the hashes of earlier checks; none if their file is missing or damaged."""
         self._entries: dict[str, str] = {}
         """State and SHA-256 of files by path, with a space between."""
         with suppress(OSError, ValueError):
-            entries = json.loads(file.read_bytes())
+            entries = json.loads(HASH_FILE.read_bytes())
             if isinstance(entries, dict):
                 self._entries = {path: str(entry) for path, entry in entries.items()}
         self.skipped = 0
@@ -124,7 +123,7 @@ class HashCache:
     def save(self) -> None:
         """Write all hashes for the next check, unless the directory is not writable."""
         with suppress(OSError):
-            files.write_text(self._file, json.dumps(self._entries) + "\n")
+            files.write_text(HASH_FILE, json.dumps(self._entries) + "\n")
 
 
 def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list[str | None]:

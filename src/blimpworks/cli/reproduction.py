@@ -86,8 +86,8 @@ def compare_measured(
     printed: Path = PRINTED_OPTION,
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
-    cells: list[Path] | None = argument("Cells of exhibits."),
-    published: list[Path] | None = option("Cells of a published form."),
+    cells: list[Path] = argument("Cells of exhibits.", default=list),
+    published: list[Path] = option("Cells of a published form.", default=list),
     accuracies: Path | None = option("Directory of printed accuracies."),
     basis: dict[str, Any] = json_option(
         "What the campaign's numbers are about, by paper, as JSON.", default="{}"
@@ -101,16 +101,16 @@ def compare_measured(
     files_by_paper = {
         paper: comparisons.MeasuredFiles(
             printed_files(printed, paper),
-            _cells_by_exhibit(cells or [], paper),
-            _cells_by_exhibit(published or [], paper),
+            _cells_by_exhibit(cells, paper),
+            _cells_by_exhibit(published, paper),
             accuracies / f"{paper}.parquet" if accuracies else None,
             basis.get(paper, SAME),
         )
         for paper in papers
     }
-    inputs = [*(cells or []), *(published or [])]
+    inputs = [*cells, *published]
     for files in files_by_paper.values():
-        inputs += [*files.printed, *([files.accuracies] if files.accuracies else [])]
+        inputs += [*files.printed, *filter(None, [files.accuracies])]
     params = {"papers": papers, "basis": basis}
     with compare_measured.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = comparisons.compare_measured(files_by_paper, output)

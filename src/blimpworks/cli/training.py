@@ -17,8 +17,6 @@ from blimpworks.commands.options import argument, option, settings, written
 MODELS = "blimpworks.models"
 NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 
-# Options and arguments of several commands
-
 
 def _files_of(corpus: Path) -> list[Path]:
     from blimpworks.models.corpus import files_of

@@ -161,9 +161,6 @@ class Exhibit:
         return joined.reset_index(drop=True)
 
 
-# Tables as rows of texts
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One text of a sheet. ``cell`` is an index of ``Exhibit.cells``, None for texts of no cell."""
@@ -281,9 +278,6 @@ def read_document(path: Path) -> Document:
     """Read an exhibit's JSON file. Raises UserError when it is missing or broken."""
     with reading(path, "an exhibit as data", f"Build the exhibit: snakemake {path}"):
         return DOCUMENT.validate_json(path.read_bytes())
-
-
-# Writing direction and line breaks of texts
 
 
 def language_tag(lang: str) -> str:

@@ -171,9 +171,6 @@ def marked(item: Mapping[str, Any]) -> str:
     return f"{good[:start]}[{good[start:end]}/*{wrong}]{good[end:]}"
 
 
-# Accuracies
-
-
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
     """Return the rows of a method; for models without it, those of the ``fallback``."""
     has_method = rows["method"] == method
@@ -248,9 +245,6 @@ def accuracy_cell(
             low, high = mean_interval(rows, weights or [1 / len(rows)] * len(rows))
             fields.update(low=100 * low, high=100 * high)
     return Cell(*position, value, text(value), formula, source, where_of(rows, keys), **fields)
-
-
-# Numbers in running text, recomputed from other printed numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,11 +103,6 @@ def records_below(
     return records
 
 
-def results_hash(results: Path) -> str:
-    """Return one SHA-256 for all records below a directory, except damaged ones."""
-    return root_hash(records_below(results).values())
-
-
 def _spellings(path: str | Path, base: Path) -> set[str]:
     """Return a path as given, absolute, and relative to ``base``; records have any of these."""
     root = os.path.abspath(base)  # noqa: PTH100  (links stay)

@@ -26,7 +26,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.exhibit import Document, read_document
 from blimpworks.items import ALL
-from blimpworks.records.reading import results_hash
+from blimpworks.records.reading import records_below, root_hash
 from blimpworks.reproduction.comparisons import Paper, origins_of
 from blimpworks.reproduction.printed import KEY_COLUMNS, NumberKey
 from blimpworks.tables import CELLS, read_table
@@ -132,8 +132,6 @@ COMPARISON_COLUMNS = {
     "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
 }
 
-
-# Names of languages, models and phenomena
 
 NAME_COLUMNS = {
     "lang": ("lang",),
@@ -365,7 +363,8 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         for name in campaign.comparisons
     }
     papers = [_read_paper(paper, campaign, trees, comparisons) for paper in campaign.papers]
-    return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
+    results_hash = root_hash(records_below(trees.results).values())
+    return Inputs(campaign, trees, comparisons, papers, results_hash)
 
 
 def _read_paper(
