@@ -10,10 +10,9 @@ import hashlib
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -75,8 +74,7 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(NamedTuple):
     """A variant's scores of the sample; ``items`` and ``scores`` are tables in the same order."""
 
     variant: scoring_variants.Variant

@@ -7,11 +7,10 @@ rows, and its ancestry, the files that it was made from, with their jobs.
 import json
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -89,8 +88,7 @@ def _verdict(item: dict[str, Any]) -> str:
     return f"  {item['method']}: {correct}{sure}, by rule {item['rule']}{pattern}"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Text of an item: the sentences of a pair (else empty), and lines before and after them."""
 
     before: list[str]

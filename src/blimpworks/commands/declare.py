@@ -26,7 +26,7 @@ from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from blimpworks.errors import find
 from blimpworks.records.job import Command
@@ -48,8 +48,7 @@ CORE = ("campaign", "audit", "evaluate", "training", "scoring", "reproduction")
 PACKAGE = Path(__file__).parents[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """Effects of an argument on the job; by default, it is only passed to the function."""
 
     reads: Callable[[Any, Arguments], Iterable[Path]] | None = None

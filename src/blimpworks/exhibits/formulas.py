@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from itertools import chain
 from string import Formatter
-from typing import Any, Concatenate, Generic, ParamSpec, SupportsFloat, get_type_hints
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, SupportsFloat, get_type_hints
 
 import pandas as pd
 
@@ -44,8 +44,7 @@ class Formula:
         return self.sentence
 
 
-@dataclass(frozen=True)
-class Notation:
+class Notation(NamedTuple):
     """Text of a parameter's value in a sentence, with functions that write and read the text."""
 
     pattern: str

@@ -11,7 +11,6 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from math import isnan
 from pathlib import Path
@@ -48,13 +47,12 @@ SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
 """Files that no page needs: a third of what Sphinx writes."""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """One exhibit on its paper's page."""
 
     paper: str
     exhibit: read.Exhibit
-    views: Mapping[str, str] = field(repr=False)
+    views: Mapping[str, str]
     """HTML of each view, by its name ("together", "printed", "recomputed", "measured")."""
     statuses: Counter[str]
     """Count of each status, which says whether printed and recomputed numbers agree."""

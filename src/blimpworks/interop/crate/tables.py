@@ -10,8 +10,8 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -407,12 +407,10 @@ def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
 
 
-@contextmanager
-def new_directory(path: Path) -> Iterator[Path]:
-    """Yield a new directory that becomes ``path``. Raises UserError if ``path`` is not empty."""
+def new_directory(path: Path) -> AbstractContextManager[Path]:
+    """Make a new directory that becomes ``path``. Raises UserError if ``path`` is not empty."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UserError(
             f"{path} already exists and is not an empty directory; remove it, or give another."
         )
-    with whole_directory(path) as temporary:
-        yield temporary
+    return whole_directory(path)
