@@ -73,8 +73,7 @@ class ParadigmSlot(NamedTuple):
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
-    No list has a pair twice. Two pairs of the same sentence on a list clash. Pairs are exchanged
-    until no exchange reduces the number of clashes.
+    No list has a pair twice. Pairs of the same sentence clash; pairs are exchanged to avoid that.
     """
 
     def __init__(

@@ -138,11 +138,6 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
     return [f"{r} / {c} = {text}" for r, c, text in cell_texts]
 
 
-def is_comparison(path: Path) -> bool:
-    """Return whether a file is a comparison with printed numbers."""
-    return path.parent.name == REPRODUCTION and path.name in EXHIBITS_OF
-
-
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
     """Return the row with the ``requested`` values, None for any. Raises UserError unless one."""
     rows = [*read_rows_with_lines(path)]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from blimpworks.cli import run_here
 from blimpworks.commands.declare import AUDIT, command
 from blimpworks.commands.options import argument, option
 from blimpworks.commands.shared import JSON
@@ -54,7 +55,7 @@ def explain(
             typer.echo("\n".join(number.line for number in numbers))
             return
         explanation = explain_number(card, numbers[0], exhibit, items, item)
-    elif cells.is_comparison(exhibit):
+    elif exhibit.parent.name == cells.REPRODUCTION and exhibit.name in cells.EXHIBITS_OF:
         requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
         explanation = library.explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
@@ -93,7 +94,6 @@ def check(
     """
     from blimpworks.audit import check as library
     from blimpworks.audit.stale import planned_jobs
-    from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
     hash_cache = None if full or deep or sign or signers else library.HashCache()
@@ -121,7 +121,6 @@ def adopt(
     """
     from blimpworks.audit import stale
     from blimpworks.audit.check import as_text, audit
-    from blimpworks.cli import run_here
 
     result = audit(root, stale.planned_jobs(configfile, run_here))
     if result.findings:

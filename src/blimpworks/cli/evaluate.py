@@ -9,6 +9,7 @@ from typing import Any, cast
 import typer
 
 from blimpworks.campaign.registry import find_benchmark
+from blimpworks.cli import run_here
 from blimpworks.commands import shared
 from blimpworks.commands.declare import EVALUATE, GROUPS, UNRECORDED, command
 from blimpworks.commands.options import argument, json_option, option, written
@@ -270,7 +271,6 @@ def export_crate(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
-    from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import plan_crate, write_crate
 
     plan = plan_crate(results, campaign, run_here, exhibit, table, gzip=gzip, authors=author)
@@ -288,7 +288,6 @@ def export_croissant(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
-    from blimpworks.cli import run_here
     from blimpworks.interop import datasets
 
     for path in datasets.export_croissant(results, campaign, output, author, run_here):
@@ -308,7 +307,6 @@ def export_hub(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as a data set of the Hugging Face hub, with its card."""
-    from blimpworks.cli import run_here
     from blimpworks.interop import datasets
 
     subsets, reason_by_omitted = datasets.export_hub(

@@ -70,8 +70,7 @@ def _hash(text: str) -> str:
 def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield samples of one model and language, one for each item that some method has judged.
 
-    A sample is the harness's log entry for a document with two choices. Raises UserError when one
-    of the ``tables`` is missing, or when they have different items.
+    A sample is a log entry with two choices. Raises UserError for missing or differing ``tables``.
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
@@ -221,8 +220,7 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
 def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
     """Write results and samples of one model below ``output``; return the path of the results.
 
-    ``evaluations``: the model's tables in each language; a language without judged items is left
-    out. Raises UserError as ``samples_of``, and when no item has a judgement.
+    A language without judged items is left out. Raises UserError as ``samples_of``, or without any.
     """
     results: dict[str, Any] = {}
     identity = _identity(evaluations[0])

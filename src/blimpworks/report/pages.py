@@ -385,23 +385,14 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
     return texts
 
 
-def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
-    """Return the picture file of each figure with numbers, by its address in the site."""
-    files: dict[str, Path] = {}
-    for paper in papers:
-        for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
-            if form.figure and form.cells:
-                picture = form.files.with_name(f"{form.files.name}.svg")
-                files[picture_address(form, paper.name)] = picture
-    return files
-
-
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
     """Build the site in place of ``output``, and return its numbers of pages, numbers and bytes.
 
     Raises UserError when an input is faulty, or Sphinx prints a warning or error.
     """
     inputs = read.read_inputs(campaign, trees)
+    exhibits = [(paper, exhibit) for paper in inputs.papers for exhibit in paper.exhibits]
+    forms = [(paper, form) for paper, exhibit in exhibits for form in exhibit.forms.values()]
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         # A published site must not show the paths of this machine.
         source = work / "source"
@@ -415,8 +406,12 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
         datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
         scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
         write_text(source / "_static/datatables.js", "\n".join(scripts))
-        static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
-        for address, file in (pictures(inputs.papers) | static).items():
+        copies = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
+        for paper, form in forms:
+            if form.figure and form.cells:
+                picture = form.files.with_name(f"{form.files.name}.svg")
+                copies[picture_address(form, paper.name)] = picture
+        for address, file in copies.items():
             (source / address).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, source / address)
 
@@ -432,10 +427,9 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
             remove(path)
 
     files = [path for path in output.rglob("*") if path.is_file()]
-    numbers = 0
-    for paper in inputs.papers:
-        forms = (form for exhibit in paper.exhibits for form in exhibit.forms.values())
-        numbers += len(paper.evidence) or sum(len(form.cells) for form in forms)
+    # Of a paper that prints no numbers, count those of its exhibits.
+    numbers = sum(len(paper.evidence) for paper in inputs.papers)
+    numbers += sum(len(form.cells) for paper, form in forms if not paper.evidence)
     pages = sum(path.suffix == ".html" for path in files)
     size = sum(path.stat().st_size for path in files)
     return {"pages": pages, "numbers": numbers, "bytes": size}

@@ -163,8 +163,7 @@ class Names:
     def about(self, where: Mapping[str, Any], number: NumberKey | None) -> dict[str, str]:
         """Return HTML attributes with a number's language, model and phenomenon: ``data-lang``, ….
 
-        ``where``: filter of the number's cell, such as {"lang": "deu"}. An attribute that would
-        repeat the row or column of the printed ``number`` is left out.
+        ``where``: filter of the number's cell. No attribute repeats the number's row or column.
         """
         attributes = {}
         for category in NAME_COLUMNS:
