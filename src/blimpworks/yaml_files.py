@@ -58,6 +58,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         return node
 
     def _check_node(self, node: Any, mark: Mark) -> None:
+        """Check that keys are unique and limits not exceeded; store the node's extent."""
         children: list[Any] = []
         if isinstance(node, yaml.MappingNode):
             children = [child for pair in node.value for child in pair]

@@ -130,6 +130,7 @@ class Assignment:
         return self._count_clashes(pair, lists) - len(lists) * len(common)
 
     def _replace(self, index: int, pair: ItemPair) -> ItemPair:
+        """Put ``pair`` into the slot at ``index``, and return the pair that was there."""
         previous, lists = self.pairs[index], self.slots[index].lists
         self._add(previous, lists, -1)
         self._add(pair, lists, 1)

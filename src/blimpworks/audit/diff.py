@@ -222,6 +222,7 @@ class Causes:
 
 
 def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
+    """Yield changed parameters, packages and engines between two records of a job."""
     command = new["verb"].partition(" ")[0]
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
         cause_kind = KIND_OF_COMMAND.get(command, "parameter")

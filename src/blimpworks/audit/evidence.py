@@ -74,6 +74,7 @@ def read_arrow(path: Path) -> pa.Table:
 
 @lru_cache(maxsize=256)
 def _read_version(path: Path, _changed: int) -> pa.Table:
+    """Read a table, cached by its path and time of change."""
     table = read_parquet(path).replace_schema_metadata(None)
     for index, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):

@@ -54,6 +54,7 @@ def _sentence(sign: str, side: dict[str, Any]) -> str:
 
 
 def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
+    """Return a line with the sentence, and lines with its tokens and log-probabilities."""
     tokens = [f"{_starred(t)} {_logprob(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
     lines = textwrap.wrap("  ".join(tokens), WIDTH, break_long_words=False, break_on_hyphens=False)
     return [_sentence(sign, side), *(f"       {line.replace(NO_BREAK, ' ')}" for line in lines)]
@@ -194,6 +195,7 @@ def _heading(explanation: Explanation) -> list[str]:
 
 
 def _formula_lines(explanation: Explanation) -> list[str]:
+    """Return lines with the formula, the filter of its rows, and the number computed again."""
     cell, recomputed = explanation.cell, explanation.recomputed
     if cell is None or recomputed is None:
         return []

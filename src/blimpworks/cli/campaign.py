@@ -191,6 +191,7 @@ def fetch_archive(
 
 
 def _read_campaign(configfile: Path) -> "CampaignSelection":
+    """Read a campaign and its catalogue. Raises UserError for missing or malformed files."""
     from blimpworks.campaign.load import load_campaign
     from blimpworks.campaign.scoring_jobs import CampaignSelection
 

@@ -51,6 +51,7 @@ NOT_STATED = ("not stated", crate.UNSTATED)
 
 
 def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Descriptions) -> Any:
+    """Return Croissant's record set for a language's CSV file, with a field for each column."""
     lang, frame, types = path.stem, crate.read_csv(path), croissant.DataType
     fields = []
     for column, values in frame.items():

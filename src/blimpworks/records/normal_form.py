@@ -149,6 +149,7 @@ class _Normaliser(ast.NodeTransformer):
         return ast.Constant("message") if self._is_message_call(node) else self.generic_visit(node)
 
     def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Normalise a function's statements, in a scope of its own."""
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         parameters = [a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a is not None]
         names = (name for statement in body for name in _bound(statement))

@@ -52,6 +52,7 @@ def root_hash(records: Iterable[Record]) -> str:
 
 
 def _check(record: Any) -> None:
+    """Raise ValueError with a record's first fault."""
     if not isinstance(record, dict) or not record.get("outputs"):
         raise ValueError("it has no outputs")
     later = {key: value_type for key, value_type in LATER_TYPES.items() if key in record}
@@ -118,6 +119,7 @@ class Records:
         self._sidecars = cache(lambda folder: sorted(folder.glob(f"*{RECORD_SUFFIX}")))
 
     def _read_sidecar(self, sidecar: Path) -> tuple[Record, set[str]]:
+        """Return a record, and the paths of its outputs."""
         record = read_record(sidecar, self._base)
         return record, {os.path.normpath(output["path"]) for output in record["outputs"]}
 

@@ -158,6 +158,7 @@ def _measured_html(
 def _section(
     exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
 ) -> Section:
+    """Return an exhibit's section; ``main`` and ``advice`` as for ``_measured_html``."""
     together = views.together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
     introduction = f'<p class="bw-caption">{TEXTS["together"]}</p>'
     form = exhibit.forms.get("published")
@@ -255,6 +256,7 @@ def rank_models(
 
 
 def _count_row(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
+    """Return a row of the front page's table of statuses and verdicts: a paper or an exhibit."""
     row: dict[str, Any] = {"title": title, "address": address}
     for name in ("statuses", "verdicts"):
         row[name] = sum((getattr(section, name) for section in sections), Counter[str]())
@@ -286,6 +288,7 @@ def _include(html_file: str) -> str:
 def _paper_texts(
     paper: read.PaperInputs, sections: Sequence[Section], licence: str, *, has_variants: bool
 ) -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of a paper's page, and of the pieces of HTML in it."""
     citation = find_paper(paper.name).citation
     pieces = f"_pieces/{paper.name}"
 

@@ -366,6 +366,7 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
 def _read_paper(
     paper: str, campaign: Campaign, trees: Trees, comparisons: Mapping[str, pd.DataFrame]
 ) -> PaperInputs:
+    """Read the printed numbers, names and exhibits of one paper."""
     tables = printed_tables(campaign.printed, paper)
     accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
     printed = Paper(paper, tables, Path(), {}, accuracies)

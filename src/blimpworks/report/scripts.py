@@ -68,6 +68,7 @@ class Products:
         return index
 
     def _index_of(self, node: Node) -> int:
+        """Return the index of a product; add a new one without job and inputs."""
         key = (node.path, node.sha256)
         if key not in self._indices:
             self._indices[key] = len(self.products)
@@ -75,6 +76,7 @@ class Products:
         return self._indices[key]
 
     def _add_job(self, record: Record) -> int:
+        """Return the index of a record's job; add the job if it is new."""
         key = f"{record['verb']} {record['outputs'][0]['path']} {record['started']}"
         if key not in self._job_indices:
             self._job_indices[key] = len(self.jobs)
@@ -146,6 +148,7 @@ SCORE_COLUMNS = ["item_id", *(f"{s}_{n}" for s in SIDES for n in ("logprobs", "e
 
 
 def _pairs_of(table: pa.Table) -> list[dict[str, Any]]:
+    """Return the distinct pairs or sentences of a table of items."""
     is_single = "acceptable" in table.column_names and table["good"] == table["bad"]
     label_column = ["acceptable"] if is_single else []
     rows = table.select(["item_id", "phenomenon", "paradigm", *SIDES, *label_column]).to_pylist()

@@ -275,6 +275,7 @@ class Headings:
 
 
 def _line_cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str) -> str:
+    """Return an entry's HTML cell, with the attributes by which it is found and filtered."""
     if entry is None:
         return '<td class="n"></td>'
     attributes = key_attributes(key, entry.state) | names.about({}, key)

@@ -72,6 +72,7 @@ def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
 def _download_obstacles(
     pins: Sequence[Pin], mirror: Path | None, addresses: Path | None
 ) -> Iterator[str]:
+    """Yield the obstacles to downloading files that the mirror lacks."""
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
@@ -136,6 +137,7 @@ def _refusal(need: HubNeed) -> str:
 
 
 def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
+    """Yield the obstacles to retrieving gated models, and models with locked commits."""
     if not needs or offline_variable():  # offline, models come from a cache
         return
     try:

@@ -359,6 +359,7 @@ def open_mirrored(pin: Pin, path: Path) -> IO[bytes]:
 
 
 def _download(proof: Proof, output: Path, addresses: Path | None) -> str:
+    """Download a file from the first address that gives it; return the address."""
     from blimpworks.retrieval.download import Transfer
 
     pin, failures = proof.pin, list[NotReceived]()
