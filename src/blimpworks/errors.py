@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Value = TypeVar("Value")
+
 LONGEST_UNSHORTENED = 299
 """Characters of a sentence above which its long words, quoted values and lists are shortened."""
 WORD = re.compile(r"([^\s/]{80})[^\s/]+")

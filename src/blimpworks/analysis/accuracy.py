@@ -28,6 +28,7 @@ from blimpworks.judging.judge import count_repeats
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_frame
 
 log = logging.getLogger(__name__)
+
 Z95 = NormalDist().inv_cdf(0.975)
 """Half the width of the central 95 % of a normal distribution, in standard deviations."""
 GROUP_COLUMNS = ["phenomenon", "paradigm", "method"]

@@ -35,6 +35,7 @@ from blimpworks.models.facts import first_token_of
 from blimpworks.tables import INT, ITEMS, LONG, PARITY, SCORES, read_table, write_rows, write_table
 
 log = logging.getLogger(__name__)
+
 EXACT = 2**31
 """Number of pairs below which McNemar's test is exact; no sample has more."""
 MISSING_NUMBER = "–"

@@ -35,6 +35,7 @@ SHORT: dict[str, str] = {
     "sharing-never": "sharing=never",
 }
 """{short form in names of variants: setting of scoring}; engines may add others."""
+
 REFUSAL_STATUS, MESSAGE_PREFIX = 2, "blimpworks: "
 """Exit status of a command after a UserError, and beginning of the line with its message."""
 

@@ -21,6 +21,7 @@ from blimpworks.errors import UserError
 from blimpworks.tables import COMPARISONS, JUDGEMENTS, read_table, write_rows
 
 log = logging.getLogger(__name__)
+
 EXACT_BELOW = 25
 """Fewest pairs that only one of two models gets right for the chi-squared form of McNemar's test.
 With fewer pairs, the corrected variant has the exact binomial test."""

@@ -33,6 +33,7 @@ from blimpworks.errors import UserError
 from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
+
 ListNumbers = tuple[int, ...]  # numbers of some lists, from 0
 Groups = Sequence[Hashable]  # nested groups of an element, the smallest first
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"

@@ -24,6 +24,7 @@ MOST_EXAMPLES = 3
 """Number of similar products, and of values of a long filter, that are listed as examples."""
 MOST_NOTE_LINES = 3
 NO_BREAK = "\N{NO-BREAK SPACE}"
+
 Token = dict[str, Any]
 """A ``piece`` of a sentence with its ``logprob``, and whether it is ``critical``."""
 Pair = tuple[Token | None, Token | None]

@@ -14,6 +14,7 @@ from matplotlib import font_manager
 from blimpworks.records.job import current_job
 
 log = logging.getLogger(__name__)
+
 HOUSE = ("DejaVu Sans",)
 """Fonts of all figures."""
 _ARABIC = ("Noto Naskh Arabic", "Noto Nastaliq Urdu", "Amiri", "Scheherazade New", "Scheherazade")

@@ -38,18 +38,6 @@ SETTINGS: dict[Any, Any] = {
     **read_yaml(Path(__file__).with_name("house.yaml"), "settings of matplotlib"),
     "axes.prop_cycle": cycler(color=PALETTE),
 }
-INTERVALS: dict[str, Any] = {
-    "estimator": lambda observations: float(observations.iloc[0]),
-    "errorbar": lambda observations: (float(observations.iloc[1]), float(observations.iloc[2])),
-}
-"""Options of seaborn for rows of ``with_ends``: the first is the value, others are the interval."""
-BARS = INTERVALS | {"saturation": 1, "linewidth": 0.4}
-BARS |= {"err_kws": {"color": "black", "linewidth": 0.8}}
-POINTS = INTERVALS | {"linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}
-POINTS |= {"err_kws": {"linewidth": 1}}
-"""Options of ``seaborn.barplot`` and ``seaborn.pointplot``."""
-MOST_TICKS = 100
-"""Ticks of a logarithmic axis that are created before drawing: more than any figure shows."""
 
 
 def house_style() -> AbstractContextManager[None]:
@@ -136,6 +124,21 @@ def with_ends(rows: pd.DataFrame, value: str = "value") -> pd.DataFrame:
     """Return all rows, then again with ``low`` as the value, then again with ``high``."""
     ends = [rows.assign(**{value: rows[end]}) for end in ("low", "high")]
     return pd.concat([rows, *ends], ignore_index=True).drop(columns=["low", "high"])
+
+
+INTERVALS: dict[str, Any] = {
+    "estimator": lambda observations: float(observations.iloc[0]),
+    "errorbar": lambda observations: (float(observations.iloc[1]), float(observations.iloc[2])),
+}
+"""Options of seaborn for rows of ``with_ends``: the first is the value, others are the interval."""
+BARS = INTERVALS | {"saturation": 1, "linewidth": 0.4}
+BARS |= {"err_kws": {"color": "black", "linewidth": 0.8}}
+POINTS = INTERVALS | {"linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}
+POINTS |= {"err_kws": {"linewidth": 1}}
+"""Options of ``seaborn.barplot`` and ``seaborn.pointplot``."""
+
+MOST_TICKS = 100
+"""Ticks of a logarithmic axis that are created before drawing: more than any figure shows."""
 
 
 def take_literally(figure: Figure) -> None:

@@ -45,6 +45,7 @@ from blimpworks.tables import (
 )
 
 log = logging.getLogger(__name__)
+
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
 """The harness's names of accuracies, by method of judging; acc_norm divides by characters."""
 KEY = itemgetter("item_id", "paradigm")

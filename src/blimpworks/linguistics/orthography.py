@@ -24,6 +24,8 @@ INVISIBLE = dict.fromkeys(
 """Deleted characters: marks of direction and joining, and tatweel, which only stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
+
+
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 
 

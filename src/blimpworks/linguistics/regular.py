@@ -21,6 +21,7 @@ MOST_CHARACTERS = 2000
 """Most characters of an expression, so that it compiles quickly."""
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
 """Expression for an escape in a replacement: a reference to a group, ``\\1``, or a character."""
+
 _OPTIONS: Any = re2.Options()
 _OPTIONS.log_errors = False
 

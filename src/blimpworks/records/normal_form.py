@@ -22,10 +22,12 @@ Resolve = Callable[[ast.expr], Symbol | str | None]
 
 For an import from another package it returns the full name, and for any other name None.
 """
+
 ADDRESS = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[A-Za-z_]\w*|blimpworks(\.[a-z_]\w*)+")
 """A string that names a definition, as ``module:name``, or a module of the package."""
 MENTION = "\0"
 """Placeholder for a mentioned definition in a normal form; source text cannot contain it."""
+
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 

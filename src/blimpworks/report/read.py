@@ -81,6 +81,7 @@ class Number:
 
 Evidence = dict[NumberKey, Number]
 """The printed numbers of one paper, in the order of its files."""
+
 TEXT_COLUMNS = (*KEY_COLUMNS, "reading", "rule", "status", "verdict", "differs", "note")
 """Columns of the comparisons that hold texts; the others hold numbers."""
 
@@ -130,6 +131,8 @@ COMPARISON_COLUMNS = {
     "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
     "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
 }
+
+
 NAME_COLUMNS = {
     "lang": ("lang",),
     "model": ("model", "model_a", "model_b"),

@@ -34,33 +34,6 @@ AT_ONCE = 4
 _DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
 MOST_SILENCE = 30.0
 """Seconds that the hub's client waits for a connection, or for the next byte of an answer."""
-LARGEST = 20_000_000_000
-"""Most bytes of a file without a size in the catalogue."""
-_LONGEST_WAIT = 120.0
-# Subclasses come before their bases.
-_CAUSES: tuple[tuple[type[Exception], str], ...] = (
-    (exceptions.NameResolutionError, "the host {host} cannot be found"),
-    (exceptions.NewConnectionError, "no connection to {host} ({detail})"),
-    (exceptions.TimeoutError, "{host} did not answer in time"),
-    (exceptions.ProxyError, "the proxy for {host} failed ({detail})"),
-    (exceptions.SSLError, "the certificate or encryption of {host} failed ({detail})"),
-    (exceptions.ProtocolError, "{host} closed the connection without an answer"),
-)
-_STATUSES = {
-    401: ("wants a login", "correct the row's url"),
-    403: ("forbids it", "correct the row's url"),
-    404: ("has no such file", "correct the row's url"),
-    410: ("has removed the file", "correct the row's url"),
-    429: ("has had too many requests from here", "try again later"),
-}
-RETRIES = 5
-"""Retries after a refused connection, a time-out, or HTTP status 429 or 5xx."""
-STALLS = 4
-"""Successive broken transfers without new bytes after which a download fails."""
-BACKOFF = 1.0
-"""First pause between retries in seconds; each further pause is twice as long."""
-LIMITS = (20.0, 60.0)
-"""Longest time in seconds to connect to a host, and between two bytes of an answer."""
 
 
 @contextmanager
@@ -82,6 +55,37 @@ def slot(host: str) -> Iterator[None]:
                 yield
                 return
         time.sleep(0 if number else 0.2)
+
+
+LARGEST = 20_000_000_000
+"""Most bytes of a file without a size in the catalogue."""
+_LONGEST_WAIT = 120.0
+# Subclasses come before their bases.
+_CAUSES: tuple[tuple[type[Exception], str], ...] = (
+    (exceptions.NameResolutionError, "the host {host} cannot be found"),
+    (exceptions.NewConnectionError, "no connection to {host} ({detail})"),
+    (exceptions.TimeoutError, "{host} did not answer in time"),
+    (exceptions.ProxyError, "the proxy for {host} failed ({detail})"),
+    (exceptions.SSLError, "the certificate or encryption of {host} failed ({detail})"),
+    (exceptions.ProtocolError, "{host} closed the connection without an answer"),
+)
+_STATUSES = {
+    401: ("wants a login", "correct the row's url"),
+    403: ("forbids it", "correct the row's url"),
+    404: ("has no such file", "correct the row's url"),
+    410: ("has removed the file", "correct the row's url"),
+    429: ("has had too many requests from here", "try again later"),
+}
+
+
+RETRIES = 5
+"""Retries after a refused connection, a time-out, or HTTP status 429 or 5xx."""
+STALLS = 4
+"""Successive broken transfers without new bytes after which a download fails."""
+BACKOFF = 1.0
+"""First pause between retries in seconds; each further pause is twice as long."""
+LIMITS = (20.0, 60.0)
+"""Longest time in seconds to connect to a host, and between two bytes of an answer."""
 
 
 class _Retry(Retry):

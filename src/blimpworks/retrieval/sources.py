@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # slow to import (0.2 s), and not needed to copy a file of a 
     from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 
 log = logging.getLogger(__name__)
+
 SHA256, GIT_BLOB, MD5 = "SHA-256", "git blob id", "MD5"
 PIECE = 1 << 16
 """Bytes that are written at a time; a broken download loses no more."""

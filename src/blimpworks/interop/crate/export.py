@@ -31,39 +31,6 @@ from blimpworks.interop.crate.graph import WORKFLOW, write_graph
 from blimpworks.interop.datasets import write_croissant
 from blimpworks.records.job import REPOSITORY
 
-EXPRESSIONS = {
-    formulas.ACCURACY.sentence: '100 * rows["correct"].mean()',
-    formulas.UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
-    formulas.TOTAL.sentence: 'rows["n"].sum()',
-    formulas.COUNT.sentence: "len(rows)",
-    formulas.VALUES.sentence: 'rows["value"].sum()',
-}
-"""Python expression of each formula that the README's example may show, the best first."""
-CONTENTS = {
-    "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
-    "selects the rows it is computed from",
-    "sources.csv": "in which files those rows are, by exhibit and kind of table",
-    "formulas.md": "what each formula does, as code",
-    "dictionary.csv": "what each column of each table means, and its unit",
-    "items/": "the item sets, with [Croissant](https://mlcommons.org/croissant/) metadata",
-    "tables/": "judgements with their margins, accuracies, and the other tables that numbers "
-    "are computed from",
-    "printed/": "the numbers that the papers print",
-    "exhibits/": "the campaign's own tables and figures, as built",
-    "published/": "the same made from what the papers print",
-    "reproduction/": "printed numbers beside recomputed and beside measured ones",
-    "code.csv": "which version (SHA-256) of which module each command ran",
-    "workflow/": "the workflow's rules, for reading; to run them takes the repository",
-    "config/": "the campaign's settings",
-    "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
-    "inputs and outputs, each with its SHA-256",
-}
-"""Meaning of each file or directory that a crate may contain."""
-FORMULAS_HEAD = (
-    "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the workflow "
-    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame).\n"
-)
-
 
 def plan_crate(
     results: Path,
@@ -159,6 +126,40 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
         sizes = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     contents = f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB, {len(cells)} cells"
     return f"{contents}, {len(jobs.by_output)} jobs, {entities} entities"
+
+
+EXPRESSIONS = {
+    formulas.ACCURACY.sentence: '100 * rows["correct"].mean()',
+    formulas.UNWEIGHTED.sentence: '100 * rows["accuracy"].mean()',
+    formulas.TOTAL.sentence: 'rows["n"].sum()',
+    formulas.COUNT.sentence: "len(rows)",
+    formulas.VALUES.sentence: 'rows["value"].sum()',
+}
+"""Python expression of each formula that the README's example may show, the best first."""
+CONTENTS = {
+    "cells.csv": "every number of every exhibit: its value, its formula, and the filter that "
+    "selects the rows it is computed from",
+    "sources.csv": "in which files those rows are, by exhibit and kind of table",
+    "formulas.md": "what each formula does, as code",
+    "dictionary.csv": "what each column of each table means, and its unit",
+    "items/": "the item sets, with [Croissant](https://mlcommons.org/croissant/) metadata",
+    "tables/": "judgements with their margins, accuracies, and the other tables that numbers "
+    "are computed from",
+    "printed/": "the numbers that the papers print",
+    "exhibits/": "the campaign's own tables and figures, as built",
+    "published/": "the same made from what the papers print",
+    "reproduction/": "printed numbers beside recomputed and beside measured ones",
+    "code.csv": "which version (SHA-256) of which module each command ran",
+    "workflow/": "the workflow's rules, for reading; to run them takes the repository",
+    "config/": "the campaign's settings",
+    "ro-crate-metadata.json": "all of this, and every job: its command, parameters, software, "
+    "inputs and outputs, each with its SHA-256",
+}
+"""Meaning of each file or directory that a crate may contain."""
+FORMULAS_HEAD = (
+    "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the workflow "
+    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame).\n"
+)
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:

@@ -54,13 +54,6 @@ LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc
 ANY = "*"
 Descriptions = Mapping[tuple[str, str], tuple[str, str]]
 """(unit, meaning), keyed by (table, column); the table is ``*`` where all tables agree."""
-UNSTATED = "licence not stated by the source"
-CODE, DATA = "Apache-2.0", "CC0-1.0"
-"""Licences of this repository's code, and of its data: lexicons, declarations, generated items."""
-SPDX_NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
-"""Names in SPDX's list of licences, by their names in the catalogue."""
-CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")
-SPDX = re.compile(r"CC0-1\.0|CC-BY[A-Z-]*-\d\.\d|GPL-3\.0-only|C-UDA-1\.0|Apache-2\.0|MIT")
 
 
 class ExhibitCells(NamedTuple):
@@ -313,6 +306,15 @@ def all_cells(exhibits: Iterable[ExhibitCells]) -> pd.DataFrame:
     frames = {(e.paper, e.form, e.name): read_parquet(e.cells).to_pandas() for e in exhibits}
     cells: pd.DataFrame = pd.concat(frames, names=names)
     return cells.reset_index(names).reset_index(drop=True)
+
+
+UNSTATED = "licence not stated by the source"
+CODE, DATA = "Apache-2.0", "CC0-1.0"
+"""Licences of this repository's code, and of its data: lexicons, declarations, generated items."""
+SPDX_NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
+"""Names in SPDX's list of licences, by their names in the catalogue."""
+CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")
+SPDX = re.compile(r"CC0-1\.0|CC-BY[A-Z-]*-\d\.\d|GPL-3\.0-only|C-UDA-1\.0|Apache-2\.0|MIT")
 
 
 def licence_name(stated: str) -> str:
