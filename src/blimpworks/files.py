@@ -143,7 +143,10 @@ def _is_dead(number: int) -> bool:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Tell whether the process in a temporary name has ended; if of another machine, by its age."""
+    """Tell whether the process that made a temporary file or directory has ended.
+
+    The name contains machine and process. For processes of other machines, the age decides.
+    """
     match = _TEMPORARY.search(path.name)
     if match is None or (path / KEPT).exists():
         return False
@@ -233,7 +236,10 @@ def atomic(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_directory(path: Path) -> Iterator[Path]:
-    """Yield a directory that replaces ``path`` on success; ``writing_below`` has no effect."""
+    """Yield a new directory beside ``path`` that replaces ``path`` when the block succeeds.
+
+    Until the end, and after an exception, ``path`` is unchanged. ``writing_below`` has no effect.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     clear_abandoned(path.parent, f".{path.name}.")
     temporary, before = temporary_path(path), temporary_path(path.with_name(f"{path.name}.before"))
@@ -380,5 +386,9 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def load_json(text: str | bytes) -> Any:
-    """Parse JSON with unique keys. Raises ValueError otherwise, RecursionError if too deep."""
+    """Parse a JSON text in which each key of an object is unique.
+
+    Raises ValueError for malformed JSON and for a repeated key, for which Python would take the
+    last value. Raises RecursionError for too deep nesting.
+    """
     return json.loads(text, object_pairs_hook=_object_of)

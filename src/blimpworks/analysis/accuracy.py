@@ -73,7 +73,10 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
 
 
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """Return n as a share of nominal prompts by row; 1 without them, and for other methods."""
+    """Return n divided by the nominal number of prompts for each row of ``accuracies``.
+
+    It is 1 for methods other than ``published``, and for rows without a nominal number.
+    """
     # A paradigm's name has its template: "template=2/answer=1".
     template = judgements["paradigm"].astype(str).str.extract(r"(template=\d+)", expand=False)
     by_template = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), template])

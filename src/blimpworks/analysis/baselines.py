@@ -77,7 +77,10 @@ def _group_baselines(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float
 
 
 def one_row_per_item(items: pd.DataFrame) -> pd.DataFrame:
-    """Return one row of each item; none if its conditions are no options to choose from."""
+    """Return one row of each item, for tables with a row for each condition of an item.
+
+    If the conditions are not options to choose from, the items have no baseline and are dropped.
+    """
     if "item" not in items:
         return items
     if "alternatives" not in items:

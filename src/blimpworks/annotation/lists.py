@@ -363,7 +363,10 @@ def _mix(entries: Sequence[_Entry], random: Generator) -> list[_Entry]:
 
 
 def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[ListRow]:
-    """Make the rows of all lists. Raises UserError for too few pairs to practise on or to check."""
+    """Make the rows of all lists, list after list. The order of ``pairs`` does not matter.
+
+    Raises UserError for too few pairs to practise on, or too few sentences for attention checks.
+    """
 
     def stream(*steps: int) -> Generator:
         return np.random.default_rng([options.seed, *steps])

@@ -138,7 +138,11 @@ class Form:
     """List of each row. If there are lists, each file must have rows of only one list."""
 
     def labels(self, paths: Iterable[Path]) -> list[Label]:
-        """Read the labels of filled sheets. Raises UserError with a sentence on each wrong row."""
+        """Read the labels of filled sheets.
+
+        Raises UserError with a sentence for each of the first wrong rows: unknown or changed rows,
+        invalid labels, rows of several lists in a file, and items that were judged before.
+        """
         labels: list[Label] = []
         for path in paths:
             new_labels = [*self._read_labels(path)]

@@ -159,7 +159,10 @@ def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, A
 
 
 def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any] | None]:
-    """Return a comparison's cells file, and the cell; None if it repeats the printed number."""
+    """Return the cells file of a comparison's row, and the cell that it compares; None without one.
+
+    In published.csv, skip cells that only repeat the printed number.
+    """
     root = path.parent.parent / EXHIBITS_OF[path.name]
     source = root / row["paper"] / f"{row['exhibit']}{CELLS_SUFFIX}"
     is_published = "rule" in row

@@ -144,7 +144,11 @@ def explain(
 
 
 def explain_comparison(path: Path, requested: dict[str, str | None], items: int = 0) -> Explanation:
-    """Explain the row with the ``requested`` values. Raises UserError unless one row has them."""
+    """Explain the number in one row of ``path``, a comparison with printed numbers.
+
+    ``requested``: values of the row's columns paper, exhibit, row and column; None for any. Raises
+    UserError when several rows match, or a table behind the number is missing.
+    """
     cells.require_as_recorded(path)
     compared = cells.find_comparison(path, requested)
     source, cell = cells.compared_cell(path, compared)

@@ -23,7 +23,10 @@ class Description(TypedDict):
 
 
 class Descriptions:
-    """A paper's descriptions by exhibit, read on first use; captions can include other captions."""
+    """Descriptions of a paper's exhibits, by the exhibits' keys; reads the YAML file on first use.
+
+    A caption can include the caption of another exhibit, which gets the same values.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -37,7 +37,10 @@ def letters_of(texts: Iterable[str]) -> frozenset[int]:
 
 
 def script_of(letters: Iterable[int]) -> str:
-    """Return the most frequent script, such as ARABIC; of those in ``PREFERRED``, if any."""
+    """Return the most frequent script of code points, by their Unicode names, such as "ARABIC".
+
+    If some letters are of a script in ``PREFERRED``, only such scripts are counted.
+    """
     scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
     candidates = [name for name in scripts if name in PREFERRED] or scripts
     return max(candidates, key=candidates.count, default="")

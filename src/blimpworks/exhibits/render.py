@@ -122,7 +122,10 @@ def table_html(
 
 
 def html_text(exhibit: Exhibit, picture: str = "") -> str:
-    """Return an HTML page, with the file ``picture``; cells have row and column of the paper."""
+    """Return the exhibit as an HTML page; a figure shows the file ``picture``.
+
+    The ``td`` of a number has the row and column of the number in the paper as attributes.
+    """
 
     def show(entry: Entry, index: int) -> tuple[Mapping[str, object], str]:
         cell = exhibit.cells[index]

@@ -97,7 +97,11 @@ def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
 
 
 def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) -> None:
-    """Write names at the ``ends`` of lines, (height, colour) by name, at least ``gap`` apart."""
+    """Write the names of lines at their right ends, beside the axes.
+
+    ``ends`` maps a line's name to the height of its end and its colour; ``gap`` is the least
+    distance of two names. Both are in units of the y axis.
+    """
     # From the lowest to the highest, move a name up if the one below leaves it no room.
     names = sorted(ends, key=lambda name: ends[name][0])
     heights: list[float] = []

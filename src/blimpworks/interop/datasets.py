@@ -82,7 +82,10 @@ def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Description
 
 
 def write_croissant(folder: Path, plan: crate.CratePlan, licences: Sequence[str]) -> Path:
-    """Write metadata beside a benchmark's files. Raises UserError if mlcroissant is missing."""
+    """Write ``croissant.json`` for the files ``LANG.csv`` in ``folder``; return its path.
+
+    The folder is named after the benchmark. Raises UserError if mlcroissant is not installed.
+    """
     try:
         import mlcroissant as croissant
     except ModuleNotFoundError as error:
@@ -332,7 +335,11 @@ def write_card(
 
 
 def _loadable(table: pa.Table) -> pa.Table:
-    """Return a table that the hub can load: plain labels, and single sentences only once."""
+    """Return a table that the hub's loaders can read, with labels as plain strings.
+
+    In tables of single sentences or conditions, the good and the bad sentence of a row are the
+    same: keep it once, as ``sentence``, without the columns of pairs.
+    """
     fields = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in table.schema

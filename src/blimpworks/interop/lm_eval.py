@@ -388,7 +388,11 @@ def _document(line: str, logged: set[str]) -> Doc | None:
 
 
 def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the items of a file; add to ``problems``, and to the ``first`` document of each id."""
+    """Yield the items of a file; add a message on each faulty line to ``problems``.
+
+    Scores are stored by item id, so two pairs must not have the same id, but a pair may be in
+    several paradigms. ``first``: documents of earlier lines and files, to which new ones are added.
+    """
     task, logged = SAMPLES_TIME.sub("", path.stem.removeprefix("samples_")), set[str]()
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
@@ -402,7 +406,6 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
             row = _item(doc, lang, task)
             new = (f"{path}:{number}", row, set[str]())
             address, earlier, paradigms = first.setdefault(row["item_id"], new)
-            # Scores are stored by id, but a pair may be in several paradigms.
             is_same_pair = all(row[key] == earlier[key] for key in ("good", "bad"))
             if not is_same_pair or row["paradigm"] in paradigms:
                 which = "this" if is_same_pair else "another"

@@ -113,9 +113,12 @@ def run_git(repository: Path, *arguments: str) -> bytes | None:
     return result.stdout if result.returncode == 0 else None
 
 
-@cache  # the first call is soon after the process has read its code, which may change later
+@cache
 def git_state() -> dict[str, Any]:
-    """Return the repository's commit, and whether its tree was clean; None outside a checkout."""
+    """Return the repository's commit, and whether its tree was clean; None outside a checkout.
+
+    Cached: the first call is soon after the process has read its code, which may change later.
+    """
     commit = run_git(REPOSITORY, "rev-parse", "HEAD")
     changed = run_git(REPOSITORY, "status", "--porcelain") if commit else None
     clean = None if changed is None else not changed.strip()

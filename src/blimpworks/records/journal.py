@@ -130,7 +130,11 @@ def progress_path(log: Path) -> Path:
 
 
 def append_entry(path: Path, entry: Entry) -> None:
-    """Append an entry as a line, by one write. Raises OSError if it is not written completely."""
+    """Append a line to a journal by one write, and flush it to disk.
+
+    Several processes may append. After an incomplete line, the entry starts on a new line. Raises
+    OSError when the entry was not written completely.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     line = f"{entry.model_dump_json()}\n".encode()
     with named_errors(path), path.open("ab+", buffering=0) as handle:

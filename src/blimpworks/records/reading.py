@@ -42,7 +42,10 @@ def record_hash(record: Mapping[str, Any]) -> str:
 
 
 def root_hash(records: Iterable[Record]) -> str:
-    """Return one SHA-256 over records, except of reports and exports, whose products show it."""
+    """Return one SHA-256 over the records of a results tree, in the order of products' paths.
+
+    Records of reports and exports are left out, because these products show the hash.
+    """
     lines = {
         f"{record['outputs'][0]['path']} {record_hash(record)}\n"
         for record in records

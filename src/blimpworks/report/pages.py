@@ -137,7 +137,10 @@ def _printed_html(exhibit: read.Exhibit, paper: read.PaperInputs) -> str:
 def _measured_html(
     exhibit: read.Exhibit, paper: read.PaperInputs, main: str, advice: Mapping[str, str]
 ) -> str:
-    """Return measured numbers by variant; ``advice`` is HTML for a variant without numbers."""
+    """Return the measured numbers of both variants, of which the page shows one at a time.
+
+    ``main``: the campaign's variant. ``advice``: HTML for a variant without numbers, by variant.
+    """
     html_by_variant: dict[str, str] = {}
     # The corrected results of a second campaign come last, and replace the campaign's.
     for tree, variant in (("measured", main), ("corrected", "corrected")):

@@ -143,7 +143,10 @@ NAME_COLUMNS = {
 
 @dataclass
 class Names:
-    """Names by category and key: {"lang": {"deu": "German"}}; ``used``: those on a page."""
+    """Printed names by category and key: {"lang": {"deu": "German"}, "model": …, "phenomenon": …}.
+
+    ``used``: the names on a page, by which readers can filter it; ``about`` adds to them.
+    """
 
     labels: Mapping[str, Mapping[str, str]]
     used: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -253,7 +256,10 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Folders of results; keys of exhibits that are built as ``measured`` and as ``published``."""
+    """Folders of the campaign's results, by its ``variant``, and of a second, corrected campaign.
+
+    ``measured`` and ``published``: keys of the exhibits that are built in this form.
+    """
 
     results: Path
     variant: str

@@ -236,7 +236,10 @@ def lines_of(number: Number) -> dict[str, LineEntry]:
 
 
 class Headings:
-    """Names of rows and columns outside of their table: headings that go with one key alone."""
+    """Names of rows and columns for numbers that are shown outside of their table.
+
+    The name is the heading in the table, if that heading and the key always occur together.
+    """
 
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
         self._names = names

@@ -215,7 +215,10 @@ def _is_compared(row: PublishedRow) -> bool:
 
 
 def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
-    """Yield ``RECOMPUTED_COLUMNS``. Raises UserError for a number without cell and reason."""
+    """Yield a row of ``RECOMPUTED_COLUMNS`` for each printed number or text, in the files' order.
+
+    Raises UserError for a number that no cell recomputes and no reason excuses.
+    """
     cells = recomputations(paper)
     reasons = read_rows(ReasonRow, paper.reasons) if paper.reasons.exists() else []
     for row in filter(_is_compared, paper.numbers):

@@ -130,7 +130,10 @@ class LockedFile(LockedRow):
 
 
 def record_file(row: LockedFile, table: Path) -> None:
-    """Record a file in the lock file, or warn. Raises UserError if it has another SHA-256 there."""
+    """Record a retrieved file in the lock file; warn when that cannot be written.
+
+    Raises UserError for a malformed lock file, and when it has another SHA-256 of the same version.
+    """
     try:
         recorded = record(row, table)
     except OSError as error:
@@ -305,7 +308,10 @@ class Proof:
 
     @classmethod
     def of(cls, pin: Pin) -> "Proof":
-        """Choose the row's checksums, or ask the archive. Raises UserError if it states none."""
+        """Choose the SHA-256, or else the git blob id, or else the checksum that an archive states.
+
+        Raises UserError for a damaged lock file, and when the archive states no checksum.
+        """
         checksums = pin.checksums
         if not checksums and (statement := statement_of(pin.url)):
             from blimpworks.retrieval.download import stated_checksum
@@ -340,7 +346,10 @@ class Proof:
 
 
 def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
-    """Return a pinned file in a mirror, or None. Raises UserError if its path leaves the mirror."""
+    """Return the path of a pinned file in a mirror, plain or as .xz; None if it is not there.
+
+    Raises UserError when the mirror is no directory, or the path leaves it.
+    """
     if mirror is None:
         return None
     if not mirror.is_dir():
