@@ -80,11 +80,17 @@ class TransientError(UserError):
 
 
 class OutOfTime(Exception):
-    """The job stopped, with all results kept, since its time is nearly over; exit code 75."""
+    """The job stopped, without losing results, because its time on the cluster is nearly over.
+
+    The message says how many sentences have scores. The command line exits with 75 (try again).
+    """
 
 
 def find(values: Mapping[str, Value], name: str, noun: str, remedy: str = "") -> Value:
-    """Return ``values[name]``. Raises UserError with ``noun``, all names and the ``remedy``."""
+    """Return ``values[name]``. Raises UserError, which lists all names, if there is no such name.
+
+    ``noun``: the message's word for a name, such as "engine"; ``remedy``: its last sentence.
+    """
     if name not in values:
         names = ", ".join(values) or "none"
         message = f"{noun} {name!r} is unknown; expected one of {names}. {remedy}"

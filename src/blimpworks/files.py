@@ -71,7 +71,10 @@ def sidecar_path(product: Path) -> Path:
 
 
 def relative(name: str) -> str:
-    """Return ``name`` if it can be a path below any directory. Raises ValueError otherwise."""
+    """Check that ``name`` can be a path below any directory, and return it.
+
+    Raises ValueError for an absolute path, "..", a too long name, and forbidden characters.
+    """
     path = PurePosixPath(name)
     is_inside = path.parts and not path.is_absolute() and ".." not in path.parts
     too_long = any(len(component.encode("utf-8", "replace")) > NAME_MAX for component in path.parts)
@@ -257,7 +260,10 @@ def whole_directory(path: Path) -> Iterator[Path]:
 
 
 def new_scratch(name: str, parent: Path | None = None) -> Path:
-    """Make a directory for this process; remove those of this ``name`` that killed ones left."""
+    """Make a new directory for this process below ``parent`` (default: the scratch directory).
+
+    Directories of the same ``name`` left by killed processes are removed.
+    """
     directory = parent or Path(tempfile.gettempdir())
     clear_abandoned(directory, f"{name}.")
     return Path(tempfile.mkdtemp(prefix=f"{name}.{_process_mark()}.", suffix=".tmp", dir=directory))
@@ -305,7 +311,11 @@ class BadLine(ValueError):
 
 
 def text_of(path: Path, encoding: str = "utf-8") -> str:
-    """Return a file's text. Raises OSError, UnicodeDecodeError, or BadLine for a NUL."""
+    """Return the text of a file with its line ends.
+
+    Raises OSError when it cannot be read, UnicodeDecodeError for another encoding, and BadLine for
+    a NUL, which a damaged disk leaves.
+    """
     text = path.read_bytes().decode(encoding)
     before, nul, _ = text.partition("\0")
     if nul:
@@ -347,7 +357,10 @@ def table_rows(
 
 
 class Listing:
-    """Set of existing files, which reads each directory once: queries of network disks are slow."""
+    """Set of existing files, for ``path in listing``; it reads each directory once.
+
+    On a network disk, a query for each file would take long. Later changes are not noticed.
+    """
 
     def __init__(self) -> None:
         self._names: dict[Path, set[str]] = {}
@@ -363,7 +376,10 @@ class Listing:
 
 
 def expand(paths: list[Path]) -> list[Path]:
-    """Return paths, directories replaced by their sorted files, without hidden ones and records."""
+    """Return ``paths``, each directory replaced by the sorted files below it.
+
+    Hidden files (temporary files, Snakemake's time stamps) and provenance records are left out.
+    """
     files: list[Path] = []
     for path in paths:
         if not path.is_dir():

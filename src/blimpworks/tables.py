@@ -101,7 +101,11 @@ def _is_intact(path: Path, _size: int, _changed: int) -> bool | None:
 
 @contextmanager
 def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file with checksums verified. Raises UserError as ``errors.reading`` does."""
+    """Open a Parquet file after verifying its checksums, if it has any.
+
+    Raises UserError when the file is missing, damaged or not in Parquet, with ``expected`` and
+    ``remedy`` as in ``errors.reading``.
+    """
     # pyarrow.parquet.read_table would import pyarrow.dataset, which takes long.
     with (
         reading(path, expected, remedy),
@@ -221,12 +225,18 @@ def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], schema: TableSchema, path: Path) -> None:
-    """Write rows {column: value}; missing values are null. Raises UserError for other types."""
+    """Write a table of a schema from rows {column: value}; other keys are ignored.
+
+    Missing values are null. Raises UserError when values have other types than the schema.
+    """
     write_table(pa.Table.from_pylist([*rows], schema=schema.arrow()), schema, path)
 
 
 def write_frame(frame: "pd.DataFrame", schema: TableSchema, path: Path) -> None:
-    """Write a frame's columns. Raises UserError for other types, KeyError for missing columns."""
+    """Write a table of a schema from a data frame, without its index and other columns.
+
+    Raises UserError when values have other types than the schema, KeyError for a missing column.
+    """
     write_table(pa.Table.from_pandas(frame[schema.names], preserve_index=False), schema, path)
 
 
@@ -242,7 +252,10 @@ class Evaluation(NamedTuple):
 
 
 def made_by(path: Path) -> dict[str, Any] | None:
-    """Return ``Job.made_by`` from a table's metadata, or None. Raises UserError for a bad file."""
+    """Return the part of a provenance record that a table's metadata contain (``Job.made_by``).
+
+    None for a table that no job made. Raises UserError when the file is missing or broken.
+    """
     with open_parquet(path, "a table in Parquet", "Build it.") as file:
         record = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
     job: dict[str, Any] | None = json.loads(record)["made_by"] if record else None

@@ -98,7 +98,10 @@ def _largest_and_mean(differences: Sequence[NDArray[Any]], name: str) -> dict[st
 
 
 def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
-    """Compare log-probabilities [nats] by token and sentence; count tokens that only one scores."""
+    """Compare two variants' log-probabilities, in nats, by token and by sentence.
+
+    ``unmatched`` counts tokens that only one variant scores (such as the first under ``skip``).
+    """
     by_token, by_sentence = [np.empty(0)], []
     unmatched = tokens = 0
     for side in SIDES:

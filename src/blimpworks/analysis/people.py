@@ -28,7 +28,10 @@ def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: 
 
 
 def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
-    """Return where a sigmoid fitted to (x, y) reaches ``threshold``; None if outside of ``x``."""
+    """Return the x at which a sigmoid, fitted to points (x, y), reaches ``threshold``.
+
+    ``options`` are for ``curve_fit``. None if no rising curve fits, or outside the range of ``x``.
+    """
     try:
         with np.errstate(over="ignore"), warnings.catch_warnings():
             # SciPy warns that it cannot estimate the parameters' errors for a flat curve.
@@ -73,7 +76,10 @@ def training_of_acquisition(training: Floats, surprisals: Floats, chance: float)
 
 
 def _unexplained(products: Floats, terms: int) -> Floats:
-    """Return squared residuals of the last column on the first ``terms``, from X'X [..., k, k]."""
+    """Return the sum of squared residuals of the last column, predicted from the first ``terms``.
+
+    ``products`` [..., columns, columns] is X'X of a table X, all that least squares need.
+    """
     inputs, last = products[..., :terms, :terms], products[..., :terms, -1]
     weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ last[..., None]
     return np.asarray(products[..., -1, -1] - (last * weights[..., 0]).sum(-1))

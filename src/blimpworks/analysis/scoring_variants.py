@@ -53,7 +53,10 @@ class Variant(NamedTuple):
     """Settings of scoring that the variant changes, as in a campaign."""
 
     def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
-        """Return why the variant cannot score an architecture with these interpreters, or None."""
+        """Return why the variant cannot score models of an architecture here, or None.
+
+        ``pythons`` are interpreters by engine, for engines that this interpreter lacks.
+        """
         missing = self.engine not in pythons and find_spec(find_engine(self.engine).module) is None
         reason = obstacle(self.engine, architecture, self.settings)
         if reason is None and missing:

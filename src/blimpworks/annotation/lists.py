@@ -170,7 +170,10 @@ def _shuffled(pairs: Sequence[ItemPair], random: Generator) -> list[ItemPair]:
 
 
 def _find_partners(groups: Sequence[Groups]) -> list[int | None]:
-    """Return the index of each element's partner in its smallest group that has one, or None."""
+    """Pair up elements of the same group; return the index of each element's partner, or None.
+
+    Elements find a partner in the smallest of their groups that has one.
+    """
     partners: list[int | None] = [None] * len(groups)
     unpaired = [*range(len(groups))]
     for depth in range(len(groups[0]) if groups else 0):

@@ -218,7 +218,10 @@ def _label(text: str) -> str:
 
 
 def count_missing(labels: Collection[tuple[str, str]], lists: Mapping[str, str]) -> Counter[str]:
-    """Count rows without a label in each annotator's lists; ``labels`` are (row, annotator)."""
+    """Count each annotator's rows without a label, in the lists that the annotator has begun.
+
+    ``labels``: (row, annotator) of each label; ``lists``: the list of each row.
+    """
     sizes = Counter(lists.values())
     missing = Counter[str]()
     for annotator, list_name in {(annotator, lists[row]) for row, annotator in labels}:

@@ -210,7 +210,10 @@ def _edited_records(jobs: Jobs) -> Iterator[Finding]:
 
 
 def verify(jobs: Jobs, hash_cache: HashCache | None = None) -> list[Finding]:
-    """Return files that differ from the jobs' records, hashed again, and edited records."""
+    """Hash the files of jobs again; return files that differ from the records, and edited records.
+
+    ``hash_cache``: hashes of untouched files, which are not read again.
+    """
     return [*_file_findings(jobs, hash_cache), *_edited_records(jobs)]
 
 
@@ -386,7 +389,10 @@ def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
 
 
 def sign(results: Path, root_hash: str, key: Path) -> Path:
-    """Sign a root hash by ``ssh-keygen -Y``; return the signature. Raises UserError on failure."""
+    """Sign a root hash with an SSH key; return the signature's path. Raises UserError on failure.
+
+    The signature is made by ``ssh-keygen -Y`` of OpenSSH, like git's signatures with SSH keys.
+    """
     path, signature = _signed_files(results)
     files.write_text(path, f"{root_hash}\n")
     signature.unlink(missing_ok=True)

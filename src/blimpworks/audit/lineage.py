@@ -36,9 +36,10 @@ def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
 
 
 def manifest_behind(scores: Path) -> Path | None:
-    """Return the manifest of the shards behind a table of scores; None if it does not exist.
+    """Return the manifest of the shards that a table of scores was collected from.
 
     Prefer the manifest in the same results tree, which may have been moved, to the recorded path.
+    None if neither exists.
     """
     for entry in (made_by(scores) or {}).get("inputs", []):
         recorded = Path(entry["path"])
@@ -122,7 +123,11 @@ class Jobs:
         search: Records | None = None,
         unreadable: Callable[[Path, UserError], None] | None = None,
     ) -> None:
-        """Find the jobs upstream; ``unreadable`` gets errors of records, else they are raised."""
+        """Find the jobs upstream of ``records``.
+
+        ``unreadable``: function that gets each product with an unreadable record, and the error.
+        Without it, the error is raised.
+        """
         self.by_output = {record["outputs"][0]["path"]: record for record in records}
         """Records by first output."""
         self.key = cache(os.path.realpath)

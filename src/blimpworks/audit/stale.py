@@ -84,7 +84,10 @@ def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
 def texts_of(
     record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)
 ) -> FindSource:
-    """Return a function that finds the source that a job ran, in ``repositories`` or the commit."""
+    """Return a function that finds the source of a module as a job ran it, by its SHA-256.
+
+    It looks into the files of ``repositories`` and, by git, into the recorded commit.
+    """
 
     def text(module: str) -> str | None:
         recorded_hash, commit = record["sources"].get(module), record["git"]["commit"]

@@ -39,7 +39,10 @@ SUBSTITUTES = str.maketrans(
 
 
 def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
-    """Build the command line, by default of all commands; help hides those of the workflow."""
+    """Build the command line with some commands, by default with all.
+
+    Commands of the workflow are hidden in the help, except below ``blimpworks workflow --help``.
+    """
     app = typer.Typer(
         help="Minimal pairs: evaluate models, rebuild the papers' tables and figures, audit "
         "numbers.",

@@ -44,7 +44,10 @@ def written(help_text: str, *names: str, **details: Any) -> Any:
 
 
 def _json_of(text: str) -> str:
-    """Return JSON, or the JSON in the file that ``text`` names. Raises UserError for a bad file."""
+    """Return ``text`` if it is JSON; if it names a file, return the file's content as JSON.
+
+    Records contain the content, since the file may change. Raises UserError for a bad file.
+    """
     if not text.endswith((".json", ".yaml")):
         return text
     from blimpworks.records.job import replace_argument

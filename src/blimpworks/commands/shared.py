@@ -22,7 +22,10 @@ MODELLING = (*STATISTICS, "statsmodels")
 
 
 def of_evaluations(folder: str) -> Use:
-    """Describe the use of a results directory, below which a command reads evaluations' tables."""
+    """Describe how a command uses a results directory: it reads tables of evaluations below it.
+
+    ``reads`` lists the files that are inputs of the job, ``passes`` the value for the command.
+    """
 
     def rows(results: Path, arguments: Arguments) -> "list[Evaluation]":
         """List the evaluations of the chosen models and benchmark."""

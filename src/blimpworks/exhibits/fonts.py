@@ -55,7 +55,10 @@ def _letters_in(path: str) -> frozenset[int]:
 
 
 def font_for(texts: Iterable[str]) -> str | None:
-    """Return an installed font family with all letters of the texts, or warn and return None."""
+    """Return an installed font family with all letters of the texts, or log a warning.
+
+    Families of ``PREFERRED`` are tried first, then DejaVu Sans, then others by name.
+    """
     letters = letters_of(texts)
     script = script_of(letters)
     ranks = {family: rank for rank, family in enumerate((*PREFERRED.get(script, ()), *HOUSE))}

@@ -104,7 +104,10 @@ def printed_cell(row: pd.Series, position: Place) -> Cell:
 def printed_cells(
     printed: pd.DataFrame, rows: Mapping[str, str], columns: Mapping[str, str]
 ) -> list[Cell]:
-    """Make cells of ``printed`` numbers, with names by key. Raises UserError for an unknown key."""
+    """Make cells of all ``printed`` numbers; ``rows`` and ``columns`` map keys to printed names.
+
+    Raises UserError when a number has a row or column that is not among them.
+    """
     for axis, names in (("row", rows), ("column", columns)):
         unknown = printed[~printed[axis].isin([*names])]
         if len(unknown):
@@ -185,7 +188,10 @@ def read_accuracies(
     fallback: str | None = None,
     models: str = "the campaign's models",
 ) -> pd.DataFrame:
-    """Read accuracies by ``method``, or else ``fallback``. Raises UserError if there are none."""
+    """Read the accuracies that ``where`` selects, by ``method`` or else ``fallback``.
+
+    Raises UserError when there are none; ``models`` describes the models in its message.
+    """
     rows = by_method(select_rows(read_plain(ACCURACIES, tables[SOURCE]), where), method, fallback)
     if rows.empty:
         raise UserError(

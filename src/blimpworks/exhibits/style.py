@@ -74,7 +74,10 @@ def colours(count: int) -> list[str]:
 
 
 def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return {family: (colour, marker)}: for each marker all colours, ``FAMILIES`` first."""
+    """Return {family of models: (colour, marker)}, first for ``FAMILIES``, then for ``families``.
+
+    Seven families have the first marker in seven colours, the next seven the second marker, ….
+    """
     looks = {}
     for number, family in enumerate(dict.fromkeys([*FAMILIES, *families])):
         marker_number, colour_number = divmod(number, len(PALETTE))

@@ -54,7 +54,11 @@ def text_size(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A text of ``size`` points; ``glued``: without a space or line break before it."""
+    """A text in one style, such as a word in bold; ``size`` is the font size in points.
+
+    A ``glued`` run follows the previous run without a space or line break. ``families`` are fonts
+    in order of preference.
+    """
 
     text: str
     size: float = 7

@@ -129,7 +129,10 @@ def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
 def _task_results(
     task: str, names: tuple[str, str], path: Path, samples: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return a task's entry by section of the results file, with means and standard errors."""
+    """Return a task's entry in each section of the results file, with means and standard errors.
+
+    ``names``: keys of both sentences in documents; ``path``: the table of items.
+    """
     numbers: dict[str, float | str] = {}
     metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
     for name in metrics:

@@ -63,7 +63,11 @@ class Orthography(Strict):
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
     def word(self, form: str) -> str:
-        """Return a word in the rules' spelling, in NFC; "_" and ZWNJ separate words for readers."""
+        """Return a word in the spelling of the rules, in Unicode's form NFC.
+
+        Zero-width non-joiners and the underscores of treebanks become spaces, because they separate
+        what readers see as words.
+        """
         text = form
         # Rules also apply to words that they cut off, and to letters that they compose. Rules that
         # undo each other would never end.

@@ -69,7 +69,10 @@ expression = cache(Expression)
 
 
 def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
-    """Return a function that applies (expression, replacement) pairs. Raises ValueError if bad."""
+    """Return a function that replaces matches of the expressions in a text, in their order.
+
+    ``pairs`` are (expression, replacement). Raises ValueError for an unknown expression.
+    """
     # Most words have no match; a single search for all expressions is enough to know that.
     rules = [(expression(text), new) for text, new in pairs]
     any_rule = re2.compile("|".join(f"(?:{text})" for text, _ in pairs) or NOTHING, _OPTIONS)

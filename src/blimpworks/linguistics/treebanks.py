@@ -160,7 +160,10 @@ def _is_word_id(id_cell: str) -> bool:
 
 
 def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[Token]) -> None:
-    """Check ids, heads and features, and that heads make a tree. Raises MalformedSentence."""
+    """Check ids, heads and features, and that the heads make a tree. Raises MalformedSentence.
+
+    ``rows`` are the cells of the tokens' lines; ``first_line`` is the line of the first token.
+    """
     word_positions = [position for position, row in enumerate(rows) if _is_word_id(row[0])]
     words_before = range_end = 0
     for line, (row, token) in enumerate(zip(rows, tokens, strict=True), start=first_line):

@@ -133,7 +133,11 @@ def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -> dict[str, str]:
-    """Return the SHA-256 of each input's record. Raises UserError for a changed input."""
+    """Return, by the path of each input that a job made, the SHA-256 of that job's record.
+
+    Raises UserError for an input that differs from its record, unless it is in ``edited``: people
+    may change these files.
+    """
     search, hashes = Records(), {}
     for entry in inputs:
         path = entry["path"]

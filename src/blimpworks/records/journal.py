@@ -147,7 +147,11 @@ def append_entry(path: Path, entry: Entry) -> None:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Return entries in order, without incomplete lines. Raises UserError for other JSON."""
+    """Return the entries of a journal in order; an empty list if there is no journal.
+
+    Incomplete lines (after a full disk or a lost node) are skipped. Raises UserError for a line of
+    JSON that is not an entry.
+    """
     with reading(path, "a journal of attempts", "Remove it: nothing depends on it."):
         try:
             lines = path.read_bytes().split(b"\n")

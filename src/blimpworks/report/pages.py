@@ -229,7 +229,10 @@ class RankedColumn(NamedTuple):
 def rank_models(
     papers: Sequence[read.PaperInputs],
 ) -> tuple[list[RankedColumn], dict[str, float | None]]:
-    """Return the ranking's columns, and models' mean accuracies [%], best first and None last."""
+    """Return the columns of the ranking, and each model's mean accuracy [%], the best model first.
+
+    Models without a number in some column come last; their mean is None.
+    """
     columns: list[RankedColumn] = []
     for paper in papers:
         label = find_paper(paper.name).citation.label
@@ -291,7 +294,10 @@ def _include(html_file: str) -> str:
 def _paper_texts(
     paper: read.PaperInputs, sections: Sequence[Section], licence: str, *, has_variants: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield (path, text) of a paper's page, and of the pieces of HTML in it."""
+    """Yield (path, text) of a paper's page, and of the pieces of HTML in it.
+
+    ``has_variants``: whether the page can switch between the published and the corrected variant.
+    """
     citation = find_paper(paper.name).citation
     pieces = f"_pieces/{paper.name}"
 
@@ -317,7 +323,10 @@ def _paper_texts(
 def _index_texts(
     inputs: read.Inputs, sections: Mapping[str, Sequence[Section]], added_pages: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield (path, text) of the front page and its pieces; ``sections`` are by paper."""
+    """Yield (path, text) of the front page and its pieces; it lists all other pages for Sphinx.
+
+    ``sections``: sections by paper; ``added_pages``: names of pages without a paper.
+    """
     # Each paper has a row, followed by rows of its exhibits with recomputed numbers.
     rows = []
     for paper, paper_sections in sections.items():

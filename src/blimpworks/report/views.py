@@ -46,7 +46,10 @@ def numbers_of(sheets: Sequence[Sheet]) -> Iterator[ShownCell]:
 
 
 def without(sheets: Sequence[Sheet], dropped: Container[int | None]) -> list[Sheet]:
-    """Return sheets without ``dropped`` cells, and rows and columns of these alone; [] if all."""
+    """Return sheets without the cells whose indices are in ``dropped``; [] if no cell remains.
+
+    Rows and columns with numbers are left out if all their cells are dropped.
+    """
     number_columns, kept_columns = set[int](), set[int]()
     for entries in chain.from_iterable(sheet.body for sheet in sheets):
         cells = [(i, entry.cell) for i, entry in enumerate(entries) if entry.cell is not None]
@@ -165,7 +168,10 @@ def measured_view(form: Form, names: Names) -> str:
 
 
 def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names) -> str:
-    """Return a table, headed by keys, of printed numbers that the form lacks; "" without any."""
+    """Return a table of an exhibit's printed numbers that its published form lacks; "" if none.
+
+    The headings of rows and columns are the numbers' keys, since the form has no others for them.
+    """
     keys_in_form: set[NumberKey] = set()
     if form and not form.figure:
         indices = {number.cell for number in numbers_of(form.document.sheets)}

@@ -280,7 +280,11 @@ class Transfer:
 
 
 def stated_checksum(statement: addresses.Statement, where: str) -> sources.Checksum:
-    """Return the checksum that an archive states. Raises UserError offline and without one."""
+    """Ask an archive for the checksum that it states for a file.
+
+    ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
+    archive, and for an answer without checksum.
+    """
     try:
         answer = load_json(_request(statement, where))
         origin = f"{host_of(statement.url)} states"

@@ -114,7 +114,10 @@ def _download_obstacles(
 
 
 def _refusal(need: HubNeed) -> str:
-    """Return why a model cannot be had, or has moved; "" otherwise, and for temporary errors."""
+    """Return why the hub refuses a model to the token's owner, or that the model has changed.
+
+    Empty if the model can be retrieved, or for a temporary error, because a download tries again.
+    """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 

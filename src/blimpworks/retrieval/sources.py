@@ -39,7 +39,11 @@ _NAME = re.compile(r"\{(\w+)\}")
 
 
 def git_blob_of(path: Path) -> str:
-    """Return git's id of a file, 40 hexadecimal digits. Raises OSError if it cannot be read."""
+    """Return the id that ``git hash-object`` gives to a file, as 40 hexadecimal digits.
+
+    It is the SHA-1 of ``blob``, the size in bytes, a NUL and the content. Raises OSError when the
+    file cannot be read.
+    """
     # Git uses SHA-1; from the first download on, files are verified by SHA-256 too.
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as handle:
