@@ -37,23 +37,6 @@ MARK = b"blimpworks:sha256"
 SIZE = len(MARK) + hashlib.sha256().digest_size
 TAIL = 8
 """Number of bytes after the footer of every Parquet file: its size (four bytes) and b"PAR1"."""
-METADATA_KEY = b"blimpworks"
-STRING = pa.string()
-LABEL = pa.dictionary(pa.int32(), STRING)
-INT, FLOAT, BOOL = pa.int32(), pa.float64(), pa.bool_()
-LONG = pa.int64()
-KINDS: Mapping[str, pa.DataType] = {
-    "string": STRING,
-    "label": LABEL,
-    "int": INT,
-    "long": LONG,
-    "float": FLOAT,
-    "bool": BOOL,
-    "list of int": pa.list_(INT),
-    "list of float": pa.list_(pa.float32()),
-    "list of string": pa.list_(STRING),
-}
-"""Types of columns by their names in schema files."""
 
 
 def _footer_start(content: mmap.mmap | bytes) -> int:
@@ -132,6 +115,13 @@ def count_rows(path: Path) -> int:
     return rows
 
 
+METADATA_KEY = b"blimpworks"
+STRING = pa.string()
+LABEL = pa.dictionary(pa.int32(), STRING)
+INT, FLOAT, BOOL = pa.int32(), pa.float64(), pa.bool_()
+LONG = pa.int64()
+
+
 @dataclass(frozen=True, slots=True)
 class TableSchema:
     """Names and types of a table's columns; an ``open`` schema allows further columns."""
@@ -147,6 +137,20 @@ class TableSchema:
     def arrow(self) -> pa.Schema:
         """Return the declared columns as an Arrow schema."""
         return pa.schema([pa.field(name, data_type) for name, data_type in self.columns])
+
+
+KINDS: Mapping[str, pa.DataType] = {
+    "string": STRING,
+    "label": LABEL,
+    "int": INT,
+    "long": LONG,
+    "float": FLOAT,
+    "bool": BOOL,
+    "list of int": pa.list_(INT),
+    "list of float": pa.list_(pa.float32()),
+    "list of string": pa.list_(STRING),
+}
+"""Types of columns by their names in schema files."""
 
 
 def read_schema(

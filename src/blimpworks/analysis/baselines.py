@@ -25,7 +25,6 @@ BASELINES = {
 BASELINE_COLUMNS = (*GROUP, "baseline", "correct", "n")
 SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
 """wordfreq's code for languages whose macrolanguage langcodes does not know."""
-_zipf = cache(wordfreq.zipf_frequency)
 
 
 @cache
@@ -41,6 +40,9 @@ def frequency_code(lang: str) -> str | None:
     except ModuleNotFoundError:
         return None
     return code
+
+
+_zipf = cache(wordfreq.zipf_frequency)
 
 
 def frequency(sentence: str, code: str) -> float:

@@ -19,8 +19,6 @@ from blimpworks.scoring.tokens import Floats
 
 FEWEST = 3
 """Number of ages and of checkpoints that a curve needs, and of words that a correlation needs."""
-DRAWS = 1000
-"""Bootstrap samples for an interval."""
 
 
 def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: float) -> Floats:
@@ -73,6 +71,10 @@ def training_of_acquisition(training: Floats, surprisals: Floats, chance: float)
     steps = np.log10(training + 1)
     start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]
     return _crossing(steps, -surprisals, -(chance + surprisals.min()) / 2, p0=start)
+
+
+DRAWS = 1000
+"""Bootstrap samples for an interval."""
 
 
 def _unexplained(products: Floats, terms: int) -> Floats:

@@ -26,10 +26,6 @@ EXACT_BELOW = 25
 """Fewest pairs that only one of two models gets right for the chi-squared form of McNemar's test.
 With fewer pairs, the corrected variant has the exact binomial test."""
 KEY = ["item_id", "paradigm"]
-INTERCEPT, CONSTANT = "intercept", "const"
-ESTIMATES = ("coefficient", "standard_error", "t", "p", "low", "high")
-TOLERANCE = 1e-9
-"""Error of floating-point quotients."""
 
 
 def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
@@ -112,6 +108,10 @@ def compare_models(
     return len(rows)
 
 
+INTERCEPT, CONSTANT = "intercept", "const"
+ESTIMATES = ("coefficient", "standard_error", "t", "p", "low", "high")
+
+
 def standardise(values: pd.Series) -> pd.Series:
     """Express ``values`` as standard deviations (of the sample) from their mean."""
     return (values - values.mean()) / values.std()
@@ -168,6 +168,10 @@ def ordinary_least_squares(
         name = INTERCEPT if term == CONSTANT else str(term)
         rows.append({"term": name, **numbers, "n": int(fit.nobs), "r2": float(fit.rsquared)})
     return rows
+
+
+TOLERANCE = 1e-9
+"""Error of floating-point quotients."""
 
 
 def implied_denominator(shares: ArrayLike, rounding: ArrayLike) -> int | None:

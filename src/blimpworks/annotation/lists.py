@@ -36,14 +36,6 @@ log = logging.getLogger(__name__)
 
 ListNumbers = tuple[int, ...]  # numbers of some lists, from 0
 Groups = Sequence[Hashable]  # nested groups of an element, the smallest first
-PRACTICE, PAIR, CHECK = "practice", "pair", "check"
-"""Purposes of rows: trials before the start, judged pairs, and attention checks. A check is a
-grammatical sentence beside its scrambled words."""
-DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
-"""Numbers of independent random streams, so that a draw from one does not change the others."""
-ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
-FEWEST_WORDS, MOST_WORDS = 5, 15  # in a check; longer sentences only if there are no others
-TRIES = 200  # number of shuffles of a sentence's words before they are reversed
 
 
 class ItemPair(NamedTuple):
@@ -210,6 +202,16 @@ def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) 
                 index, classification = partner, 1 - classification
                 partner = partners[classification][index]
     return [halves[index] for index in range(len(first))]
+
+
+PRACTICE, PAIR, CHECK = "practice", "pair", "check"
+"""Purposes of rows: trials before the start, judged pairs, and attention checks. A check is a
+grammatical sentence beside its scrambled words."""
+DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
+"""Numbers of independent random streams, so that a draw from one does not change the others."""
+ITEM_COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
+FEWEST_WORDS, MOST_WORDS = 5, 15  # in a check; longer sentences only if there are no others
+TRIES = 200  # number of shuffles of a sentence's words before they are reversed
 
 
 class ListRow(NamedTuple):

@@ -38,8 +38,6 @@ HASH_FILE = Path(".snakemake/blimpworks-hashes.json")
 """File of hashes from earlier checks, below the workflow's directory."""
 SETTLED = 2_000_000_000
 """Nanoseconds in which a file system may give two changes the same time."""
-NAMESPACE = "blimpworks"
-"""Purpose of a signature, so that signatures for other purposes do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +365,10 @@ def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     summary = ", ".join(f"{n} {problem}" for problem, n in sorted(counts.items()))
     lines.append(f"{audit.products} products in and behind {root}: {summary or 'all as recorded'}.")
     return "\n".join(lines)
+
+
+NAMESPACE = "blimpworks"
+"""Purpose of a signature, so that signatures for other purposes do not count."""
 
 
 def _signed_files(results: Path) -> tuple[Path, Path]:

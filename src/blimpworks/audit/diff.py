@@ -31,14 +31,6 @@ from blimpworks.records.reading import Record, Records
 
 RESOURCES = ("sources", "models")
 """Directories of a campaign's resources, below a root of any name."""
-Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
-KIND_OF_COMMAND: dict[str, Kind] = {"retrieve": "input", "retrieve_model": "model"}
-KIND_OF_COMMAND |= {"score": "engine", "answer": "engine"}
-"""Kind of a cause that is a command's changed parameter; ``model`` for commands that train."""
-ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
-"""Fields of an engine's key; changes of code and of checkpoint are separate causes."""
-TOLERANCE = 1e-9
-CELL_KEY = ["row", "column", "index"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +126,14 @@ def load_run(root: Path) -> Run:
     if base is not None:
         records = [*Jobs(records, Records(base)).by_output.values()]
     return Run(root, recorded, base, records)
+
+
+Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
+KIND_OF_COMMAND: dict[str, Kind] = {"retrieve": "input", "retrieve_model": "model"}
+KIND_OF_COMMAND |= {"score": "engine", "answer": "engine"}
+"""Kind of a cause that is a command's changed parameter; ``model`` for commands that train."""
+ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
+"""Fields of an engine's key; changes of code and of checkpoint are separate causes."""
 
 
 class Cause(NamedTuple):
@@ -238,6 +238,10 @@ def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
         for name, before, after in zip(ENGINE_KEY, *engines, strict=True):
             if before != after and name not in ("code", "checkpoint"):
                 yield Cause("engine", f"{name}: {before} → {after}")
+
+
+TOLERANCE = 1e-9
+CELL_KEY = ["row", "column", "index"]
 
 
 class Move(NamedTuple):

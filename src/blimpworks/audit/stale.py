@@ -31,20 +31,6 @@ from blimpworks.records.job import REPOSITORY, Job, Planned, planning, run_git
 from blimpworks.records.reading import Record
 from blimpworks.tables import read_parquet
 
-ABSENT_VALUE = "absent"
-"""Value of a setting that one of two compared jobs lacks."""
-LONGEST_VALUE = 70
-SOURCES = Path("src")
-FindSource = Callable[[str], str | None]
-"""Function that returns the source text of a module as a job ran it; None if it is lost."""
-_run_git_once = cache(run_git)
-TARGETS = ("all", "published", "reproduction")
-COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")
-LONGEST_COMMAND = 1_000_000
-"""Most bytes of names on a command line; Linux allows two million with the environment."""
-MOST_NAMED_CAUSES = 5
-"""Most definitions, parameters or inputs that a reason names."""
-
 
 def same_table(first: Path, second: Path) -> bool:
     """Return whether two Parquet files have the same data; the records inside may differ."""
@@ -52,6 +38,14 @@ def same_table(first: Path, second: Path) -> bool:
         return bool(read_parquet(first).equals(read_parquet(second), check_metadata=False))
     except UserError:
         return False
+
+
+ABSENT_VALUE = "absent"
+"""Value of a setting that one of two compared jobs lacks."""
+LONGEST_VALUE = 70
+SOURCES = Path("src")
+FindSource = Callable[[str], str | None]
+"""Function that returns the source text of a module as a job ran it; None if it is lost."""
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
@@ -79,6 +73,9 @@ def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
         if pair[0] != pair[1]:
             changes[path] = pair
     return changes
+
+
+_run_git_once = cache(run_git)
 
 
 def texts_of(
@@ -147,6 +144,14 @@ def changed_code(
         if names:
             changed.append(f"{module} ({', '.join(names)})")
     return changed, perhaps
+
+
+TARGETS = ("all", "published", "reproduction")
+COMMAND = re.compile(r"Shell command: (\S*python\S* -m blimpworks .+)")
+LONGEST_COMMAND = 1_000_000
+"""Most bytes of names on a command line; Linux allows two million with the environment."""
+MOST_NAMED_CAUSES = 5
+"""Most definitions, parameters or inputs that a reason names."""
 
 
 def _snakemake(campaign: Path, *arguments: str, settings: str = "") -> CompletedProcess[str]:

@@ -20,9 +20,6 @@ from blimpworks.errors import UserError, find
 if TYPE_CHECKING:
     from blimpworks.campaign.scoring_jobs import CampaignSelection
 
-CONFIG = option("The campaign.", default=Path("config/config.yaml"))
-SCHEMAS = Path("workflow/schemas")
-
 
 def _parse_size(text: str) -> int | None:
     if text and not text.isdecimal():
@@ -188,6 +185,10 @@ def fetch_archive(
         typer.echo(f"not taken: {problem}", err=True)
     for absent in outcome.absent:
         typer.echo(f"not in the archive: {absent}", err=True)
+
+
+CONFIG = option("The campaign.", default=Path("config/config.yaml"))
+SCHEMAS = Path("workflow/schemas")
 
 
 def _read_campaign(configfile: Path) -> "CampaignSelection":

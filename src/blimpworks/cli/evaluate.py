@@ -15,13 +15,6 @@ from blimpworks.commands.declare import EVALUATE, GROUPS, UNRECORDED, command
 from blimpworks.commands.options import argument, json_option, option, written
 from blimpworks.errors import UserError
 
-CAMPAIGN_FILE = option("The campaign file of these results.")
-AUTHORS = option(
-    'Such as "Ada Lovelace <https://orcid.org/…>"; repeatable; ours if none.',
-    "--author",
-    default=list,
-)
-
 
 @command(panel=EVALUATE, example="evaluate gpt2 --data released --limit 200")
 def evaluate(
@@ -254,6 +247,14 @@ def export_lm_eval(
         params = {"benchmark": benchmark, "model": name}
         with export_lm_eval.job(inputs=inputs, outputs=[output / name], params=params):
             typer.echo(str(export_model(benchmark, evaluations, output)))
+
+
+CAMPAIGN_FILE = option("The campaign file of these results.")
+AUTHORS = option(
+    'Such as "Ada Lovelace <https://orcid.org/…>"; repeatable; ours if none.',
+    "--author",
+    default=list,
+)
 
 
 @command(

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 PRINTED_OPTION = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
-SITE = ("itables", "jinja2", "pandas", "pyarrow", "pydata-sphinx-theme", "sphinx", "sphinx-design")
-PLOTTING = ("jinja2", "matplotlib", *shared.STATISTICS, "seaborn", "statsmodels", "tabulate")
 
 
 def _cells_by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
@@ -119,6 +117,9 @@ def compare_measured(
         typer.echo(f"{n:6} {verdict}")
 
 
+SITE = ("itables", "jinja2", "pandas", "pyarrow", "pydata-sphinx-theme", "sphinx", "sphinx-design")
+
+
 @command("blimpworks.report.pages:build_report", packages=SITE)
 def build_report(
     results: Path = option("Results tree of the campaign."),
@@ -143,6 +144,9 @@ def build_report(
         counts = pages.build_report(campaign, trees, output)
         job.note(**counts)
     typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {noun}" for noun, n in counts.items()))
+
+
+PLOTTING = ("jinja2", "matplotlib", *shared.STATISTICS, "seaborn", "statsmodels", "tabulate")
 
 
 def _needs(pairs: list[str]) -> dict[str, list[Path]]:

@@ -34,7 +34,6 @@ RESPONSES = option("Manifest of the model's responses.")
 CODE = option(
     "Digest of the model's own code that may run; repeatable.", "--run-model-code", default=list
 )
-SYSTEMS = option("System prompt of each language, as a JSON object.", default="{}")
 
 
 def watch_of(log: Path | None) -> "Watch":
@@ -178,6 +177,9 @@ def _systems(text: str) -> dict[str, str]:
     except ValidationError as error:
         message = f'--systems is {text!r}; expected {{"LANG": "system prompt", …}}.'
         raise UserError(message) from error
+
+
+SYSTEMS = option("System prompt of each language, as a JSON object.", default="{}")
 
 
 def _generation_engines() -> Iterator[Command]:

@@ -43,9 +43,6 @@ Or a function that returns a ``Command`` for each choice of what runs, as ``scor
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
 """Name of the function's result in the record, or function that returns notes from the result."""
-CORE = ("campaign", "audit", "evaluate", "training", "scoring", "reproduction")
-"""Modules of ``blimpworks.cli`` with commands that belong to no paper."""
-PACKAGE = Path(__file__).parents[1]
 
 
 class Use(NamedTuple):
@@ -259,6 +256,11 @@ def command(
         return declared
 
     return declare
+
+
+CORE = ("campaign", "audit", "evaluate", "training", "scoring", "reproduction")
+"""Modules of ``blimpworks.cli`` with commands that belong to no paper."""
+PACKAGE = Path(__file__).parents[1]
 
 
 @cache

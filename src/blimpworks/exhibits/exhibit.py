@@ -29,8 +29,6 @@ from blimpworks.tables import CELLS
 if TYPE_CHECKING:  # slow to import, and tables need none of it
     from matplotlib.figure import Figure
 
-ABSENT_CELL = "–"
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -159,6 +157,11 @@ class Exhibit:
                 "or phenomenon another label."
             )
         return joined.reset_index(drop=True)
+
+
+# Tables as rows of texts
+
+ABSENT_CELL = "–"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,15 +25,6 @@ from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table
 
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8").strip()
-Escape = Callable[[str], str]
-Show = Callable[[Entry, int], tuple[Mapping[str, object], str]]
-"""Function of an entry and the index of its cell; returns attributes and content of the ``td``."""
-ENOUGH_PAIRS = 30
-"""Pairs below which one pair moves an accuracy by more than three points."""
-EXPLANATION = (
-    f"In parentheses where fewer than {ENOUGH_PAIRS} pairs were judged: their number, and how many "
-    "of them are ties."
-)
 
 
 def element(name: str, content: str, attributes: Mapping[str, object]) -> str:
@@ -48,6 +39,9 @@ def element(name: str, content: str, attributes: Mapping[str, object]) -> str:
 def direction(text: str) -> str:
     """Return the direction in which most letters of a text are written: "ltr" or "rtl"."""
     return "rtl" if layout.is_rtl(text) else "ltr"
+
+
+Escape = Callable[[str], str]
 
 
 def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> Iterator[str]:
@@ -65,6 +59,10 @@ def _head_rows(columns: Sequence[SheetColumn], width: int, escape: Escape) -> It
         heading = element("th", escape(column.lower), marks)
         cells.append(heading if column.lower else "<td></td>")
     yield f"<tr>{''.join(cells)}{padding}</tr>"
+
+
+Show = Callable[[Entry, int], tuple[Mapping[str, object], str]]
+"""Function of an entry and the index of its cell; returns attributes and content of the ``td``."""
 
 
 def in_bold(entry: Entry, escape: Escape = escape) -> str:
@@ -393,6 +391,14 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
                 options: dict[str, Any] = {"format": suffix, "metadata": METADATA[suffix]}
                 with atomic(picture) as temporary:
                     exhibit.figure.savefig(temporary, dpi=PNG_DPI, bbox_inches=bounds, **options)
+
+
+ENOUGH_PAIRS = 30
+"""Pairs below which one pair moves an accuracy by more than three points."""
+EXPLANATION = (
+    f"In parentheses where fewer than {ENOUGH_PAIRS} pairs were judged: their number, and how many "
+    "of them are ties."
+)
 
 
 def show_few_pairs(exhibit: Exhibit) -> None:

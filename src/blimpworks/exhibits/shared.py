@@ -30,13 +30,6 @@ Place = tuple[str, str]
 """Row and column of a cell or printed number."""
 PRINTED_KEYS = ("exhibit", "row", "column")
 """Columns that identify a printed number."""
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-"""Columns of items with start and end, in characters, of the words that differ in a pair."""
-SOURCE = "accuracies"
-ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
-"""Columns that identify a row of accuracies."""
-VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
-"""Columns of tables whose rows are numbers in a paper's running text."""
 
 
 def read_plain(
@@ -167,11 +160,22 @@ def size_text(billions: float) -> str:
     return f"{billions:g}B" if billions >= 0.1 else f"{1000 * billions:.3g}M"
 
 
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+"""Columns of items with start and end, in characters, of the words that differ in a pair."""
+
+
 def marked(item: Mapping[str, Any]) -> str:
     """Return a pair as one text with both forms of the words that differ: "A dog [runs/*run] ."."""
     good, start, end = item["good"], item["good_start"], item["good_end"]
     wrong = item["bad"][item["bad_start"] : item["bad_end"]]
     return f"{good[:start]}[{good[start:end]}/*{wrong}]{good[end:]}"
+
+
+# Accuracies
+
+SOURCE = "accuracies"
+ACCURACY_KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
+"""Columns that identify a row of accuracies."""
 
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
@@ -251,6 +255,12 @@ def accuracy_cell(
             low, high = mean_interval(rows, weights or [1 / len(rows)] * len(rows))
             fields.update(low=100 * low, high=100 * high)
     return Cell(*position, value, text(value), formula, source, where_of(rows, keys), **fields)
+
+
+# Numbers in running text, recomputed from other printed numbers
+
+VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
+"""Columns of tables whose rows are numbers in a paper's running text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,6 @@ USE_CASES = (
     "Evaluation of language models. Not for training: models that have seen the items "
     "cannot be evaluated on them.",
 )
-NOT_STATED = ("not stated", crate.UNSTATED)
-"""Beginnings of the licence in the catalogue for a source that states none."""
 
 
 def _record_set(croissant: ModuleType, path: Path, dictionary: crate.Descriptions) -> Any:
@@ -354,6 +352,10 @@ def _loadable(table: pa.Table) -> pa.Table:
     return table.select(kept).rename_columns(
         [SENTENCE if name == "good" else name for name in kept]
     )
+
+
+NOT_STATED = ("not stated", crate.UNSTATED)
+"""Beginnings of the licence in the catalogue for a source that states none."""
 
 
 def why_not(licences: Sequence[str]) -> str | None:

@@ -48,10 +48,6 @@ log = logging.getLogger(__name__)
 
 METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc_bytes"}
 """The harness's names of accuracies, by method of judging; acc_norm divides by characters."""
-KEY = itemgetter("item_id", "paradigm")
-"""Function that returns the key of a row's verdict: a pair can be in several paradigms."""
-TARGET = "0"
-"""Index of the right choice: the good sentence is the first."""
 
 
 def metric_name(method: str) -> str:
@@ -66,6 +62,12 @@ def sanitized(model: str) -> str:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+KEY = itemgetter("item_id", "paradigm")
+"""Function that returns the key of a row's verdict: a pair can be in several paradigms."""
+TARGET = "0"
+"""Index of the right choice: the good sentence is the first."""
 
 
 def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:

@@ -33,8 +33,6 @@ from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 BATCH_ROWS = 50_000
 """Number of rows that are Python objects at a time, to save memory."""
-SPACE = "\ufdd0"
-"""Noncharacter in place of a space, because conllu would split a line at two spaces."""
 
 
 class Malformed(NamedTuple):
@@ -101,6 +99,10 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
     if texts:
         first_line = number + 1 - len(texts)
         yield Block(first_line, texts, undecodable, lacks_line_end, lacks_blank_line=True)
+
+
+SPACE = "\ufdd0"
+"""Noncharacter in place of a space, because conllu would split a line at two spaces."""
 
 
 def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[str], int], Any]:

@@ -27,8 +27,6 @@ from blimpworks.files import expand, is_written_elsewhere, sha256_of, sidecar_pa
 from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_hash
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-_ABSOLUTE = re.compile(r"(?<![\w:/.~-])(?:/[^\s\"'\\/<>()\[\]{},;:|]+){2,}")
-"""Text that looks like an absolute path of at least two parts, and is not in an address."""
 
 
 class Command(NamedTuple):
@@ -257,6 +255,10 @@ class Job:
             if product.parent != sidecar.parent and not product.is_dir():
                 pointer = json.dumps({"record": str(sidecar)}, ensure_ascii=False)
                 write_text(sidecar_path(product), pointer + "\n")
+
+
+_ABSOLUTE = re.compile(r"(?<![\w:/.~-])(?:/[^\s\"'\\/<>()\[\]{},;:|]+){2,}")
+"""Text that looks like an absolute path of at least two parts, and is not in an address."""
 
 
 def _file_name_of(match: re.Match[str]) -> str:

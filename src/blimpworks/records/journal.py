@@ -21,7 +21,6 @@ from blimpworks.strict import Strict
 Cause = Literal["done", "walltime", "memory", "gpu_memory", "cancelled", "input", "error", "killed"]
 AttemptId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 """A uuid4, as 32 hexadecimal digits."""
-REMEDY = "Remove the line: only the resources of the next attempt depend on it."
 
 
 class Asked(Strict):
@@ -111,6 +110,9 @@ class Attempt(NamedTuple):
         """Scored sentences and tokens, if known."""
         last = self.ended or self.lost
         return last.scored if last else None
+
+
+REMEDY = "Remove the line: only the resources of the next attempt depend on it."
 
 
 def now() -> datetime:

@@ -37,14 +37,6 @@ from blimpworks.yaml_files import read_yaml
 
 FOLDER = Path(__file__).parent
 ITEMS = "items"
-MODELS_EXHIBIT = "models"
-"""Name of the exhibit with each model's accuracy, which all declared benchmarks have."""
-OVERALL = "Accuracy"
-"""Column of that exhibit for a benchmark with one language; for others, columns are languages."""
-STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
-_SPHINX_FILES = ("_sources", "objects.inv", ".buildinfo", "genindex.html")
-SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
-"""Files that no page needs: a third of what Sphinx writes."""
 
 
 class Section(NamedTuple):
@@ -215,6 +207,11 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
 
 
 # The front page: models ranked by accuracy, and counts of statuses and verdicts by exhibit
+
+MODELS_EXHIBIT = "models"
+"""Name of the exhibit with each model's accuracy, which all declared benchmarks have."""
+OVERALL = "Accuracy"
+"""Column of that exhibit for a benchmark with one language; for others, columns are languages."""
 
 
 class RankedColumn(NamedTuple):
@@ -398,6 +395,12 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
     lineage = {"products": products.products, "jobs": products.jobs}
     texts["_static/data/products.js"] = script("products", lineage)
     return texts
+
+
+STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
+_SPHINX_FILES = ("_sources", "objects.inv", ".buildinfo", "genindex.html")
+SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
+"""Files that no page needs: a third of what Sphinx writes."""
 
 
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:

@@ -21,8 +21,6 @@ from blimpworks.reproduction.printed import NumberKey
 
 escaped = partial(escape, quote=False)
 """Function that escapes a text, but no quotation marks: Sphinx would index their codes as words."""
-FAULTS = ("erratum", "garbled", "deviates")
-"""Statuses that the table of printed numbers marks."""
 
 
 class ShownCell(NamedTuple):
@@ -96,6 +94,10 @@ class NumberHtml(NamedTuple):
 
     state: str
     html: str
+
+
+FAULTS = ("erratum", "garbled", "deviates")
+"""Statuses that the table of printed numbers marks."""
 
 
 def _show_printed(number: Number, text: str) -> NumberHtml:

@@ -55,16 +55,6 @@ STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEV
 number that deviates differs without an explanation, and CI fails on it."""
 RECOMPUTED_COLUMNS = (*KEY_COLUMNS, "recomputed", "reading", "rule", "status", "corrected", "note")
 """``rule`` is the formula's sentence; ``reading`` is the released form of a printed text."""
-AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
-MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
-"""measured, low, high: the campaign's number with its 95 % interval. n: number of items. reading:
-the campaign's text. differs: why number or text is not comparable with the paper's."""
-ILLEGIBLE = "our copy of the paper cannot be read there"
-UNDEFINED = "the campaign's rows give no number there"
-MODEL_COLUMNS = ("model", "model_a", "model_b")
-EVALUATED = (*MODEL_COLUMNS, "method")
-"""Columns in the filter of a cell that is the result of an evaluation."""
-Cell = Mapping[str, Any]
 
 
 class Selection:
@@ -259,6 +249,18 @@ def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
     frame = pd.DataFrame(rows, columns=list(RECOMPUTED_COLUMNS))
     write_text(output, frame.to_csv(index=False, lineterminator="\n"))
     return Counter(frame["status"])
+
+
+AGREES, NOT_RUN, NOT_COMPARABLE = "agrees", "not run", "not comparable"
+MEASURED_COLUMNS = (*KEY_COLUMNS, "measured", "low", "high", "n", "reading", "verdict", "differs")
+"""measured, low, high: the campaign's number with its 95 % interval. n: number of items. reading:
+the campaign's text. differs: why number or text is not comparable with the paper's."""
+ILLEGIBLE = "our copy of the paper cannot be read there"
+UNDEFINED = "the campaign's rows give no number there"
+MODEL_COLUMNS = ("model", "model_a", "model_b")
+EVALUATED = (*MODEL_COLUMNS, "method")
+"""Columns in the filter of a cell that is the result of an evaluation."""
+Cell = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,6 @@ HOLDS: Mapping[str, Callable[[float, float], bool]] = {
 }
 """{words of a printed bound: function of a value and the bound, True if the value is within it}."""
 Agreement = Literal["exact", "rounding", ""]
-TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
-NumberKey = tuple[str, str, str]
-"""Exhibit, row and column of a printed number, which identify it in a paper."""
-KEY_COLUMNS = ("paper", "exhibit", "row", "column", "printed", "unit")
-"""First columns of the tables of comparisons, which describe the printed number."""
 
 
 def rounded(value: float, decimals: int) -> float:
@@ -94,6 +89,9 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
     return total
 
 
+TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
+
+
 def as_typed(text: str) -> str:
     """Replace curly quotation marks and apostrophes by straight ones, as in files of prompts."""
     return text.translate(TYPESET)
@@ -102,6 +100,12 @@ def as_typed(text: str) -> str:
 def same_wording(first: str, second: str) -> bool:
     """Return whether two texts are equal apart from the form of quotation marks."""
     return as_typed(first) == as_typed(second)
+
+
+NumberKey = tuple[str, str, str]
+"""Exhibit, row and column of a printed number, which identify it in a paper."""
+KEY_COLUMNS = ("paper", "exhibit", "row", "column", "printed", "unit")
+"""First columns of the tables of comparisons, which describe the printed number."""
 
 
 def number_columns(paper: str, row: PublishedRow) -> dict[str, str]:

@@ -31,9 +31,6 @@ from blimpworks.retrieval import sources
 
 AT_ONCE = 4
 """Most parallel downloads from a host by this user."""
-_DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
-MOST_SILENCE = 30.0
-"""Seconds that the hub's client waits for a connection, or for the next byte of an answer."""
 
 
 @contextmanager
@@ -279,6 +276,9 @@ class Transfer:
             )
 
 
+_DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
+
+
 def stated_checksum(statement: addresses.Statement, where: str) -> sources.Checksum:
     """Ask an archive for the checksum that it states for a file.
 
@@ -335,6 +335,10 @@ def _request(statement: addresses.Statement, where: str) -> bytes:
             f"{cause}, or pin the file (`blimpworks pin`)."
         )
     return bytes(body)
+
+
+MOST_SILENCE = 30.0
+"""Seconds that the hub's client waits for a connection, or for the next byte of an answer."""
 
 
 def _limit_wait(request: Any) -> None:

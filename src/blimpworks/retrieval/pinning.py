@@ -32,10 +32,6 @@ _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
 _ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
 """Addresses of archives in which a file never changes, although they name no version."""
 _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
-LARGEST = 4_000_000_000
-"""Largest size of a file in an archive, if the catalogue has no size [bytes]."""
-MOST_BYTES = 60_000_000_000
-"""Most bytes of all files up to the last needed file, against archives that unpack without end."""
 
 
 def is_fixed(url: str) -> bool:
@@ -130,6 +126,12 @@ def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
     csv.writer(row, lineterminator="", **dialect(catalogue)).writerow(cells)
     lines[line_number] = row.getvalue() + lines[line_number][len(line) :]
     write_text(catalogue, "\n".join(lines))
+
+
+LARGEST = 4_000_000_000
+"""Largest size of a file in an archive, if the catalogue has no size [bytes]."""
+MOST_BYTES = 60_000_000_000
+"""Most bytes of all files up to the last needed file, against archives that unpack without end."""
 
 
 class ArchiveRow(Strict):

@@ -30,7 +30,6 @@ from blimpworks.retrieval.sources import Pin, in_mirror
 LIMITS = (10.0, 10.0)
 """Longest time in seconds to connect to a host, and to get any answer from it."""
 AT_ONCE = 16
-COMMANDS = {"retrieve", "retrieve-model"}
 
 
 class HubNeed(NamedTuple):
@@ -239,6 +238,9 @@ def refuse_unreachable(selection: CampaignSelection, cache: Path | None) -> None
         raise UserError(
             f"{len(absent)} files and models are to be retrieved, and not all can be:\n{listed}"
         )
+
+
+COMMANDS = {"retrieve", "retrieve-model"}
 
 
 def end_downloads_on_signals() -> None:

@@ -33,9 +33,6 @@ if TYPE_CHECKING:  # slow to import (0.2 s), and not needed to copy a file of a 
 log = logging.getLogger(__name__)
 
 SHA256, GIT_BLOB, MD5 = "SHA-256", "git blob id", "MD5"
-PIECE = 1 << 16
-"""Bytes that are written at a time; a broken download loses no more."""
-_NAME = re.compile(r"\{(\w+)\}")
 
 
 def git_blob_of(path: Path) -> str:
@@ -92,6 +89,10 @@ class NotReceived(UserError):
         """Set the message, and a short ``cause`` with the address."""
         super().__init__(message)
         self.cause = cause
+
+
+PIECE = 1 << 16
+"""Bytes that are written at a time; a broken download loses no more."""
 
 
 def part_path(output: Path, url: str) -> Path:
@@ -152,6 +153,9 @@ def record_file(row: LockedFile, table: Path) -> None:
             f"received with {row.sha256}, both with {row.verified}; one of them is not the file. "
             "Find out which before you remove the row."
         )
+
+
+_NAME = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)

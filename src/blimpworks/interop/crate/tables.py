@@ -40,20 +40,6 @@ from blimpworks.yaml_files import read_yaml
 
 FORMS = {"measured": "exhibits", "published": "published"}
 """Folder of exhibits by form: made from the campaign's results, or from printed numbers."""
-AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{19})>)?")
-"""``Ada Doe <https://orcid.org/0000-0001-2345-6789>``, or a name."""
-FOLDERS = {
-    "items": ("benchmark",),
-    **dict.fromkeys(("judgements", "scores"), ("benchmark", "model", "lang")),
-    **dict.fromkeys(("agreement", "agreement_counts", "candidates"), ("benchmark", "lang")),
-    **dict.fromkeys(("sentences", "tokens", "lexicon"), ("lang",)),
-}
-"""Columns that are taken from a table's path, by kind of table."""
-# No text of treebanks, which have their own licences: cells only count sentences and words.
-LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
-ANY = "*"
-Descriptions = Mapping[tuple[str, str], tuple[str, str]]
-"""(unit, meaning), keyed by (table, column); the table is ``*`` where all tables agree."""
 
 
 class ExhibitCells(NamedTuple):
@@ -118,6 +104,10 @@ class CratePlan:
         pathvars = self.campaign.pathvars
         folders = {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
         return relative_texts(folders)
+
+
+AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{19})>)?")
+"""``Ada Doe <https://orcid.org/0000-0001-2345-6789>``, or a name."""
 
 
 def authors_of(authors: Sequence[str]) -> list[str]:
@@ -217,6 +207,17 @@ def _components_below(table_kind: str, original: Path) -> tuple[str, ...]:
     folder = EVIDENCE_FOLDERS.get(table_kind, table_kind).rpartition("/")[2]
     # Take what follows the last component with the folder's name.
     return components[len(components) - components[::-1].index(folder) :]
+
+
+FOLDERS = {
+    "items": ("benchmark",),
+    **dict.fromkeys(("judgements", "scores"), ("benchmark", "model", "lang")),
+    **dict.fromkeys(("agreement", "agreement_counts", "candidates"), ("benchmark", "lang")),
+    **dict.fromkeys(("sentences", "tokens", "lexicon"), ("lang",)),
+}
+"""Columns that are taken from a table's path, by kind of table."""
+# No text of treebanks, which have their own licences: cells only count sentences and words.
+LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
 
 
 def read_table(table_kind: str, original: Path) -> pd.DataFrame:
@@ -377,6 +378,11 @@ def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> d
     counts = Counter({name: len(files) for name, files in files_by_licence.items()})
     counts.update(licences_of(rows.values()))
     return dict(counts.most_common()) or {UNSTATED: 0}
+
+
+ANY = "*"
+Descriptions = Mapping[tuple[str, str], tuple[str, str]]
+"""(unit, meaning), keyed by (table, column); the table is ``*`` where all tables agree."""
 
 
 def read_dictionary() -> Descriptions:
