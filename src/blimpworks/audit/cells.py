@@ -23,7 +23,9 @@ from blimpworks.tables import open_parquet
 
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
+"""Directory of the comparisons with printed numbers."""
 TEXT_UNIT = "text"  # as in campaign.reference, which is slow to import
+"""Unit of printed text that is no number."""
 EXHIBITS_OF = {"published.csv": "published", "measured.csv": "exhibits"}
 """Directory of the compared exhibits, by name of a comparison."""
 

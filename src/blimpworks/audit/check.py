@@ -70,6 +70,7 @@ class Audit:
     downstream: list[str]
     """Intact products that were made from altered, missing or stale ones."""
     root_hash: str
+    """SHA-256 over all records."""
     repeated: Repeated | None = None
     unread: int = 0
     """Number of files that an earlier check has read and nobody has touched since."""

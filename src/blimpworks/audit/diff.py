@@ -241,6 +241,7 @@ def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
 
 
 TOLERANCE = 1e-9
+"""Numbers with a smaller difference are the same."""
 CELL_KEY = ["row", "column", "index"]
 
 
@@ -269,6 +270,7 @@ class RunComparison(NamedTuple):
     causes: dict[Cause, list[str]]
     """Keys of the jobs with each cause."""
     same: int
+    """Number of equal numbers."""
     moves: list[Move]
     only: dict[str, Counter[str]]
     """Numbers of cells that only run "A" (or "B") has, by exhibit."""

@@ -29,6 +29,7 @@ from blimpworks.tables import read_parquet
 TABLE = "_table"
 """Column with the index of a row's table."""
 PACKS = "packs"
+"""Kind of tables of language packs' templates."""
 FOLDERS = {PACKS: "languages"}
 """Directory of the tables of a kind, if it is not called like the kind."""
 SUFFIXES = {"published": (".parquet", ".csv"), PACKS: (".yaml",)}

@@ -45,6 +45,7 @@ class Explanation:
     printed: list[dict[str, Any]] = field(default_factory=list)
     """Comparisons with the paper's number, each with its file and line."""
     facts: list[str] = field(default_factory=list)
+    """Further sentences on the number."""
 
     def as_json(self) -> str:
         """Return a JSON object, with all files behind the cell as a list "chain"."""

@@ -23,6 +23,7 @@ WIDTH = 100
 MOST_EXAMPLES = 3
 """Number of similar products, and of values of a long filter, that are listed as examples."""
 MOST_NOTE_LINES = 3
+"""Most lines on a job's notes."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 Token = dict[str, Any]

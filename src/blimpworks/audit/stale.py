@@ -43,6 +43,7 @@ def same_table(first: Path, second: Path) -> bool:
 ABSENT_VALUE = "absent"
 """Value of a setting that one of two compared jobs lacks."""
 LONGEST_VALUE = 70
+"""Most characters of a value in a message."""
 SOURCES = Path("src")
 FindSource = Callable[[str], str | None]
 """Function that returns the source text of a module as a job ran it; None if it is lost."""

@@ -31,6 +31,7 @@ WORKFLOW = "workflow"
 """Group of the commands that the workflow runs; they can be called without its name."""
 ELSEWHERE = "Other programs, and the workflow"
 PANELS = (declare.EVALUATE, declare.REPRODUCE, declare.AUDIT, declare.AUTHOR, "")
+"""Headings of the help, in order."""
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}
 SUBSTITUTES = str.maketrans(
     {"−": "-", "–": "-", "…": "...", "→": "->", "←": "<-", "▶": ">", "✓": "+", "✗": "x"}

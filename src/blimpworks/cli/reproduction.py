@@ -118,6 +118,7 @@ def compare_measured(
 
 
 SITE = ("itables", "jinja2", "pandas", "pyarrow", "pydata-sphinx-theme", "sphinx", "sphinx-design")
+"""Packages that make the report's pages."""
 
 
 @command("blimpworks.report.pages:build_report", packages=SITE)
@@ -147,6 +148,7 @@ def build_report(
 
 
 PLOTTING = ("jinja2", "matplotlib", *shared.STATISTICS, "seaborn", "statsmodels", "tabulate")
+"""Packages that make tables and figures."""
 
 
 def _needs(pairs: list[str]) -> dict[str, list[Path]]:

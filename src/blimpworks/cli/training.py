@@ -16,6 +16,7 @@ from blimpworks.commands.options import argument, option, settings, written
 
 MODELS = "blimpworks.models"
 NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
+"""Packages of commands that train transformers."""
 
 
 def _files_of(corpus: Path) -> list[Path]:

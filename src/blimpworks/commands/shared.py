@@ -14,11 +14,14 @@ from blimpworks.records.job import Planned
 if TYPE_CHECKING:
     from blimpworks.tables import Evaluation
 
-# Packages of commands that normalise spelling, use tables, compute statistics, and fit models.
 SPELLING = ("numpy", "pyarrow", "unidecode", "indic-transliteration")
+"""Packages of commands that normalise the spelling of words."""
 ARROW = ("numpy", "pyarrow")
+"""Packages of commands that read and write tables."""
 STATISTICS = ("numpy", "pandas", "pyarrow", "scipy")
+"""Packages of commands that compute statistics."""
 MODELLING = (*STATISTICS, "statsmodels")
+"""Packages of commands that fit statistical models."""
 
 
 def of_evaluations(folder: str) -> Use:

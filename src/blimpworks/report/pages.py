@@ -37,6 +37,7 @@ from blimpworks.yaml_files import read_yaml
 
 FOLDER = Path(__file__).parent
 ITEMS = "items"
+"""Name of the page of items."""
 
 
 class Section(NamedTuple):

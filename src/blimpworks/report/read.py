@@ -358,6 +358,7 @@ class Inputs(NamedTuple):
     comparisons: Mapping[str, pd.DataFrame]
     papers: list[PaperInputs]
     results_hash: str
+    """One SHA-256 for the records of all jobs of the results tree."""
 
 
 def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:

@@ -258,6 +258,7 @@ the campaign's text. differs: why number or text is not comparable with the pape
 ILLEGIBLE = "our copy of the paper cannot be read there"
 UNDEFINED = "the campaign's rows give no number there"
 MODEL_COLUMNS = ("model", "model_a", "model_b")
+"""Columns of a cell's filter that name models."""
 EVALUATED = (*MODEL_COLUMNS, "method")
 """Columns in the filter of a cell that is the result of an evaluation."""
 Cell = Mapping[str, Any]

@@ -30,6 +30,7 @@ from blimpworks.retrieval.sources import Pin, in_mirror
 LIMITS = (10.0, 10.0)
 """Longest time in seconds to connect to a host, and to get any answer from it."""
 AT_ONCE = 16
+"""Number of parallel requests."""
 
 
 class HubNeed(NamedTuple):
@@ -39,6 +40,7 @@ class HubNeed(NamedTuple):
     gated: bool
     """Whether a user must have accepted its licence on the hub."""
     name: str = ""
+    """Name in the table of models."""
     revision: str = "main"
     locked: Locked | None = None
     """Row of the lock file with the commit of the revision, if there is one."""

@@ -56,6 +56,7 @@ class Checksum:
     digest: str
     """Lower-case hexadecimal digits."""
     bytes: int | None = None
+    """Size of the file, if known."""
     origin: str = ""
     """Source of the checksum, as a clause after "which" in messages; empty for the catalogue."""
 
@@ -130,6 +131,7 @@ class LockedFile(LockedRow):
     verified: str
     """Checksum by which the file was verified, such as ``git blob id 7bf2969f…``."""
     url: str
+    """Address in the catalogue."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     bytes: Annotated[int, Field(ge=0)]
 
