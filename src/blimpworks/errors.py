@@ -76,7 +76,10 @@ class UserError(Exception):
 
 
 class TransientError(UserError):
-    """A fault that may not occur again at the next attempt, such as a slow server; exit code 1."""
+    """A fault that may not occur again at the next attempt, such as a slow server.
+
+    The command line prints the message and exits with 1.
+    """
 
 
 class OutOfTime(Exception):

@@ -104,7 +104,10 @@ def below(root: Path, name: str, description: str) -> Path:
 
 
 def sha256_of(path: Path) -> str:
-    """Return a file's SHA-256 as 64 hexadecimal digits. Raises OSError if it cannot be read."""
+    """Return the SHA-256 of a file as 64 hexadecimal digits.
+
+    Raises OSError when the file cannot be read.
+    """
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -170,7 +173,10 @@ def remove(path: Path) -> None:
 
 
 def clear_abandoned(directory: Path, start: str) -> None:
-    """Remove this user's abandoned files whose names begin with ``start``; ignore errors."""
+    """Remove this user's abandoned files in a directory with names that begin with ``start``.
+
+    Files that cannot be examined or removed are left as they are.
+    """
     try:
         entries = [entry for entry in os.scandir(directory) if entry.name.startswith(start)]
     except OSError:

@@ -267,7 +267,10 @@ def made_by(path: Path) -> dict[str, Any] | None:
 
 
 def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a table, or its ``columns``. Raises UserError if missing, broken or of other columns."""
+    """Read a table of a schema, or only its ``columns``.
+
+    Raises UserError when the file is missing, broken or of another schema.
+    """
     with open_parquet(path, f"the {schema.name} table", "Build it.") as file:
         _check(file.schema_arrow.remove_metadata(), schema, str(path))
         return file.read(columns=None if columns is None else [*columns])

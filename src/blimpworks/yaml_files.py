@@ -89,7 +89,10 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
 
 
 def load_yaml(text: str, source: str) -> Any:
-    """Parse YAML of ``source``. Raises UserError if malformed, too large or a key is repeated."""
+    """Parse a YAML text; ``source`` is its name in messages.
+
+    Raises UserError for a malformed text, an exceeded limit, or a repeated key.
+    """
     if len(text) > MOST_CHARACTERS:
         raise UserError(
             f"{source} has {len(text):,} characters; expected YAML of at most "

@@ -325,7 +325,10 @@ def _make_checks(
 def _choose_practice(
     pairs: Collection[ItemPair], assigned: Assignment, options: ValidationOptions
 ) -> list[_Entry]:
-    """Choose practice pairs that no list has: paradigms in turn, pairs of other sentences first."""
+    """Choose the practice pairs of all lists, among the pairs that no list has.
+
+    Paradigms take turns. Pairs that share no sentence with any list come first.
+    """
     random = np.random.default_rng([options.seed, PRACTISED])
     judged = {pair.item_id for pair in assigned.pairs}
     unjudged = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}

@@ -86,7 +86,10 @@ def write_lists(
 
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Return rows of keys by id; with several keys, the names of lists contain the key's path."""
+    """Read the keys of lists; return the rows of the keys by row id.
+
+    Lists of several keys may have the same name. So the path of the key is added to the name.
+    """
     key = {}
     for path in paths:
         for row in read_table(VALIDATION_KEY, path).to_pylist():

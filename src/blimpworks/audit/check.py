@@ -404,7 +404,10 @@ def sign(results: Path, root_hash: str, key: Path) -> Path:
 
 
 def signer(results: Path, root_hash: str, allowed: Path) -> str:
-    """Return who among OpenSSH's ``allowed`` has signed. Raises UserError if nobody has."""
+    """Return the name of the signer of a root hash. Raises UserError without a valid signature.
+
+    ``allowed``: OpenSSH's file of allowed signers.
+    """
     _, signature = _signed_files(results)
     for needed in (signature, allowed):
         if not needed.is_file():

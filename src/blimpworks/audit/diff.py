@@ -144,7 +144,10 @@ class Cause(NamedTuple):
 
 
 class Causes:
-    """Finds differences between jobs of two runs, and products (by key) that these change."""
+    """Finds the differences between jobs of two runs, and the products that they change.
+
+    Jobs and products are named by their keys (``Run``).
+    """
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second

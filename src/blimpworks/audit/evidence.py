@@ -45,7 +45,10 @@ SHOWN = (
 
 
 def nearest(tree: Node, table_kind: str) -> list[Node]:
-    """Return the nearest ancestors that are tables of a kind; several if a job reads several."""
+    """Return the nearest ancestors of ``tree`` that are tables of a kind.
+
+    There may be several at the same distance, because a job may score several benchmarks.
+    """
     # Suffixes keep out users' CSV files, which may be in directories of any name.
     suffixes = SUFFIXES.get(table_kind, (".parquet",))
     folder = FOLDERS.get(table_kind, table_kind)
@@ -125,7 +128,10 @@ def _spread_indices(total: int, count: int) -> list[int]:
 
 
 def find_item_tables(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
-    """Return at most ``count`` tables of ``TABLES_OF_ITEMS`` behind other rows, and their rows."""
+    """Return at most ``count`` tables of items behind ``rows`` of another table, and their rows.
+
+    The tables are judgements, or else scores, answers or items.
+    """
     # Choose tables whose paths have languages and models of the rows.
     candidates = (nearest(tree, table_kind) for table_kind in TABLES_OF_ITEMS)
     nodes = next((tables for tables in candidates if tables), [])

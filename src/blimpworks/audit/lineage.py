@@ -80,7 +80,10 @@ def is_about(path: str, names: frozenset[str]) -> bool:
 
 
 class Lineage:
-    """Graph of products and their inputs, except those with an ``ignored`` name in their path."""
+    """Graph of products and their inputs; each record is read once.
+
+    Inputs whose path has a name in ``ignored`` (languages, models) are left out.
+    """
 
     def __init__(self, ignored: Collection[str] = (), records: Records | None = None) -> None:
         self._ignored = frozenset(ignored)

@@ -80,7 +80,10 @@ def _add_command(app: typer.Typer, command: Declared, *, hidden: bool = False) -
 
 
 def run_here(arguments: Sequence[str]) -> None:
-    """Run a command line in this process, and record its arguments. Raises its errors unchanged."""
+    """Run a command line, such as ["judge", "--items", …], in this process.
+
+    Its errors are raised unchanged. The records of its products have these arguments.
+    """
     from blimpworks.records.job import record_arguments
 
     def run() -> None:

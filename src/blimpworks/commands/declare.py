@@ -42,7 +42,10 @@ Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
 Or a function that returns a ``Command`` for each choice of what runs, as ``score vllm causal``.
 """
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
-"""Name of the function's result in the record, or function that returns notes from the result."""
+"""Name under which the record notes the function's result, or a function that returns the notes.
+
+Without either, a result that is a mapping is noted unchanged.
+"""
 
 
 class Use(NamedTuple):
@@ -173,7 +176,10 @@ class Declared:
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def of(self, *values: str) -> Command:
-        """Return the command for values such as "vllm". Raises UserError for unknown ones."""
+        """Return the command for ``values`` that decide its code, such as ("vllm", "causal").
+
+        Raises UserError for unknown values.
+        """
         return find(self.commands, " ".join((self.name, *values)), "command")
 
     def job(
@@ -310,5 +316,8 @@ def find_command(name: str) -> Command | None:
 
 
 def code_of(name: str, *values: str) -> str:
-    """Return the digest of a command's code. Raises KeyError if it is unknown, else as ``of``."""
+    """Return the digest of a command's code; ``values`` are those of ``Declared.of``.
+
+    Raises KeyError for an unknown command, UserError for unknown values.
+    """
     return declared_commands()[name].of(*values).code

@@ -67,7 +67,10 @@ def _json_of(text: str) -> str:
 def settings(
     model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
 ) -> Any:
-    """Declare an option for settings of ``model``, as YAML file or JSON, which is checked."""
+    """Declare an option for settings of a ``model``: a YAML file, or JSON.
+
+    Raises UserError for other content.
+    """
 
     def parse(text: str) -> "BaseModel":
         from blimpworks.campaign.settings.base import parse_options
@@ -106,7 +109,10 @@ def of_language(pair: str) -> LanguageFile:
 def pairs_of(
     items: list[Path], paths: list[Path], name: str = "--output"
 ) -> list[tuple[Path, Path]]:
-    """Pair items tables with the paths of an option. Raises UserError for unequal numbers."""
+    """Return (items table, path) pairs; ``name``: option with the paths, such as outputs.
+
+    Raises UserError for unequal numbers.
+    """
     if len(items) != len(paths):
         raise UserError(f"{len(items)} --items and {len(paths)} {name}; expected one for each.")
     return [*zip(items, paths, strict=True)]

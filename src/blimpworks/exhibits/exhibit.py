@@ -307,7 +307,10 @@ def one_line(text: str) -> str:
 
 
 def isolated(text: str, before: str, after: str) -> str:
-    """Put a text whose first letter, and so its line, runs from right to left between two marks."""
+    """Put a text between two marks if its first letter is written from right to left.
+
+    Unicode derives the direction of a line from its first letter.
+    """
     directions = (unicodedata.bidirectional(c) for c in text)
     first = next((direction for direction in directions if direction in ("L", "R", "AL")), "L")
     return text if first == "L" else f"{before}{text}{after}"

@@ -193,7 +193,10 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
-    """Return a pattern such as ``mean of (?P<column>…)``, and the notation of each group in it."""
+    """Return a pattern that matches a template's sentences, and the notation of each group in it.
+
+    The pattern of "mean of {column}" is ``mean of (?P<column>…)``.
+    """
     types = get_type_hints(template.function)
     notations: dict[str, Notation] = {}
     pattern = ""

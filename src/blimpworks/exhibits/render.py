@@ -242,7 +242,10 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 
 
 def latex_text(exhibit: Exhibit) -> str:
-    """Return tables of at most ``MOST_ROWS``, for LaTeX's booktabs, array, siunitx, adjustbox."""
+    """Return the table in LaTeX, split into tables of at most ``MOST_ROWS`` rows.
+
+    They need the packages booktabs, array, siunitx and adjustbox.
+    """
 
     def escape(text: str) -> str:
         escaped = _latex(text)

@@ -277,7 +277,10 @@ class Recomputation:
     """Rows or columns that ``of`` can name by one word in braces, such as ``{models}``."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
-        """Make a printed number's cell from others. Raises UserError for a faulty formula."""
+        """Make the cell of a printed number from other printed numbers.
+
+        Raises UserError when the row's formula or ``of`` is faulty.
+        """
         subject = "printed number " + "/".join(row[key] for key in PRINTED_KEYS)
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:

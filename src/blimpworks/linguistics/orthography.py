@@ -35,7 +35,10 @@ class Orthography(Strict):
     characters: dict[Character, str] = Field(default={})
     """Code points of other languages that look the same, and their replacements."""
     spellings: tuple[regular.Replacement, ...] = ()
-    """Regular expressions within a word, in order, with replacements; a space there cuts it."""
+    """Regular expressions within a word and their replacements, applied in order.
+
+    A space in the replacement cuts the word in two.
+    """
     apart: regular.Checked = regular.NOTHING
     """Expression of separate words, where one token of a treebank has several words."""
     closing: str = ".,:;!?)]"

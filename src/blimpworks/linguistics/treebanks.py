@@ -198,7 +198,10 @@ def _check_tokens(first_line: int, rows: Sequence[list[str]], tokens: Sequence[T
 
 
 def _token_problem(row: Sequence[str], token: Token, words_before: int, word_count: int) -> str:
-    """Return a token's first fault, or "". ``words_before``: number of words above its line."""
+    """Return a description of a token's first fault, or "".
+
+    ``row`` are the cells of the token's line, and ``words_before`` is the number of words above it.
+    """
     cells = dict(zip(CONLLU_FIELDS, row, strict=True))
     for name, cell in cells.items():
         if not cell or cell.isspace():

@@ -79,7 +79,10 @@ def _check(record: Any) -> None:
 
 
 def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
-    """Return the record in a sidecar, or that it points to. Raises UserError if it is damaged."""
+    """Return the record in a sidecar, or the record that the sidecar points to.
+
+    Raises UserError if the record is missing or damaged.
+    """
     try:
         record: Record = load_json(path.read_bytes())
         if isinstance(record, dict) and isinstance(record.get("record"), str):
@@ -95,7 +98,10 @@ def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
 def records_below(
     root: Path, unreadable: Callable[[Path, UserError], object] = lambda *_: None
 ) -> dict[str, Record]:
-    """Return records by first output; ``unreadable`` gets path and fault of each damaged one."""
+    """Return the records below a directory, by the path of their first output.
+
+    ``unreadable`` is called with the path and fault of each damaged record.
+    """
     records: dict[str, Record] = {}
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
         try:
@@ -114,7 +120,10 @@ def _spellings(path: str | Path, base: Path) -> set[str]:
 
 
 class Records:
-    """Finds records of products, with paths relative to the workflow's directory ``base``."""
+    """Finds the record of a product; each sidecar is read once.
+
+    Relative paths start from ``base``, the workflow's directory.
+    """
 
     def __init__(self, base: Path = WORKING_DIRECTORY) -> None:
         self._base = base

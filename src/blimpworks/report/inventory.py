@@ -25,7 +25,10 @@ HEADINGS = ("In print", "Target", "Shows", "Measured", "Published", "Remarks")
 
 
 def exhibit_label(name: str) -> str:
-    """Return the paper's label of an exhibit, such as Table B.2 for ``tableb2``; "" without one."""
+    """Return the label of an exhibit in the paper, such as Table B.2 for ``tableb2``.
+
+    Return "" for an exhibit that no paper has.
+    """
     # Numbers in running text, by section: ``text41_5`` is "In the text (4.1, 5)".
     if name.startswith("text"):
         sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]

@@ -38,7 +38,10 @@ Agreement = Literal["exact", "rounding", ""]
 
 
 def rounded(value: float, decimals: int) -> float:
-    """Round halves away from zero, also those that are halves but for a floating-point error."""
+    """Round to some decimals, halves away from zero.
+
+    A number that is below a half only by a floating-point error is rounded as a half.
+    """
     unit = 10.0**decimals
     return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
 

@@ -105,7 +105,10 @@ def _pins(catalogue: Path) -> list[sources.Pin]:
 
 
 def _write_checksum(catalogue: Path, index: int, pin: sources.Pin) -> None:
-    """Write checksum and size into row ``index``. Raises UserError if cells have line breaks."""
+    """Write checksum and size into row ``index`` of a table, and leave its other lines unchanged.
+
+    Raises UserError for a table with line breaks in cells.
+    """
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()
     lines = text.split("\n")

@@ -205,7 +205,10 @@ def obstacles(
 def campaign_obstacles(
     selection: CampaignSelection, names: Iterable[str], cache: Path | None
 ) -> list[str]:
-    """Return obstacles to retrieving paths below resources; ``cache``: the cluster's, if any."""
+    """Return the obstacles to retrieving ``names``, paths below a campaign's resources.
+
+    ``cache``: the cluster's shared cache of models of the hub, if any.
+    """
     campaign, catalogue = selection.campaign, selection.catalogue
     rows = catalogue.files
     locked_rows = locked_models(model_tables(campaign.catalogue.models))

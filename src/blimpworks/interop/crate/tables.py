@@ -111,7 +111,10 @@ AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{1
 
 
 def authors_of(authors: Sequence[str]) -> list[str]:
-    """Return the named authors, or else this software's. Raises UserError for other forms."""
+    """Return the authors that the user names, or else the authors of this software.
+
+    Raises UserError for an author that does not match ``AUTHOR``.
+    """
     for author in authors:
         if not AUTHOR.fullmatch(author):
             raise UserError(
