@@ -66,7 +66,8 @@ class UserError(Exception):
     """Bad input, described in one sentence.
 
     The message says what was found, where (``file:line``, key or row), what was expected and what
-    to do; each fault has a line. The command line prints it without a stack trace.
+    to do. If there are several faults, each has a line of the message. The command line prints it
+    without a stack trace.
     """
 
     def __init__(self, message: str) -> None:

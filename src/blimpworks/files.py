@@ -225,8 +225,9 @@ def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
 def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; rename it to ``path`` when the block succeeds.
 
-    The file is flushed to disk before the rename, so that a reader sees the old or the complete new
-    one. An exception removes the temporary file; after a kill, the next process does.
+    The file is flushed to disk before the rename, so that a reader sees the old file or the
+    complete new one. After an exception the temporary file is removed. After a kill, the next
+    process that writes ``path`` removes it.
     """
     path = target_of(path)
     path.parent.mkdir(parents=True, exist_ok=True)

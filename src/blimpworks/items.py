@@ -48,7 +48,8 @@ def regions_of(good: str, bad: str) -> Regions:
     """Return the spans of words after the common beginning and before the common end of a pair.
 
     Each span has at least one word. If one sentence only adds words to the other, both spans also
-    have the next word (at the end, the previous one). Equal sentences are the spans.
+    have the next word (at the end of a sentence, the previous word). If the sentences are equal,
+    the spans are the sentences.
     """
     good_words, bad_words = good.split(" "), bad.split(" ")
     words_before = words_after = 0

@@ -2,7 +2,8 @@
 
 ``write_table`` and ``read_table`` check a table against a schema, such as ``SCORES``: the names and
 types of its columns. Each schema is a file in ``schemas`` or in a paper's package, so that after a
-change only products of that table are made again. Only open schemas allow further columns.
+change only products of that table are made again. Only open schemas allow further columns, such as
+the covariates of a benchmark's items.
 
 A Parquet file has pages of data, then a footer. Its own checksums cover neither the headers of
 pages nor the footer. Therefore ``write_parquet`` adds a SHA-256 of all other bytes between pages

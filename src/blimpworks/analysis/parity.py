@@ -132,7 +132,8 @@ def decision_differences(
     """Count decisions that differ between two variants (flips), and compute accuracies.
 
     A tie is a wrong decision. A near tie has a margin below the threshold ``near`` for the
-    variant's engine and number format. ``flips_beyond`` are flips without near ties in either.
+    variant's engine and number format. ``flips_beyond`` are flips of pairs that are a near tie in
+    neither variant.
     """
 
     def margins_of(scored: Compared) -> tuple[NDArray[Any], NDArray[np.bool_]]:

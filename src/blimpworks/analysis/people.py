@@ -95,7 +95,8 @@ def explained_variance(
     ``outcomes`` are k columns of times [n, k]; the share is the mean over the columns. The first
     regression has ``controls`` [n, c] and the products of each two controls (R²₀). The second also
     has ``predictor`` [n] (R²). The share is (R² - R²₀) / (1 - R²₀), or NaN if R²₀ is 1. The
-    interval is of a bootstrap over ``groups`` [n] of dependent rows, such as sentences.
+    interval is of a bootstrap over ``groups`` [n] of dependent rows, such as sentences. No cell may
+    be empty.
     """
     pairs = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
     terms = pd.concat([controls, *pairs, predictor, outcomes], axis=1).to_numpy(float)

@@ -162,7 +162,8 @@ def score_variant(
     The engine runs in a separate process, by its interpreter in ``pythons``; sentences scored
     before are not scored again. ``trusted`` are digests of the model's own code that may run.
     Returns the table of scores, the engine's key, and the seconds of loading and scoring (None for
-    several runs). Raises Impossible for a model that it cannot score, UserError if scoring fails.
+    scores of several runs). Raises Impossible if the variant cannot score the model, and UserError
+    if scoring fails.
     """
     reason = variant.obstacle(read_description(checkpoint).architecture, pythons)
     if reason:

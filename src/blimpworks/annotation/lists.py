@@ -1,7 +1,8 @@
 """Make the lists of sentence pairs that participants judge, to validate a benchmark's items.
 
-``make_lists`` takes the benchmark's minimal pairs and returns the rows of all lists, one for each
-participant, which ``sheets`` writes. A row has two sentences, in random order:
+``make_lists`` takes the benchmark's minimal pairs and returns the rows of all lists, one list for
+each participant. ``sheets`` calls it and writes the files. A row has two sentences, in random
+order:
 
     list  place  part      first                 second               first_is_good
     p01   1      practice  the cats sleeps .     the cats sleep .     False
@@ -241,7 +242,8 @@ class _Entry(NamedTuple):
 def read_pairs(items: Path) -> list[ItemPair]:
     """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
-    Warn of pairs of equal sentences, which are left out. Raises UserError if no pairs remain.
+    Pairs of two equal sentences are left out, with a warning. Raises UserError for a table without
+    pairs, or with items of several conditions.
     """
     table = read_table(ITEMS, items)
     if "condition" in table.column_names:
@@ -387,7 +389,8 @@ def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[
     if clashes := len(assigned.clashing()):
         log.warning("%d pairs share a list with another one of the same sentence", clashes)
     practice = _choose_practice(pairs, assigned, options)
-    # The good sentence is first in half of the judgements of each pair, paradigm and list.
+    # Decide which sentence is first: the good sentence in half of the judgements of each pair, of
+    # each paradigm and of each list.
     judgements: list[tuple[ItemPair, int]] = []
     for pair, slot in zip(assigned.pairs, assigned.slots, strict=True):
         judgements += [(pair, number) for number in slot.lists]

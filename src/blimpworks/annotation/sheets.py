@@ -31,10 +31,12 @@ log = logging.getLogger(__name__)
 # purpose of the row, which is practice, pair or (attention) check; item_id: id of the pair, also of
 # the pair from which a check has its grammatical sentence.
 VALIDATION_KEY = read_schema(__file__, "schemas/validation_key.tsv")
-# A row for each judgement of a pair (not practice and checks), without participants left out.
+# A row for each judgement of a pair (not of practice and checks) by participants who are not left
+# out. place: position in the list.
 VALIDATION_RATINGS = read_schema(__file__, "schemas/validation_ratings.tsv")
 # n: pairs that the participant has judged; checks: attention checks on the list, answered or not;
-# passed: checks with the right answer; left_out: whether these are too few for judgements to count.
+# passed: checks with the right answer; left_out: whether too few checks are passed, so that the
+# participant's judgements are not used.
 VALIDATION_PARTICIPANTS = read_schema(__file__, "schemas/validation_participants.tsv")
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
 SHEET = (spreadsheet.ID, FIRST, SECOND, CHOICE, NOTE)  # columns of sheets with pairs
@@ -60,7 +62,8 @@ def write_lists(
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
     A sheet does not show which sentence is grammatical, or which rows are attention checks. Raises
-    UserError unless there is a sheet for each participant, and as ``read_pairs``, ``make_lists``.
+    UserError if the number of ``sheets`` is not that of participants, and in the cases of
+    ``read_pairs`` and ``make_lists``.
     """
     if len(sheets) != options.participants:
         raise UserError(
@@ -108,7 +111,8 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
     """Return a row for each choice in filled sheets: the key's columns and three others.
 
     ``participant``: end of the file's name (anna of ``urd.anna.csv``). ``chose_first``,
-    ``chose_good``: whether that is the first, or the grammatical, sentence. Raises as ``Form``.
+    ``chose_good``: whether the participant chose the first, or the grammatical, sentence. Raises
+    UserError in the cases of ``Form.labels``.
     """
     form = spreadsheet.Form(
         texts={name: _texts(row["first"], row["second"]) for name, row in key.items()},

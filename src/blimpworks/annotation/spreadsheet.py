@@ -1,7 +1,8 @@
 """Write and read CSV files (sheets) that people fill in with a spreadsheet, and check their labels.
 
 A sheet has a column ``id``, columns of texts to judge, and columns of labels, which people fill in.
-``write_sheet`` writes one with empty labels; ``Form.labels`` reads filled ones, and checks texts.
+``write_sheet`` writes a sheet with empty labels. ``Form.labels`` reads filled sheets, and checks
+that their texts are unchanged.
 
 A spreadsheet takes a cell that starts with "=" or "+" for a formula. So writing puts an apostrophe
 before the text of this cell, and reading removes the apostrophe.

@@ -99,8 +99,9 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 def read_rows_with_lines(path: Path, **allowed: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a CSV file whose columns have ``allowed`` values: ``row=["GPT-2"]``.
 
-    Each row also has the file as ``path`` and the number of its first line as ``line``. Numbers in
-    ``value`` and ``corrected`` are converted, or None if empty. Raises UserError without the file.
+    Each row also has the file as ``path`` and the number of its first line as ``line``. Cells of
+    ``value`` and ``corrected`` become numbers (printed texts stay texts), or None if empty. Raises
+    UserError without the file.
     """
     with reading(path, "a table of printed numbers", "Build it."):
         status = path.stat()

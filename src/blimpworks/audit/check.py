@@ -292,8 +292,9 @@ def audit(
     command has changed. It is also stale when its job in the ``plan`` (jobs by first output) has
     other parameters or inputs. Relative paths in records start from the current directory.
 
-    ``run``: function that runs a command line of this package, to make cheap products again.
-    ``hash_cache``: hashes of untouched files. Raises UserError when there is nothing to check.
+    ``run``: function that runs a command line of this package; with it, cheap products are made
+    again. ``hash_cache``: hashes from earlier checks, used for untouched files. Raises UserError
+    when there is nothing to check.
     """
     findings = []
 

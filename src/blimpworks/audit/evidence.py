@@ -174,8 +174,9 @@ def token_pieces(
 ) -> list[dict[str, Any]]:
     """Cut a text into pieces at the ends of the model's tokens, with log-probabilities [nats].
 
-    The piece of a token is empty if the token is the end of the text, or a part of a character. A
-    log-probability is None if not scored. A piece is critical if it overlaps ``region``.
+    The piece of a token is empty if the token is the end of the text, or a part of a character.
+    The log-probability is None for a token that is not scored. A piece is critical if it overlaps
+    ``region``, a range of characters.
     """
     after = np.asarray(ends, np.int32)
     critical = overlaps(token_starts(after), after, region.start, region.stop).tolist()
@@ -286,7 +287,8 @@ def _conditions(
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return sentences or prompt, tokens, verdict and origin of the item in ``row`` of a table.
 
-    ``node``: the table. An item is a pair, a sentence, a prompt, or has several conditions.
+    ``node``: the table, such as judgements or items. An item is a pair, a sentence, a prompt, or
+    has several conditions.
     """
     items, scores, answers = (
         [node] if table_kind in node.path.parts else nearest(node, table_kind)

@@ -2,7 +2,8 @@
 
 ``explain`` takes an exhibit (table or figure) with a row and column, and returns an
 ``Explanation``, which ``explain_text`` shows. Beside an exhibit is a table of its numbers, the
-cells. A cell has its formula, and a filter that selects its rows from the table ``source``:
+cells. A cell has its formula, and a filter that selects the rows of the table ``source`` that it is
+computed from:
 
     row   column   value  formula               source      filter
     gpt2  English  81.5   100 × mean(accuracy)  accuracies  {"model": "gpt2", "lang": "eng"}
@@ -134,7 +135,8 @@ def explain(
 ) -> Explanation:
     """Explain the number in a row and column, with at most ``items`` of its items, or one ``item``.
 
-    Raises UserError for a missing exhibit, cell or table behind it, and for an edited exhibit.
+    Raises UserError when the exhibit, the cell or a table behind it is missing, or when the exhibit
+    was edited since its job wrote it.
     """
     source = cells.cells_file(exhibit)
     for path in (source, exhibit):

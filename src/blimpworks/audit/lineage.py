@@ -26,7 +26,8 @@ UNRECORDED = (
 def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
     """Return the path of the items behind a table of judgements: all items, or a sample.
 
-    Without a record, it is all items. Raises UserError for missing or broken judgements.
+    The table's record says which; without a record, it is all items. Raises UserError when the
+    table of judgements is missing or broken.
     """
     items_path = f"items/{benchmark}/{lang}.parquet"
     judgements = results / "judgements" / benchmark / model / f"{lang}.parquet"

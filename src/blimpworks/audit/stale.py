@@ -172,8 +172,9 @@ def _last_lines(run: CompletedProcess[str], count: int) -> str:
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, Job]:
     """Return the jobs that would make all of the campaign's products now, by their first output.
 
-    The current directory must be the workflow's. ``run``: function that runs a command line in this
-    process. Raises UserError when the campaign's file is missing, or Snakemake cannot plan it.
+    The current directory must be the workflow's. ``run``: function that runs a command line of this
+    package in this process. Raises UserError when the campaign's file is missing, or Snakemake
+    cannot plan it.
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
@@ -265,7 +266,8 @@ def adopt(campaign: Path) -> int:
     """Make Snakemake treat existing products as up to date; return their number.
 
     Snakemake compares times of files, and metadata of earlier runs, which a copy lacks. The caller
-    must have checked that the products are the campaign's. Raises UserError when Snakemake fails.
+    must have checked that the products are those of the campaign. Raises UserError when Snakemake
+    fails, such as for a product without inputs.
     """
 
     def snakemake(*arguments: str) -> list[str]:

@@ -200,7 +200,8 @@ def main() -> None:
     Exit code 75: stopped before the end of the job's time; 1: another attempt may succeed.
     """
     write_any_character()
-    # Imported objects stay, but garbage collection after each 700 takes a sixth of the start.
+    # Objects made by imports stay until the end. Python's garbage collection after each 700 new
+    # ones takes a sixth of the start.
     gc.set_threshold(20_000)
     # Memory is freed with the process: a last garbage collection takes a quarter of a small job.
     atexit.register(gc.freeze)

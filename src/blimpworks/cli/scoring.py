@@ -1,7 +1,8 @@
 """Define commands from items to accuracies: score or answer, collect, judge, summarise, compare.
 
-An option that earlier versions lack is only recorded if used, so that their records stay valid.
-While jobs are only planned, opening one raises ``Planned``; commands with several jobs suppress it.
+An option that earlier versions lack is only recorded if it is used, so that their records stay
+valid. While jobs are only planned, opening a job raises ``Planned``; commands with several jobs
+suppress it, and open the next job.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Find installed fonts for scripts that the house font lacks, such as Arabic and Devanagari.
 
-Where a font lacks a letter, matplotlib would draw a box without warning.
+``font_for`` gets the texts of a figure and returns a font family. Where a font lacks a letter,
+matplotlib would draw a box without warning.
 """
 
 import logging

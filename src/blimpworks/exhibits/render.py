@@ -312,7 +312,8 @@ MARKUP = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
-# Salt and dates are fixed, so that reruns give the same bytes; journals want TrueType fonts (42).
+# Salt and dates are fixed, so that a rerun gives the same bytes. Journals refuse Type 3 fonts,
+# hence 42 (TrueType).
 FILE_SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none"}
 FILE_SETTINGS |= {"svg.hashsalt": "blimpworks", "text.parse_math": False}
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}

@@ -289,7 +289,8 @@ class Recomputation:
                 f"{', '.join(map(repr, formulas))}."
             )
         formula = formulas[row["formula"]]
-        # Each of EXHIBIT/ROWS/COLUMNS is a key, keys joined by "; ", a list's name in braces, or *.
+        # In EXHIBIT/ROWS/COLUMNS, each is a key, several keys with "; " between them, the name of a
+        # list in braces, or "*" for any.
         where: dict[str, Any] = {}
         for column, text in zip(PRINTED_KEYS, row["of"].split("/"), strict=True):
             list_name = re.fullmatch(r"\{(.+)\}", text)

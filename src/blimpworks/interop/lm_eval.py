@@ -73,7 +73,9 @@ TARGET = "0"
 def samples_of(benchmark: str, tables: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield samples of one model and language, one for each item that some method has judged.
 
-    A sample is a log entry with two choices. Raises UserError for missing or differing ``tables``.
+    A sample is the harness's log entry for a document with two choices. ``tables``: paths of items,
+    scores and judgements. Raises UserError when a table is missing, or when the tables have
+    different items.
     """
     items = read_table(ITEMS, tables.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]

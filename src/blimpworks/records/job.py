@@ -172,7 +172,8 @@ class Job:
     """Context manager around the code that makes products; writes their record on success.
 
     ``params``: values that decide the products. ``edited``: inputs that people fill in after a job
-    wrote them. Raises UserError for a missing or altered input, Planned while ``planning``.
+    wrote them. Raises UserError when an input is missing or differs from its record, and Planned
+    while ``planning`` is active.
     """
 
     def __init__(

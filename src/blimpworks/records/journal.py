@@ -1,8 +1,9 @@
 """Read and write journals of a job's attempts: the resources that each requested, and why it ended.
 
-A journal is a file beside the job's log, with a JSON object per line. The process that supervises
-an attempt appends ``Started`` and ``Ended``. An attempt without an end was killed or lost with its
-node; then the next attempt appends its last progress (``Lost``).
+A journal is a file beside the job's log, with a JSON object per line (``append_entry``). The
+process that supervises an attempt appends ``Started`` and ``Ended``. An attempt without an end was
+killed or lost with its node; then the next attempt appends its last progress (``Lost``).
+``read_attempts`` returns the attempts.
 """
 
 import errno

@@ -1,6 +1,7 @@
 """Read all that the report shows (``read_inputs``): printed numbers, comparisons, names, exhibits.
 
-An exhibit (table or figure), of cells (numbers with origin), is built in up to three forms:
+An exhibit (a table or figure of a paper) is built in up to three forms, each in a tree of files.
+Its cells are numbers with their origin.
 
     published   from the paper's printed numbers    results/published/PAPER/EXHIBIT.*;
     measured    from the campaign's results         results/exhibits/PAPER/EXHIBIT.*;
@@ -206,7 +207,8 @@ def sets_from(pairs: Mapping[str, Any]) -> list[PairSet]:
     """Return a set for each benchmark and language, from the workflow's templates of paths.
 
     ``pairs``: by benchmark, {"items": {"deu": "PATH"}, "models": {"gpt2": ["deu"], "ngram": None},
-    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}; None is all languages.
+    "judgements": "…/{model}/{lang}.parquet", "scores": …, "method": …}. None as a model's languages
+    means all languages.
     """
     sets = []
     for benchmark, facts in pairs.items():

@@ -41,8 +41,9 @@ JOB, INPUTS = 2, 3
 class Products:
     """Files and the jobs that made them, each once, as lists that become JSON.
 
-    A product is [path, SHA-256, job, inputs]: ``job`` is an index of ``jobs``, or -1 without one;
-    ``inputs`` are indices of ``products``. A job is [command, code, date, commit, clean, notes].
+    A product is [path, SHA-256, job, inputs]: ``job`` is an index of ``jobs``, or -1 for a file
+    that no job made; ``inputs`` are indices of ``products``. A job is [command, code, date, commit,
+    whether the working tree was clean, notes].
     """
 
     products: list[list[Any]] = field(default_factory=list)

@@ -178,7 +178,8 @@ class Transfer:
 
         Raises UserError offline, for a forbidden address and a full disk. Raises NotReceived for a
         forbidden redirect, an unreachable host, an HTTP error, or a connection that keeps breaking;
-        the partial file remains for the next attempt, unless it exceeds ``LARGEST``.
+        the partial file remains for the next attempt. A file of unknown size and more than
+        ``LARGEST`` bytes is deleted.
         """
         try:
             addresses.check_address(self.url)
@@ -350,7 +351,8 @@ def _limit_wait(request: Any) -> None:
 def limit_waits() -> None:
     """Let requests of the hub's client in this process fail after ``MOST_SILENCE`` seconds.
 
-    Call this before each attempt, because after an error the client opens a new session.
+    Some requests have no limit otherwise. Call this function before each attempt, because after an
+    error the client opens a new session.
     """
     from huggingface_hub import get_session
 

@@ -57,9 +57,12 @@ def unpinnable_names(catalogue: Path) -> list[str]:
 def pin_row(catalogue: Path, name: str, *, mirror: Path | None = None) -> sources.Pin:
     """Write the sha256 and bytes of row ``name`` into ``catalogue``, and return the filled pin.
 
-    The file is read from ``mirror``, or else downloaded. All other bytes of the catalogue stay,
-    except quotes in this row of a .csv. Raises UserError for an unknown or pinned row, an address
-    without commit or version, and a failed download.
+    The file is read from ``mirror``, or else downloaded. ``name``: path of the retrieved file,
+    relative to the directory of sources. All other bytes of the catalogue stay, except quotes in
+    this row of a .csv.
+
+    Raises UserError for an unknown or pinned row, an address without commit or version, and a
+    failed download.
     """
     pin = named_row({pin.name: pin for pin in _pins(catalogue)}, name, catalogue)
     if pin.sha256:
@@ -179,7 +182,8 @@ def fetch_archive(
     to the path that the catalogue states. ``archive``: a local copy. A broken download is
     continued; the downloaded archive is deleted at the end.
 
-    Raises UserError for a failed download, an archive broken or without end, and a full disk.
+    Raises UserError for a failed download, a file that is no whole tar archive, an archive that
+    unpacks without end, and a full disk.
     """
     outcome, expected = ArchiveOutcome(), dict[str, sources.Pin]()
     try:

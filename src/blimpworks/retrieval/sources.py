@@ -272,7 +272,8 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, addresses: Path | None
     and checksum are the pinned ones. A file without SHA-256 is verified by its git blob id, or by a
     checksum that its archive states; its SHA-256 is recorded in the lock file (``record_file``).
 
-    Raises UserError for a row without checksum, a bad mirror, a wrong file, a failed download.
+    Raises UserError for a row without checksum, a missing mirror, a path outside of the mirror, a
+    wrong file, and a failed download.
     """
     if not pin.is_pinned:
         raise UserError(

@@ -6,7 +6,8 @@ JSON object with ``@id``, ``@type`` and properties, which may refer to other ent
     {"@id": "#job/results/scores", "@type": "CreateAction", "object": [{"@id": "items/eng.csv"}]}
 
 The ``@id`` of a file in the crate is its path, that of another file ``#path``. The vocabulary is
-that of RO-Crate 1.1 with ``PROFILES``. Facts on a job are from its provenance record.
+that of RO-Crate 1.1 with the profiles in ``PROFILES``. Facts on a job are from its provenance
+record: inputs, outputs, parameters, times.
 """
 
 import hashlib
