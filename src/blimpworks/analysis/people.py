@@ -19,6 +19,10 @@ from blimpworks.scoring.tokens import Floats
 
 FEWEST = 3
 """Number of ages and of checkpoints that a curve needs, and of words that a correlation needs."""
+PARAMETERS = 4
+"""Number of a sigmoid's parameters: an unbounded fit needs at least as many points."""
+KNOWN_BY = 0.5
+"""Share of children who know a word at its age of acquisition."""
 
 
 def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: float) -> Floats:
@@ -56,7 +60,7 @@ def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
     # First guesses, and bounds, of height, steepness, middle and lowest value.
     start = [1.0, 0.1, ages.mean(), 0.0]
     bounds = [0.0, 0.0, ages.min(), -0.5], [2.0, 1.0, ages.max(), 0.5]
-    return _crossing(ages, shares, 0.5, p0=start, bounds=bounds)
+    return _crossing(ages, shares, KNOWN_BY, p0=start, bounds=bounds)
 
 
 def training_of_acquisition(training: Floats, surprisals: Floats, chance: float) -> float | None:
@@ -66,7 +70,7 @@ def training_of_acquisition(training: Floats, surprisals: Floats, chance: float)
     are the numbers in checkpoints' names, never falling; ``surprisals`` [n] are in nats. None if no
     curve can be fitted, or it does not reach the middle between the first and last checkpoint.
     """
-    if len(surprisals) < 4:  # a sigmoid has four parameters
+    if len(surprisals) < PARAMETERS:
         return None
     steps = np.log10(training + 1)
     start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]

@@ -172,6 +172,7 @@ def ordinary_least_squares(
 
 TOLERANCE = 1e-9
 """Error of floating-point quotients."""
+LARGEST_DENOMINATOR = 10_000
 
 
 def implied_denominator(shares: ArrayLike, rounding: ArrayLike) -> int | None:
@@ -181,7 +182,7 @@ def implied_denominator(shares: ArrayLike, rounding: ArrayLike) -> int | None:
     0.005 give 3. The true denominator may be a multiple of the result.
     """
     values, largest_error = np.asarray(shares, float), np.asarray(rounding, float) + TOLERANCE
-    for n in range(1, 10_001):
+    for n in range(1, LARGEST_DENOMINATOR + 1):
         if np.all(np.abs(np.round(values * n) / n - values) <= largest_error):
             return n
     return None

@@ -32,8 +32,14 @@ from blimpworks.records.reading import OWN_HASH, Record, record_hash, records_be
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 READERS = 8
 """Number of threads that hash files: hashing releases the interpreter lock."""
+SETTINGS_FOLDER = "settings"
+"""Directory of the results with settings of jobs."""
 MOST_NAMED = 3
 """Most inputs that a finding names, and most files that are listed with the same finding."""
+PICTURES = (".pdf", ".png", ".svg")
+"""Suffixes of files whose bytes depend on the version of matplotlib."""
+PROGRESS_INTERVAL = 5.0
+"""Seconds until a progress bar appears, and between its updates."""
 HASH_FILE = Path(".snakemake/blimpworks-hashes.json")
 """File of hashes from earlier checks, below the workflow's directory."""
 SETTLED = 2_000_000_000
@@ -138,7 +144,7 @@ def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list
             return compute(paths[number]) if paths[number].is_file() else None
         return None
 
-    title, interval = f"reading {len(to_hash)} files", 5.0  # seconds
+    title, interval = f"reading {len(to_hash)} files", PROGRESS_INTERVAL
     bar = tqdm(None, title, total, unit="B", unit_scale=True, delay=interval, mininterval=interval)
     with ThreadPoolExecutor(READERS) as pool, bar:
         for number, now in zip(to_hash, pool.map(hash_of, to_hash), strict=True):
@@ -227,8 +233,8 @@ def _differences(record: Record, fault: str | None) -> Iterator[Finding]:
         if fault is not None:
             yield Finding("altered", path, f"it cannot be made again: {fault}")
             continue
-        if path.suffix in (".pdf", ".png", ".svg") and not is_current:
-            continue  # their bytes depend on the version of matplotlib
+        if path.suffix in PICTURES and not is_current:
+            continue
         same = copy.is_file() and path.is_file()
         if same and path.suffix == ".parquet":
             # Not compared by bytes, because tables contain their record with versions of packages.
@@ -315,7 +321,7 @@ def audit(
         findings += differing
     downstream = jobs.downstream(finding.path for finding in findings)
     # Settings have no record: their content is in the records of the jobs that read them.
-    products = (path for path in files.expand([root]) if path.parent.name != "settings")
+    products = (path for path in files.expand([root]) if path.parent.name != SETTINGS_FOLDER)
     unlisted = [path for path in products if jobs.key(path) not in jobs.makers]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in unlisted]
     return Audit(

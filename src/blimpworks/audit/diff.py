@@ -245,6 +245,8 @@ def _value_causes(old: Record, new: Record) -> Iterator[Cause]:
 
 TOLERANCE = 1e-9
 """Numbers with a smaller difference are the same."""
+MOST_LISTED_NUMBERS = 8
+"""Most numbers with the same causes that are listed."""
 CELL_KEY = ["row", "column", "index"]
 
 
@@ -368,7 +370,7 @@ def as_text(comparison: RunComparison, list_all: bool = False) -> str:
         names = "; ".join(f"{cause.category}: {cause.text}" for cause in sorted(causes))
         lines.append(f"   {len(moves)} because of {names or 'nothing known'}")
         largest = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)
-        listed = largest if list_all else largest[:8]
+        listed = largest if list_all else largest[:MOST_LISTED_NUMBERS]
         for move in listed:
             texts = f"{move.text_before} → {move.text_after}"
             if move.text_before == move.text_after:

@@ -28,12 +28,18 @@ from blimpworks.tables import read_parquet
 
 TABLE = "_table"
 """Column with the index of a row's table."""
+WORD_FIELDS = ("subject", "inflected")
+"""Words of an item that are shown with their ids in the treebank sentence."""
+PRINTED_NUMBERS = "published"
+"""Kind of tables of printed numbers."""
 PACKS = "packs"
 """Kind of tables of language packs' templates."""
 FOLDERS = {PACKS: "languages"}
 """Directory of the tables of a kind, if it is not called like the kind."""
-SUFFIXES = {"published": (".parquet", ".csv"), PACKS: (".yaml",)}
+SUFFIXES = {PRINTED_NUMBERS: (".parquet", ".csv"), PACKS: (".yaml",)}
 """File suffixes of the tables of a kind, if not only ``.parquet``."""
+WITHOUT_LINES = (".json", ".parquet", ".xlsx")
+"""Suffixes of files in which ``line`` is the number of an item, not of a line."""
 TABLES_OF_ITEMS = ("judgements", "scores", "answers", "items")
 """Kinds of tables with a row per item, in order of preference."""
 MODEL_COLUMNS = ("model", "model_a", "model_b")
@@ -245,7 +251,7 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
         path = _ancestor_path(items, f"/{item['file']}")
         if path is None or not path.is_file():
             return {"path": item["file"], "line": item["line"]}
-        if path.suffix in (".json", ".parquet", ".xlsx"):  # the line is the number of an item
+        if path.suffix in WITHOUT_LINES:
             return {"path": str(path), "line": item["line"]}
         with path.open(encoding="utf-8") as handle:
             text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
@@ -321,7 +327,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts["origin"] = origin(items[0], item)
         facts["words"] = {
             word: {"id": item[f"{word}_id"], "form": item.get(f"{word}_form", item.get(word))}
-            for word in ("subject", "inflected")
+            for word in WORD_FIELDS
             if item.get(f"{word}_id") is not None
         }
     return facts

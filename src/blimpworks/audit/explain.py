@@ -25,6 +25,11 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import formula_of, select_rows
 from blimpworks.records.reading import Records, record_of
 
+WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
+"""Kinds of tables without items: counts, rules, and entries of a dictionary."""
+ANNOTATED = ("tokens", "candidates")
+"""Kinds of tables with words, or subjects and verbs, of sentences."""
+
 
 @dataclass(slots=True)
 class Explanation:
@@ -69,10 +74,9 @@ def _items(
 ) -> list[dict[str, Any]]:
     """Return at most ``count`` items or sentences behind a cell, from ``rows`` of ``tables``."""
     source, row_filter = cell["source"], json.loads(cell["filter"])
-    # Counts, rules, and entries of a dictionary have no items.
-    if not count or source in ("funnel", "rules", "lexicon"):
+    if not count or source in WITHOUT_ITEMS:
         return []
-    if source in ("tokens", "candidates"):
+    if source in ANNOTATED:
         return evidence.annotation_evidence(tree, rows, count)
     if source not in ("sentences", *evidence.TABLES_OF_ITEMS):
         tables, rows = evidence.find_item_tables(tree, rows, count)

@@ -24,6 +24,8 @@ MOST_EXAMPLES = 3
 """Number of similar products, and of values of a long filter, that are listed as examples."""
 MOST_NOTE_LINES = 3
 """Most lines on a job's notes."""
+MOST_FILTER_VALUES = 6
+"""Most values of a filter that are listed without shortening."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 Token = dict[str, Any]
@@ -203,7 +205,7 @@ def _formula_lines(explanation: Explanation) -> list[str]:
         return []
     row_filter = json.loads(cell["filter"])
     for column, values in row_filter.items():
-        if isinstance(values, list) and len(values) > 6:
+        if isinstance(values, list) and len(values) > MOST_FILTER_VALUES:
             row_filter[column] = [*values[:MOST_EXAMPLES], f"… {len(values) - MOST_EXAMPLES} more"]
     same = abs(recomputed - cell["value"]) < 1e-9
     return [

@@ -283,6 +283,11 @@ def read_document(path: Path) -> Document:
         return DOCUMENT.validate_json(path.read_bytes())
 
 
+# Writing direction and line breaks of texts
+
+BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
+
+
 def language_tag(lang: str) -> str:
     """Return the tag for HTML (BCP 47) of a language (ISO 639-3).
 
@@ -303,7 +308,7 @@ def is_rtl(text: str) -> bool:
 
 def one_line(text: str) -> str:
     """Replace each line break, with the space around it, by one space."""
-    return re.sub(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*", " ", text)
+    return BREAKS.sub(" ", text)
 
 
 def isolated(text: str, before: str, after: str) -> str:

@@ -26,9 +26,13 @@ CJK = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "BOPOMOFO", "IDEOGRAPHIC", "FULL
 PACKAGES = dict.fromkeys(CJK, "fonts-noto-cjk")
 PACKAGES |= {"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"}
 """Small Debian packages of fonts, by script."""
+OTHERWISE = "fonts-noto-core"
+"""Debian package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
 WANTED = "fonts_to_install"
 """Key in a job's provenance record: Debian packages of the fonts that the job lacked."""
 NORMAL = "normal"
+BOXES = "Last Resort"
+"""Beginning of the names of fonts that draw the same box for every letter."""
 
 
 def letters_of(texts: Iterable[str]) -> frozenset[int]:
@@ -76,7 +80,7 @@ def font_for(texts: Iterable[str]) -> str | None:
         upright = [
             font
             for font in font_manager.fontManager.ttflist
-            if not font.name.startswith("Last Resort")  # draws the same box for every letter
+            if not font.name.startswith(BOXES)
             and font.style == NORMAL
             and font.weight in (400, NORMAL, "regular", "book")
         ]
@@ -84,7 +88,7 @@ def font_for(texts: Iterable[str]) -> str | None:
         for font in upright:
             if letters <= _letters_in(font.fname):
                 return str(font.name)
-    package = PACKAGES.get(script, "fonts-noto-core")
+    package = PACKAGES.get(script, OTHERWISE)
     log.warning(
         "no installed font has all letters of this figure (%s); its words are numbered instead. "
         "To see them, install one, on Debian %s, and build the figure again.",

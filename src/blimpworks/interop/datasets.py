@@ -354,6 +354,8 @@ def _loadable(table: pa.Table) -> pa.Table:
     )
 
 
+NO_DERIVATIVES = re.compile(r"\bND\b")
+"""Matches names of licences that forbid sharing derived works, such as CC-BY-NC-ND-4.0."""
 NOT_STATED = ("not stated", crate.UNSTATED)
 """Beginnings of the licence in the catalogue for a source that states none."""
 
@@ -366,7 +368,7 @@ def why_not(licences: Sequence[str]) -> str | None:
     >>> why_not(["CC-BY-SA-4.0"])
     """
     for name in licences:
-        if re.search(r"\bND\b", name):
+        if NO_DERIVATIVES.search(name):
             return f"{name} forbids sharing what is made from a source"
         if name.startswith(NOT_STATED):
             return "a source has no stated licence"

@@ -24,6 +24,8 @@ INVISIBLE = dict.fromkeys(
 """Deleted characters: marks of direction and joining, and tatweel, which only stretches words."""
 ZWNJ = "\u200c"
 """Zero-width non-joiner."""
+MOST_ROUNDS = 9
+"""Most times that all rules are applied to a word; rules that undo each other would never end."""
 
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
@@ -72,9 +74,8 @@ class Orthography(Strict):
         what readers see as words.
         """
         text = form
-        # Rules also apply to words that they cut off, and to letters that they compose. Rules that
-        # undo each other would never end.
-        for _ in range(9):
+        # Rules also apply to words that they cut off, and to letters that they compose.
+        for _ in range(MOST_ROUNDS):
             before = text
             text = unicodedata.normalize("NFC", text.translate(self._table))
             text = text.replace(ZWNJ, " ").replace("_", " ")

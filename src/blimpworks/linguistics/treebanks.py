@@ -31,6 +31,10 @@ from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 CONLLU_FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+INVALID_HEAD = -1
+"""Value of a malformed HEAD; a HEAD "_" becomes None."""
+LARGEST_NUMBER = 999_999_999
+"""Largest number of an empty node, because tables have numbers of 32 bits."""
 BATCH_ROWS = 50_000
 """Number of rows that are Python objects at a time, to save memory."""
 
@@ -120,7 +124,7 @@ def _parser(parse: Callable[[str], Any], malformed: Any) -> Callable[[Sequence[s
 PARSERS: dict[str, Callable[[list[str], int], Any]] = {
     **dict.fromkeys(CONLLU_FIELDS, lambda cells, column: cells[column].replace(SPACE, " ")),
     "ID": _parser(parse_id_value, malformed=None),
-    "HEAD": _parser(parse_int_value, malformed=-1),
+    "HEAD": _parser(parse_int_value, malformed=INVALID_HEAD),
 }
 """Functions that parse a cell, keyed by field; their arguments are a line's cells and the column.
 
@@ -214,7 +218,7 @@ def _token_problem(row: Sequence[str], token: Token, words_before: int, word_cou
         case (first, "-", last):
             in_order = first == next_word and first <= last <= word_count
         case (word, ".", number):
-            in_order = word == words_before and number < 10**9  # tables have 32 bits
+            in_order = word == words_before and number <= LARGEST_NUMBER
         case _:
             in_order = False
     # IDs with leading zeros are wrong too.

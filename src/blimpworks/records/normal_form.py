@@ -29,6 +29,8 @@ MENTION = "\0"
 """Placeholder for a mentioned definition in a normal form; source text cannot contain it."""
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Scope = dict[str, str]
+"""Local names and their numbers."""
 
 
 class NormalForm(NamedTuple):
@@ -93,8 +95,7 @@ class _Normaliser(ast.NodeTransformer):
     """Function that tells whether a definition is an exception with a message for users."""
     mentions: list[Symbol] = field(default_factory=list)
     strings: list[str] = field(default_factory=list)
-    scopes: list[dict[str, str]] = field(default_factory=list)
-    """Local names and their numbers."""
+    scopes: list[Scope] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=count)
 
     def _local(self, name: str) -> str | None:

@@ -24,6 +24,8 @@ from blimpworks.files import RECORD_SUFFIX, load_json, sidecar_path
 
 Record = dict[str, Any]
 WORKING_DIRECTORY = Path()
+SEARCHED_FOLDERS = 3
+"""Directories, from a product's upward, that are searched for its record."""
 OWN_HASH = "sha256"
 """Key of a record's SHA-256 of itself without this key."""
 TYPES: dict[str, type] = {"verb": str, "code": str, "params": dict, "inputs": list, "outputs": list}
@@ -32,6 +34,9 @@ TYPES |= {"started": str, "ended": str}
 """Keys of all records, and the types of their values."""
 LATER_TYPES: dict[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
 """Keys that records of earlier versions lack, and the types of their values."""
+COMMANDS_SHOWING_THE_HASH = ("build_report", "export_")
+"""Prefixes of the commands whose products show the hash of the results tree (``root_hash``)."""
+_HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
 
 def record_hash(record: Mapping[str, Any]) -> str:
@@ -49,7 +54,7 @@ def root_hash(records: Iterable[Record]) -> str:
     lines = {
         f"{record['outputs'][0]['path']} {record_hash(record)}\n"
         for record in records
-        if not record["verb"].startswith(("build_report", "export_"))
+        if not record["verb"].startswith(COMMANDS_SHOWING_THE_HASH)
     }
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
 
@@ -70,7 +75,7 @@ def _check(record: Any) -> None:
                 isinstance(path, str)
                 and path
                 and "\0" not in path
-                and re.fullmatch("[0-9a-f]{64}", str(entry.get("sha256")))
+                and _HEXADECIMAL.fullmatch(str(entry.get("sha256")))
                 and type(entry.get("bytes")) is int
             ):
                 raise ValueError(f"one of its {key!r} lacks a path, SHA-256 or size")
@@ -141,7 +146,7 @@ class Records:
         paths = _spellings(product, self._base)
         sidecar = sidecar_path(self._base / path)
         # The record is beside the job's first output, which may be in a directory above.
-        folders = list(sidecar.parents)[:3]
+        folders = list(sidecar.parents)[:SEARCHED_FOLDERS]
         beside = [sidecar] if sidecar.is_file() else []
         for candidate in chain(beside, chain.from_iterable(map(self._sidecars, folders))):
             record, outputs = self._read(candidate)

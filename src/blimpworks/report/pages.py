@@ -177,6 +177,9 @@ def _section(
 
 # Lists of all printed numbers: each comparison as a table that can be searched
 
+CHOICE_COLUMNS = ("paper", "exhibit", "status", "verdict")
+"""Columns with few values, which readers filter by a list of choices, not by a search."""
+
 
 def _value_html(value: object) -> str:
     if isinstance(value, float):
@@ -194,9 +197,7 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
         address = f"{paper}.html#number/{'/'.join(quote(key, safe='') for key in keys)}"
         links.append(f'<a href="{escape(address)}">{escape(printed or "?")}</a>')
     cells = frame.map(_value_html).assign(printed=links)
-    # Readers filter columns with few values by a list of choices, not by a search.
-    few = ("paper", "exhibit", "status", "verdict")
-    with_choices = [index for index, column in enumerate(cells) if column in few]
+    with_choices = [index for index, column in enumerate(cells) if column in CHOICE_COLUMNS]
     choices = [{"targets": with_choices, "columnControl": [["searchList"]]}]
     options = TEXTS["listing_options"] | {"table_id": f"bw-{name}", "columnDefs": choices}
     table = to_html_datatable(cells, **options)
@@ -398,6 +399,7 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
     return texts
 
 
+SPHINX_SETTINGS = "assets/sphinx.yaml"
 STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
 _SPHINX_FILES = ("_sources", "objects.inv", ".buildinfo", "genindex.html")
 SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
@@ -434,7 +436,7 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
             (source / address).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, source / address)
 
-        settings: dict[str, Any] = read_yaml(FOLDER / "assets/sphinx.yaml", "settings of Sphinx")
+        settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
         settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
         complaints = io.StringIO()
         folders = (source, None, site, work / "doctrees")

@@ -134,6 +134,10 @@ COMPARISON_COLUMNS = {
 }
 
 
+# Names of languages, models and phenomena
+
+MOST_FILTER_CHOICES = 8
+"""Most languages (or models) of a number for which it can be filtered by them."""
 NAME_COLUMNS = {
     "lang": ("lang",),
     "model": ("model", "model_a", "model_b"),
@@ -180,7 +184,7 @@ class Names:
                 if key and key != ALL:
                     name = self.labels[category].get(key, str(key).replace("_", " "))
                     names[str(key).replace(" ", "_")] = name
-            if 0 < len(names) <= 8:  # a number with more names cannot be filtered by them
+            if 0 < len(names) <= MOST_FILTER_CHOICES:
                 value = " ".join(names)
                 if number is None or value not in number[1:]:
                     attributes[f"data-{category}"] = value

@@ -33,6 +33,10 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 # Numbers and their lineage, for the panel
 
+MOST_ORIGINS = 24
+"""Most printed numbers that the page's panel names as origins of a number."""
+NOTED = ("origin", "source", "engine")
+"""Keys of notes in records that are shown: source of a downloaded file, scoring engine."""
 JOB, INPUTS = 2, 3
 """Indices of a product's job and inputs in its list."""
 
@@ -82,7 +86,7 @@ class Products:
         if key not in self._job_indices:
             self._job_indices[key] = len(self.jobs)
             notes: dict[str, str] = {}
-            for name in ("origin", "source", "engine"):
+            for name in NOTED:
                 # A note is a value, or a mapping from names to values.
                 note = (record.get("notes") or {}).get(name)
                 entries = note.items() if isinstance(note, dict) else [(name, note)]
@@ -105,7 +109,7 @@ def _cell(cell: Cell, keys_of_numbers: Mapping[str, NumberKey]) -> dict[str, Any
     facts |= {name: row[name] for name in ("row", "column", "text", "n", "formula", "source")}
     facts |= {"where": row["filter"], "place": list(key[1:]) if key else None}
     facts["of"] = len(cell.origins) or None
-    listed = [name for name in cell.origins[:24] if name in keys_of_numbers]
+    listed = [name for name in cell.origins[:MOST_ORIGINS] if name in keys_of_numbers]
     facts["from"] = [keys_of_numbers[name] for name in listed]
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -145,6 +149,7 @@ MOST_WORDS = 200_000
 """Most pairs × models with words in the site; further sets only have verdicts."""
 RIGHT, WRONG, HALF, UNJUDGED = "1", "0", "h", "-"
 """Letters for a model's verdict on a pair; HALF is for a tie that counts half."""
+LABEL_COLUMNS = ("phenomenon", "paradigm")
 SCORE_COLUMNS = ["item_id", *(f"{s}_{n}" for s in SIDES for n in ("logprobs", "ends"))]
 
 
@@ -152,7 +157,7 @@ def _pairs_of(table: pa.Table) -> list[dict[str, Any]]:
     """Return the distinct pairs or sentences of a table of items."""
     is_single = "acceptable" in table.column_names and table["good"] == table["bad"]
     label_column = ["acceptable"] if is_single else []
-    rows = table.select(["item_id", "phenomenon", "paradigm", *SIDES, *label_column]).to_pylist()
+    rows = table.select(["item_id", *LABEL_COLUMNS, *SIDES, *label_column]).to_pylist()
     for row in rows if is_single else ():
         row["bad" if row["acceptable"] else "good"] = None
     # A pair may belong to several paradigms: keep its first row.

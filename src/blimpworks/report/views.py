@@ -21,6 +21,8 @@ from blimpworks.reproduction.printed import NumberKey
 
 escaped = partial(escape, quote=False)
 """Function that escapes a text, but no quotation marks: Sphinx would index their codes as words."""
+MISSING = "·"
+"""Mark for a number that cannot be computed."""
 
 
 class ShownCell(NamedTuple):
@@ -153,7 +155,7 @@ def recomputed_view(form: Form, names: Names) -> str:
 
     def show(entry: Entry, cell: Cell) -> NumberHtml:
         if number := cell.number:
-            return NumberHtml(number.status, escaped(number.recomputed_text or "·"))
+            return NumberHtml(number.status, escaped(number.recomputed_text or MISSING))
         return NumberHtml("", escaped(entry.text))
 
     return _table_of(form, names, show, dropped)
@@ -202,6 +204,10 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
 LINES = {name: name for name in ("printed", "recomputed", "measured")}
 LINES["difference"] = "measured − printed"
 """Titles of the lines in which a table shows a number, by name."""
+DENSE = 0.4
+"""Least share of cells with numbers for which a table keeps its rows and columns."""
+LONGEST_NUMBER = 40
+"""Most characters of a number; longer cells are aligned to the left and wrapped, as texts."""
 
 
 class LineEntry(NamedTuple):
@@ -290,8 +296,8 @@ def _line_cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str)
     if entry is None:
         return '<td class="n"></td>'
     attributes = key_attributes(key, entry.state) | names.about({}, key)
-    is_number = len(entry.text) <= 40
-    alignment = {"class": "n"} if is_number else {"class": "t", "dir": "auto"}
+    is_long = len(entry.text) > LONGEST_NUMBER
+    alignment = {"class": "t", "dir": "auto"} if is_long else {"class": "n"}
     text = escaped(entry.text)
     content = text if line == "difference" else button(text)
     remark = element("small", escaped(entry.small), {}) if entry.small else ""
@@ -301,8 +307,8 @@ def _line_cell(entry: LineEntry | None, key: NumberKey, names: Names, line: str)
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return a table of printed, recomputed and measured numbers; "" if all are only printed.
 
-    If 40 % of the exhibit's cells have numbers, the table has its rows and columns, with up to four
-    lines per row (``LINES``). Else each number has a row, and the lines are columns.
+    If most cells of the exhibit have numbers (``DENSE``), the table has its rows and columns, with
+    up to four lines per row (``LINES``). Else each number has a row, and the lines are columns.
     """
     compared = {key: n for key, n in evidence.items() if n.status or n.verdict}
     entries_by_key = {key: lines_of(n) for key, n in compared.items() if key[0] == exhibit}
@@ -321,7 +327,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         table_rows.append((f"bw-line {line}" if line else None, html))
 
     rows, columns = ({key[axis] for key in entries_by_key} for axis in (1, 2))
-    if len(entries_by_key) >= 0.4 * len(rows) * len(columns):
+    if len(entries_by_key) >= DENSE * len(rows) * len(columns):
         titles = {key[2]: headings.of(key)[1] for key in entries_by_key}
         for row in dict.fromkeys(key[1] for key in entries_by_key):
             keys = [(exhibit, row, column) for column in titles]

@@ -27,6 +27,8 @@ from blimpworks.tables import ACCURACIES, write_rows
 
 TOLERANCE = 1e-9
 """Largest difference between two floating-point numbers that count as equal."""
+ROUNDING_ERROR_COLUMN = {"accuracy": "rounding", "value": "half_unit"}
+"""{column of numbers: column with the largest rounding error of each number}."""
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "at least": operator.ge,
     "at most": operator.le,
@@ -79,7 +81,7 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
     This is exact for sums, means and differences, and an approximation for other formulas.
     """
     total, before = 0.0, formula(rows)
-    for column, error_column in (("accuracy", "rounding"), ("value", "half_unit")):
+    for column, error_column in ROUNDING_ERROR_COLUMN.items():
         if column in rows and error_column in rows:
             steps = rows[error_column].fillna(0).to_numpy(float)
             for index in np.flatnonzero(steps > 0):

@@ -31,6 +31,8 @@ from blimpworks.retrieval import sources
 
 AT_ONCE = 4
 """Most parallel downloads from a host by this user."""
+PAUSE = 0.2
+"""Seconds between two attempts to get a slot."""
 
 
 @contextmanager
@@ -51,11 +53,12 @@ def slot(host: str) -> Iterator[None]:
             else:
                 yield
                 return
-        time.sleep(0 if number else 0.2)
+        time.sleep(0 if number else PAUSE)
 
 
 LARGEST = 20_000_000_000
 """Most bytes of a file without a size in the catalogue."""
+_RETRIED = (429, 500, 502, 503, 504)
 _LONGEST_WAIT = 120.0
 # Subclasses come before their bases.
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
@@ -125,7 +128,7 @@ def open_session(retries: int | None = None) -> requests.Session:
         total=RETRIES if retries is None else retries,
         backoff_factor=BACKOFF,
         backoff_max=_LONGEST_WAIT,
-        status_forcelist=(429, 500, 502, 503, 504),
+        status_forcelist=_RETRIED,
         allowed_methods=["GET"],
         raise_on_status=False,
     )
@@ -277,6 +280,8 @@ class Transfer:
             )
 
 
+LARGEST_ANSWER = 16 << 20
+"""Most bytes of an archive's answer."""
 _DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
 
 
@@ -325,7 +330,7 @@ def _request(statement: addresses.Statement, where: str) -> bytes:
         try:
             with slot(host_of(statement.url)), open_session() as session:
                 response = session.get(statement.url, timeout=LIMITS, stream=True)
-                body = response.raw.read(16 << 20, decode_content=True)
+                body = response.raw.read(LARGEST_ANSWER, decode_content=True)
             if response.status_code != requests.codes.ok:
                 cause = "; ".join(refusal_of(response))
         except (requests.RequestException, exceptions.HTTPError) as error:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # slow to import (0.2 s), and not needed to copy a file of a 
 log = logging.getLogger(__name__)
 
 SHA256, GIT_BLOB, MD5 = "SHA-256", "git blob id", "MD5"
+_md5 = partial(hashlib.md5, usedforsecurity=False)
 
 
 def git_blob_of(path: Path) -> str:
@@ -73,9 +74,7 @@ class Checksum:
             return f"has {number} bytes, expected {self.bytes:,}{source}"
         if self.algorithm == MD5:
             with path.open("rb") as handle:
-                digest = hashlib.file_digest(
-                    handle, partial(hashlib.md5, usedforsecurity=False)
-                ).hexdigest()
+                digest = hashlib.file_digest(handle, _md5).hexdigest()
         else:
             digest = (sha256_of if self.algorithm == SHA256 else git_blob_of)(path)
         if digest == self.digest:
@@ -94,6 +93,8 @@ class NotReceived(UserError):
 
 PIECE = 1 << 16
 """Bytes that are written at a time; a broken download loses no more."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def part_path(output: Path, url: str) -> Path:
@@ -109,12 +110,12 @@ def disk_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or "").lower()
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno in _FULL:
             raise UserError(
                 f"{path}: not enough room to write it ({reason}); free some in "
                 f"{path.parent} and run again."
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in _DENIED:
             raise UserError(
                 f"{error.filename or path}: {reason}; give yourself the permission or "
                 "choose another directory."
@@ -157,6 +158,7 @@ def record_file(row: LockedFile, table: Path) -> None:
         )
 
 
+REPLACEMENT_COLUMNS = ("address", "instead")
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -235,7 +237,7 @@ class Pin:
         checksums = {"sha256": self.sha256, "git_blob": self.git_blob}
         addresses = []
         with reading(table, "a table of addresses", "Correct it."):
-            for line, row in table_rows(table, ("address", "instead"), delimiter="\t"):
+            for line, row in table_rows(table, REPLACEMENT_COLUMNS, delimiter="\t"):
                 pattern = ""
                 # The split gives fixed text and names by turns.
                 for position, piece in enumerate(_NAME.split(row["address"])):
