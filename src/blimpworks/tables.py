@@ -211,7 +211,8 @@ def _check(actual: pa.Schema, schema: TableSchema, where: str) -> None:
 def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
     """Check a table against its schema, and write it atomically, with the schema's columns first.
 
-    Metadata have the job's repeatable fields. Raises UserError for missing columns or other types.
+    The file's metadata contain the fields of the job's provenance record that stay the same when
+    the job is repeated. Raises UserError when columns are missing or have other types.
     """
     missing = [c for c in schema.names if c not in table.column_names]
     if missing:

@@ -52,7 +52,8 @@ def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float |
 def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
     """Return the age [months] at which half of the children know a word.
 
-    ``shares`` [ages] of children know the word, or NaN. None if no curve reaches one half in time.
+    ``shares`` [ages] of children know the word; NaN if unknown. None if no curve can be fitted, or
+    it does not reach one half between the lowest and the highest age.
     """
     ages, shares = ages[~np.isnan(shares)], shares[~np.isnan(shares)]
     if len(ages) < FEWEST:

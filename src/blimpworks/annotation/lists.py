@@ -67,7 +67,8 @@ class ParadigmSlot(NamedTuple):
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
-    No list has a pair twice. Pairs of the same sentence clash; pairs are exchanged to avoid that.
+    No list has a pair twice. Two pairs of the same sentence on a list clash. Pairs are exchanged
+    until no exchange reduces the number of clashes.
     """
 
     def __init__(
@@ -237,6 +238,7 @@ class _Entry(NamedTuple):
     purpose: str
     first_is_good: bool
     wrong: str
+    """The sentence beside ``pair.good``."""
 
 
 def read_pairs(items: Path) -> list[ItemPair]:

@@ -264,6 +264,7 @@ class Move(NamedTuple):
 
     @property
     def by(self) -> float:
+        """Change of the number; NaN where one of the two is NaN."""
         return self.after - self.before
 
 

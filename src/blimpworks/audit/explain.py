@@ -98,8 +98,8 @@ def explain_cell(
 ) -> Explanation:
     """Explain a cell of the file ``source``, with at most ``count`` of its items, or one ``item``.
 
-    ``ignored``: further names that the cell does not use. Raises UserError for a missing table or
-    item.
+    ``ignored``: further languages and models that the cell does not use. Raises UserError when a
+    table behind the cell, or the item, is missing.
     """
     # Find the tables that the cell is made from, and compute it again.
     records, row_filter = Records(), json.loads(cell["filter"])

@@ -112,8 +112,8 @@ class _NoPandas:
 def _supervise(arguments: Sequence[str]) -> None:
     """Run a scoring or answering command as a child process, record how it ended, and exit.
 
-    Attempts are recorded beside the file of --log. Return for other commands, without --log, and in
-    the child process, which then ends with its parent.
+    Attempts are recorded beside the file of --log. For other commands, and without --log, the
+    function only returns. It also returns in the child process, which then ends with its parent.
     """
     if arguments[:1] not in (["score"], ["answer"]):
         return
@@ -146,7 +146,10 @@ def _allocation() -> Mapping[str, Any]:
 
 
 def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
-    """Prepare this process for a command line; return its command in a list, or None without."""
+    """Prepare this process for a command line; return the command that it calls, in a list.
+
+    Return None, which means all commands, for a command line without a command.
+    """
     commands = declare.called_commands(arguments)
     if any(command.runs for command in commands):
         from blimpworks.records.job import record_allocation, record_arguments

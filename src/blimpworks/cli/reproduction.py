@@ -1,4 +1,8 @@
-"""Define commands that build tables and figures, and compare printed numbers with others."""
+"""Define commands that build tables and figures, and compare printed numbers with others.
+
+A parameter of a function is an option of the command, the docstring is its help. The body opens a
+job, which records what the products are made from, and calls the library.
+"""
 
 import json
 from collections.abc import Iterator, Sequence

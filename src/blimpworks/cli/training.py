@@ -1,4 +1,8 @@
-"""Define commands that read treebanks, make training text and train the campaign's models."""
+"""Define commands that read treebanks, make training text and train the campaign's models.
+
+A parameter of a function is an option of the command, the docstring is its help. A function without
+body passes its arguments to the function that ``calls`` names (``blimpworks.commands.declare``).
+"""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence

@@ -160,8 +160,8 @@ def export_croissant(
 ) -> list[Path]:
     """Write a campaign's items as CSV with Croissant metadata; return the metadata files.
 
-    ``run``: function that runs a command line. Raises UserError without items, or if one differs
-    from the record of its job.
+    ``run``: function that runs a command line of this package in this process. Raises UserError
+    without items, or when an items table differs from the record of its job.
     """
     campaign = load_campaign(campaign_file)
     results = crate.results_of(campaign, campaign_file, results)

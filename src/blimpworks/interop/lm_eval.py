@@ -228,7 +228,8 @@ def _identity(tables: Evaluation) -> dict[str, Any]:
 def export_model(benchmark: str, evaluations: Sequence[Evaluation], output: Path) -> Path:
     """Write results and samples of one model below ``output``; return the path of the results.
 
-    A language without judged items is left out. Raises UserError as ``samples_of``, or without any.
+    ``evaluations``: the model's tables in each language; a language without judged items is left
+    out. Raises UserError as ``samples_of``, and when no item has a judgement.
     """
     results: dict[str, Any] = {}
     identity = _identity(evaluations[0])

@@ -132,7 +132,8 @@ def _measured_html(
 ) -> str:
     """Return the measured numbers of both variants, of which the page shows one at a time.
 
-    ``main``: the campaign's variant. ``advice``: HTML for a variant without numbers, by variant.
+    ``main``: the campaign's variant, "published" or "corrected". ``advice``: HTML for a variant
+    without numbers, by variant.
     """
     html_by_variant: dict[str, str] = {}
     # The corrected results of a second campaign come last, and replace the campaign's.

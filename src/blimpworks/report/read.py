@@ -128,6 +128,7 @@ def collect_evidence(
 
 
 _PRINTED_NUMBER = KEY_COLUMNS[:-1]
+"""Columns of both comparisons that identify a number."""
 COMPARISON_COLUMNS = {
     "published": (*_PRINTED_NUMBER, "status", "recomputed", "reading", "rule", "note"),
     "measured": (*_PRINTED_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs"),
@@ -174,7 +175,8 @@ class Names:
     def about(self, where: Mapping[str, Any], number: NumberKey | None) -> dict[str, str]:
         """Return HTML attributes with a number's language, model and phenomenon: ``data-lang``, ….
 
-        ``where``: filter of the number's cell. No attribute repeats the number's row or column.
+        ``where``: filter of the number's cell, such as {"lang": "deu"}. An attribute that would
+        repeat the row or column of the printed ``number`` is left out.
         """
         attributes = {}
         for category in NAME_COLUMNS:

@@ -141,7 +141,8 @@ def printed_accuracy(
 ) -> PrintedAccuracy:
     """Return the accuracy in a ``row`` that prints it as a number from 0 to ``most``.
 
-    Raises UserError for other numbers, or if it is not ``valid``; ``expected`` is for the message.
+    ``names``: further fields of ``PrintedAccuracy``. Raises UserError if the number is outside of
+    this range, or if ``valid`` is False; ``expected`` is a phrase for the message.
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(

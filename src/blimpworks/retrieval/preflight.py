@@ -176,7 +176,8 @@ def obstacles(
 ) -> list[str]:
     """Return the obstacles to retrieving files, and models of the hub, into ``folder``.
 
-    ``checksums``: accepted kinds of checksums. ``addresses``: table of further addresses of files.
+    One request goes to each host, and one to the hub for each gated or locked model. ``checksums``:
+    accepted kinds of checksums. ``addresses``: table of further addresses of files.
     """
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:

@@ -367,7 +367,8 @@ def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
 def licences_behind(jobs: Jobs, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
     """Count the files under each licence: downloaded files (``rows``), and files of the repository.
 
-    Files of the repository behind a benchmark's items have its licence; {UNSTATED: 0} without any.
+    The files of the repository that a benchmark's items were made from have the benchmark's
+    licence. The result is {UNSTATED: 0} without any file.
     """
     files_by_licence: dict[str, set[Path]] = {}
     for entry in jobs.entries.values():
