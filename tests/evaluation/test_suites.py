@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 from statsmodels.formula.api import ols
 
-from blimpworks.analysis.acquisition import age_of_acquisition, training_of_acquisition
+from blimpworks.analysis.people import age_of_acquisition, training_of_acquisition
 from blimpworks.benchmarks.build import named_files, read_items
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.designs import Design

@@ -51,7 +51,7 @@ EXCEPTED = {
         scoring.kenlm_engine models.hub_tokenizers scoring.selftest
     """,
     "it downloads what the catalogue pins by checksum": """
-        retrieval.download retrieval.pinning retrieval.received retrieval.sources
+        retrieval.download retrieval.pinning retrieval.sources
     """,
     "campaign.settings.base reads the same file, and so do readers of this table": """
         yaml_files

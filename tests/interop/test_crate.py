@@ -19,19 +19,8 @@ from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import formula_of
 from blimpworks.files import sha256_of
+from blimpworks.interop.crate import tables
 from blimpworks.interop.crate.export import formula_code, plan_crate, write_crate
-from blimpworks.interop.crate.tables import (
-    LEFT_OUT,
-    ExportOptions,
-    authors_of,
-    describe,
-    licence_name,
-    licence_url,
-    read_csv,
-    read_dictionary,
-    read_table,
-    write_csv,
-)
 from blimpworks.interop.datasets import _record_set, write_croissant
 from blimpworks.papers.lmentry.judging.judge import FURTHER_COLUMNS
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
@@ -114,7 +103,7 @@ def test_the_validator_accepts_the_crate_at_its_required_level(exported, cache, 
 
 
 def test_every_cell_can_be_computed_again_from_the_tables_of_the_crate(exported):
-    assert "judgements" in set(read_csv(exported / "cells.csv")["source"])
+    assert "judgements" in set(tables.read_csv(exported / "cells.csv")["source"])
     assert differing_cells(exported) == []
 
 
@@ -124,7 +113,7 @@ def test_a_whole_crate_is_valid_and_every_cell_of_every_paper_can_be_computed_ag
     evidence, cache
 ):
     crate = evidence.path / "results/demo/crate"
-    assert set(read_csv(crate / "cells.csv")["form"]) == {"measured", "published"}
+    assert set(tables.read_csv(crate / "cells.csv")["form"]) == {"measured", "published"}
     assert differing_cells(crate) == []
     assert verdict(crate, cache) == []
 
@@ -146,9 +135,9 @@ def test_the_dictionary_knows_every_column_of_every_kind_of_table():
     for module in ("multiblimp.tables", "clams.items.build", "blimp.tables", "urblimp.tables"):
         schema = import_module(f"blimpworks.papers.{module}").ITEM_SCHEMA
         columns += [("items", column) for column in schema.names]
-    known = read_dictionary()
-    undescribed = [each for each in columns if not describe(known, *each)[1]]
-    assert [each for each in undescribed if each[1] not in LEFT_OUT.get(each[0], ())] == []
+    known = tables.read_dictionary()
+    undescribed = [each for each in columns if not tables.describe(known, *each)[1]]
+    assert [each for each in undescribed if each[1] not in tables.LEFT_OUT.get(each[0], ())] == []
 
 
 def test_a_number_leads_back_through_the_jobs_to_the_text_behind_it(exported):
@@ -182,7 +171,7 @@ def test_every_file_is_listed_with_its_checksum(exported):
 
 def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
     write_crate(
-        plan_crate(Path("results"), Path("small.yaml"), ExportOptions(), run_here),
+        plan(),
         tmp_path / "again",
     )
     assert tiny.contents(tmp_path / "again") == tiny.contents(exported)
@@ -191,7 +180,7 @@ def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
 @pytest.mark.parametrize("author", ["Ada <ada@example.org>", ""])
 def test_an_author_of_another_form_is_refused(author):
     with pytest.raises(UserError, match=r"--author is '.*'; expected a name, or a name and an"):
-        authors_of(ExportOptions(authors=[author]))
+        tables.authors_of([author])
 
 
 def test_croissant_counts_items_not_their_conditions(tmp_path):
@@ -200,8 +189,8 @@ def test_croissant_counts_items_not_their_conditions(tmp_path):
     conditions = [{"item_id": str(i), "item": "1", "condition": str(i)} for i in range(4)]
     for bad, items in (("a", "1 item"), ("b", "4 items")):
         frame = pd.DataFrame(conditions).assign(paradigm="p", good="a", bad=bad)
-        write_csv(frame, tmp_path / "eng.csv")
-        record_set = _record_set(mlcroissant, tmp_path / "eng.csv", read_dictionary())
+        tables.write_csv(frame, tmp_path / "eng.csv")
+        record_set = _record_set(mlcroissant, tmp_path / "eng.csv", tables.read_dictionary())
         assert record_set.description == items
 
 
@@ -210,7 +199,7 @@ def test_scores_compression_and_authors_are_there_for_the_asking(here, tmp_path)
     options = ("--exhibit", "multiblimp/table5", "--table", "scores", "--gzip", "--author", who)
     crate = tmp_path / "crate"
     run("export", "crate", "results", crate, "--campaign", "small.yaml", *options)
-    scores = read_csv(crate / "tables/scores/multiblimp/grams/eng.csv.gz")
+    scores = tables.read_csv(crate / "tables/scores/multiblimp/grams/eng.csv.gz")
     logprobs = scores["good_logprobs"].map(json.loads).map(sum)
     assert logprobs.tolist() == pytest.approx(scores["logprob_good"].tolist(), abs=1e-3)
     assert differing_cells(crate) == []
@@ -223,8 +212,8 @@ def test_a_language_called_nan_a_word_na_and_a_carriage_return_survive_the_trip(
     path = tmp_path / "items/multiblimp/nan.parquet"
     pairs = [("NA is here.", "is NA here."), ("null\rsees.", "sees null.")]
     tiny.write_items(path, pairs, lang=["nan", "nan"])
-    write_csv(read_table("items", path), tmp_path / "items.csv")
-    back = read_csv(tmp_path / "items.csv")
+    tables.write_csv(tables.read_table("items", path), tmp_path / "items.csv")
+    back = tables.read_csv(tmp_path / "items.csv")
     assert back["lang"].tolist() == ["nan", "nan"]
     assert back["good"].tolist() == [good for good, _ in pairs]
     assert back["treebank"].isna().all()
@@ -260,12 +249,14 @@ def test_every_formula_of_every_paper_can_be_written_as_code(name):
     ],
 )
 def test_licences_are_named_as_spdx_does_or_keep_their_words(stated, name):
-    assert licence_name(stated) == (name or stated)
-    assert licence_url(licence_name(stated)) == (name and f"https://spdx.org/licenses/{name}")
+    assert tables.licence_name(stated) == (name or stated)
+    assert tables.licence_url(tables.licence_name(stated)) == (
+        name and f"https://spdx.org/licenses/{name}"
+    )
 
 
 def plan(results="results", campaign="small.yaml", **wish):
-    return plan_crate(Path(results), Path(campaign), ExportOptions(**wish), run_here)
+    return plan_crate(Path(results), Path(campaign), run_here, **wish)
 
 
 @pytest.mark.parametrize(
@@ -273,8 +264,8 @@ def plan(results="results", campaign="small.yaml", **wish):
     [
         ({"results": "nowhere"}, r"^nowhere does not exist; expected the results"),
         ({"campaign": "other.yaml"}, r"other.yaml puts its results in elsewhere, which from"),
-        ({"exhibits": ["multiblimp/fig9"]}, "no exhibit 'multiblimp/fig9'; there are: multiblimp/"),
-        ({"tables": ["lexicon"]}, "no 'lexicon' tables behind these exhibits; there are: a"),
+        ({"chosen": ["multiblimp/fig9"]}, "no exhibit 'multiblimp/fig9'; there are: multiblimp/"),
+        ({"further": ["lexicon"]}, "no 'lexicon' tables behind these exhibits; there are: a"),
     ],
 )
 def test_what_is_not_there_is_refused(scratch, wish, message):
@@ -356,12 +347,11 @@ def test_the_item_sets_are_described_so_that_the_reference_loader_reads_them(exp
 
 def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
     croissant = pytest.importorskip("mlcroissant")
-    plan = plan_crate(Path("results"), Path("small.yaml"), ExportOptions(authors=["A"]), run_here)
     for name, licence in (("blimp", "GPL-3.0-only"), ("blimp_generated", "CC0-1.0")):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "eng.csv").write_text("item_id,paradigm\n1,causative\n")
-        write_croissant(folder, plan, ["GPL-3.0-only"])
+        write_croissant(folder, plan(authors=["A"]), ["GPL-3.0-only"])
         metadata = croissant.Dataset(folder / "croissant.json").metadata
         assert "(2020). BLiMP: The Benchmark" in metadata.cite_as
         assert metadata.license == [licence]

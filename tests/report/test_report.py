@@ -16,33 +16,21 @@ from blimpworks.commands.declare import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Document, Entry, Sheet, SheetColumn, read_document
 from blimpworks.records.job import Job
+from blimpworks.report import read
 from blimpworks.report.inventory import read_inventory, spec_of, unlisted
 from blimpworks.report.pages import assemble, rank_models
-from blimpworks.report.read import (
-    Campaign,
-    Cell,
-    Exhibit,
-    Form,
-    Inputs,
-    Names,
-    Number,
-    PaperInputs,
-    Trees,
-    read_comparison,
-    sets_from,
-)
 from blimpworks.report.scripts import Products, item_scripts
 from blimpworks.report.views import Headings, lines_of, numbers_of, together_view, without
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, write_rows, write_table
 from support.paths import REPOSITORY
 
-NAMES = Names({"lang": {"eng": "English"}, "model": {"gemma": "Gemma 27B"}, "phenomenon": {}})
+NAMES = read.Names({"lang": {"eng": "English"}, "model": {"gemma": "Gemma 27B"}, "phenomenon": {}})
 
 
 def number(**facts):
     """A printed number, 90.2 %, with what the comparisons say of it."""
     row = dict.fromkeys(PublishedRow.model_fields, "") | {"text": "90.2", "value": "90.2"}
-    return Number(PublishedRow.model_validate(row | {"unit": "%"}), "tables.csv:2", **facts)
+    return read.Number(PublishedRow.model_validate(row | {"unit": "%"}), "tables.csv:2", **facts)
 
 
 def sheet(heads, *rows, **more):
@@ -83,7 +71,7 @@ def test_files_that_are_missing_or_damaged_say_what_to_do(tmp_path):
     with pytest.raises(UserError, match="Build the exhibit"):
         read_document(path)
     with pytest.raises(UserError, match="snakemake reproduction"):
-        read_comparison(tmp_path / "published.csv", ())
+        read.read_comparison(tmp_path / "published.csv", ())
 
 
 def test_a_number_says_what_it_is_about_unless_its_printed_keys_do():
@@ -144,9 +132,9 @@ def test_statements_stand_one_under_the_other_with_a_column_for_each_form():
 
 def form_of(places, *sheets):
     """A form with a table, whose cells are these places of the exhibit "text"."""
-    cells = [Cell({}, [], ("text", *place), None) for place in places]
+    cells = [read.Cell({}, [], ("text", *place), None) for place in places]
     document = Document("", "", [*sheets])
-    return Form("text", "published", document, cells, Path("text"), figure=False)
+    return read.Form("text", "published", document, cells, Path("text"), figure=False)
 
 
 ALIKE = sheet([("", "Top 5"), ("", "Top 5"), ("", "Last")], ("English", 0, 1, 2))
@@ -173,25 +161,27 @@ def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_an
 SHEET = Sheet(
     (SheetColumn("", "", names=True), SheetColumn("", "")), [[Entry("A"), Entry("90.0", 0)]]
 )
-TREES = Trees(Path("results"), "published", frozenset(), frozenset())
+TREES = read.Trees(Path("results"), "published", frozenset(), frozenset())
 
 
 def cell(model, column, value, *, seed=False):
     facts = {"row": model, "column": column, "value": value, "text": f"{value:.1f}"}
     facts |= {"low": value - 5, "high": value + 5, "n": 40, "filter": {}, "source": "accuracies"}
     facts |= {"formula": "mean", "printed_row": "" if seed else model}
-    return Cell(facts, [], None, None)
+    return read.Cell(facts, [], None, None)
 
 
 def paper(name, *cells, trees=("measured",)):
     """A declared benchmark with one exhibit, its models by accuracy."""
     document = Document("", "", [SHEET])
     forms = {
-        tree: Form("models", tree, document, [*cells], Path("results/models"), figure=True)
+        tree: read.Form("models", tree, document, [*cells], Path("results/models"), figure=True)
         for tree in trees
     }
-    exhibit = Exhibit("models", "Models by accuracy", forms)
-    return PaperInputs(name, {}, Names({"lang": {}, "model": {}, "phenomenon": {}}), [exhibit])
+    exhibit = read.Exhibit("models", "Models by accuracy", forms)
+    return read.PaperInputs(
+        name, {}, read.Names({"lang": {}, "model": {}, "phenomenon": {}}), [exhibit]
+    )
 
 
 PAPERS = [
@@ -207,8 +197,8 @@ PAPERS = [
 @pytest.fixture
 def texts():
     papers = tuple(each.name for each in PAPERS)
-    campaign = Campaign("mine", "Small.", "mine.yaml", Path(), papers, {}, {}, declared=True)
-    return assemble(Inputs(campaign, TREES, {}, PAPERS, "0"))
+    campaign = read.Campaign("mine", "Small.", "mine.yaml", Path(), papers, {}, {}, declared=True)
+    return assemble(read.Inputs(campaign, TREES, {}, PAPERS, "0"))
 
 
 def test_models_stand_by_their_mean_and_those_that_lack_a_column_last():
@@ -328,7 +318,7 @@ def facts(tmp_path):
 
 def scripts(facts, **options):
     """Contents of the scripts by their names."""
-    texts = dict(item_scripts(sets_from(facts), {"models": {"a": "Model A"}}, **options))
+    texts = dict(item_scripts(read.sets_from(facts), {"models": {"a": "Model A"}}, **options))
     contents = {}
     for name, text in texts.items():
         match = re.fullmatch(r'blimpworksItems\.receive\("([^"]+)",(.*)\);\n', text)

@@ -17,7 +17,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.retrieval import download, pinning, sources
 from blimpworks.retrieval.preflight import obstacles
-from blimpworks.retrieval.received import git_blob_of
+from blimpworks.retrieval.sources import git_blob_of
 from support.loopback import COMMIT, DATA, serving
 from support.paths import REPOSITORY
 

@@ -17,8 +17,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import temporary_path
 from blimpworks.retrieval import download, sources
-from blimpworks.retrieval.received import PIECE, part_path
-from blimpworks.retrieval.sources import Pin
+from blimpworks.retrieval.sources import PIECE, Pin, part_path
 from support.loopback import DATA
 from support.paths import REPOSITORY
 

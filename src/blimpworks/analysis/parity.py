@@ -10,10 +10,9 @@ import hashlib
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -76,8 +75,7 @@ def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(NamedTuple):
     """A variant's scores of the sample; ``items`` and ``scores`` are tables in the same order."""
 
     variant: scoring_variants.Variant
@@ -173,39 +171,6 @@ def decision_differences(
     return facts
 
 
-def _score(
-    variant: scoring_variants.Variant,
-    items: pa.Table,
-    sample: Path,
-    checkpoint: Path,
-    settings: Mapping[str, Any],
-    pythons: Mapping[str, str],
-    trusted: Sequence[str],
-) -> Compared:
-    """Score ``items`` (the file ``sample``) by a variant. Raises as ``score_variant``."""
-    log.info("%s: scoring %d pairs", variant.name, len(items))
-    table, engine_key, seconds = scoring_variants.score_variant(
-        variant, sample, checkpoint, sample.parent, settings, pythons, trusted
-    )
-    described, options = read_checkpoint(checkpoint), variant.options(settings)
-    scores = align_scores(items, read_table(SCORES, table), table)
-    settled = choose_engine(variant.engine, described, options).settings
-    # With the policy "likeliest", the engine's key contains the start that was chosen.
-    policy = settled["first_token"]
-    if policy == "likeliest":
-        policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
-    folder, architecture = checkpoint.parent, described.architecture
-    return Compared(
-        variant,
-        **settled | {"first_token": policy},
-        start=first_token_of(folder, architecture, str(folder), policy)[1],
-        items=items,
-        scores=scores,
-        engine=engine_key,
-        seconds=seconds,
-    )
-
-
 def measure_parity(
     checkpoint: Path,
     items: Sequence[Path],
@@ -235,13 +200,14 @@ def measure_parity(
 
     sample = output / "sample.parquet"
     digest = sample_items(items, count, sample)
-    rows = read_table(ITEMS, sample)
+    rows, described = read_table(ITEMS, sample), read_checkpoint(checkpoint)
     compared: dict[str, Compared] = {}
     impossible: dict[str, str] = {}
     for variant in chosen:
+        log.info("%s: scoring %d pairs", variant.name, len(rows))
         try:
-            compared[variant.name] = _score(
-                variant, rows, sample, checkpoint, settings, pythons, trusted
+            scored, engine_key, seconds = scoring_variants.score_variant(
+                variant, sample, checkpoint, output, settings, pythons, trusted
             )
         except scoring_variants.Impossible as error:
             log.info("%s: not possible: %s", variant.name, error)
@@ -251,6 +217,22 @@ def measure_parity(
                     f"the reference {reference!r} is not possible: {reason}; choose another."
                 ) from error
             impossible[variant.name] = reason
+            continue
+        settled = choose_engine(variant.engine, described, variant.options(settings)).settings
+        # With the policy "likeliest", the engine's key contains the start that was chosen.
+        policy = settled["first_token"]
+        if policy == "likeliest":
+            policy = engine_key.rpartition("|likeliest|")[2].partition("start ")[2]
+        folder, architecture = checkpoint.parent, described.architecture
+        compared[variant.name] = Compared(
+            variant,
+            **settled | {"first_token": policy},
+            start=first_token_of(folder, architecture, str(folder), policy)[1],
+            items=rows,
+            scores=align_scores(rows, read_table(SCORES, scored), scored),
+            engine=engine_key,
+            seconds=seconds,
+        )
 
     first, near = compared[reference], chosen[0].options(settings).near_tie
     scores = {name: score_differences(result, first) for name, result in compared.items()}
@@ -271,8 +253,8 @@ def measure_parity(
     counts = [name for name, column_type in PARITY.columns if column_type in (INT, LONG)]
     frame = pd.DataFrame(table, columns=PARITY.names).astype(dict.fromkeys(counts, "Int64"))
     write_text(output / "parity.csv", frame.to_csv(index=False, lineterminator="\n"))
-    seconds = {name: result.seconds for name, result in compared.items()}
-    write_text(output / "parity.md", markdown_page(table, checkpoint, digest, seconds))
+    durations = {name: result.seconds for name, result in compared.items()}
+    write_text(output / "parity.md", markdown_page(table, checkpoint, digest, durations))
     engines = {name: result.engine for name, result in compared.items()}
     return {"pairs": len(rows), "sample_sha256": digest, "engines": engines}
 

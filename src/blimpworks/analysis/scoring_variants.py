@@ -11,11 +11,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import blimpworks
 from blimpworks.campaign.engines import POLICIES, engines, find_engine, find_scorer, obstacle
@@ -45,8 +44,7 @@ class Impossible(Exception):
     """A variant cannot score the model; the message is the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(NamedTuple):
     """An engine with settings, such as ``transformers:bfloat16:skip`` or ``vllm:in-process``."""
 
     name: str

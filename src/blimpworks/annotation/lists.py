@@ -64,22 +64,6 @@ class ParadigmSlot(NamedTuple):
     lists: ListNumbers
 
 
-def _divide(pairs: Collection[ItemPair], random: Generator) -> dict[str, list[ItemPair]]:
-    """Return the pairs of each paradigm in random order, small paradigms first.
-
-    A pair of two paradigms is returned for the smaller paradigm.
-    """
-    sizes = Counter(pair.paradigm for pair in pairs)
-    distinct: dict[str, ItemPair] = {}
-    for pair in sorted(pairs, key=lambda pair: (sizes[pair.paradigm], pair.paradigm, pair.item_id)):
-        distinct.setdefault(pair.item_id, pair)
-    divided: dict[str, list[ItemPair]] = {}
-    for pair in distinct.values():
-        divided.setdefault(pair.paradigm, []).append(pair)
-    small_first = sorted(divided, key=lambda paradigm: (len(divided[paradigm]), paradigm))
-    return {paradigm: _shuffled(divided[paradigm], random) for paradigm in small_first}
-
-
 class Assignment:
     """An assignment of pairs to lists: ``pairs[i]`` is on the lists of ``slots[i]``.
 
@@ -91,7 +75,17 @@ class Assignment:
         self, pairs: Collection[ItemPair], options: ValidationOptions, random: Generator
     ) -> None:
         """Draw pairs of each paradigm and assign them to lists, small paradigms first."""
-        unused = _divide(pairs, random)
+        # Pairs by paradigm in random order; a pair of two paradigms belongs to the smaller one.
+        sizes = Counter(pair.paradigm for pair in pairs)
+        order = sorted(pairs, key=lambda pair: (sizes[pair.paradigm], pair.paradigm, pair.item_id))
+        distinct: dict[str, ItemPair] = {}
+        for pair in order:
+            distinct.setdefault(pair.item_id, pair)
+        divided: dict[str, list[ItemPair]] = {}
+        for pair in distinct.values():
+            divided.setdefault(pair.paradigm, []).append(pair)
+        small_first = sorted(divided, key=lambda paradigm: (len(divided[paradigm]), paradigm))
+        unused = {paradigm: _shuffled(divided[paradigm], random) for paradigm in small_first}
         # Each slot takes the next ``per_pair`` lists; after the last list comes the first.
         list_numbers = cycle(range(options.participants))
         self.slots = [
@@ -212,27 +206,6 @@ def halve(first: Sequence[Groups], second: Sequence[Groups], random: Generator) 
     return [halves[index] for index in range(len(first))]
 
 
-def order_apart(groups: Sequence[str], random: Generator) -> list[int]:
-    """Return the indices in a random order that avoids neighbours of the same group."""
-    remaining: dict[str, list[int]] = {}
-    for index in random.permutation(len(groups)):
-        remaining.setdefault(groups[index], []).append(int(index))
-    order: list[int] = []
-    group = ""
-    while len(order) < len(groups):
-        sizes = Counter({name: len(members) for name, members in remaining.items() if members})
-        if len(sizes) > 1:
-            sizes.pop(group, None)
-        # Take the group with more than half of the remaining elements, or else a random group.
-        group, largest_size = sizes.most_common(1)[0]
-        if 2 * largest_size <= len(groups) - len(order):
-            names = sorted(sizes)
-            shares = np.array([sizes[name] for name in names], float)
-            group = str(random.choice(names, p=shares / shares.sum()))
-        order.append(remaining[group].pop())
-    return order
-
-
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 """Purposes of rows: trials before the start, judged pairs, and attention checks. A check is a
 grammatical sentence beside its scrambled words."""
@@ -259,7 +232,7 @@ class ListRow(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A pair or an attention check without a position in its list."""
+    """A pair or an attention check, with the ``wrong`` sentence beside ``pair.good``."""
 
     pair: ItemPair
     purpose: str
@@ -381,8 +354,24 @@ def _choose_practice(
 
 
 def _mix(entries: Sequence[_Entry], random: Generator) -> list[_Entry]:
-    paradigms = [entry.pair.paradigm for entry in entries]
-    return [entries[index] for index in order_apart(paradigms, random)]
+    """Return entries in a random order that avoids neighbours of the same paradigm."""
+    remaining: dict[str, list[_Entry]] = {}
+    for index in random.permutation(len(entries)):
+        remaining.setdefault(entries[index].pair.paradigm, []).append(entries[index])
+    order: list[_Entry] = []
+    group = ""
+    while len(order) < len(entries):
+        sizes = Counter({name: len(members) for name, members in remaining.items() if members})
+        if len(sizes) > 1:
+            sizes.pop(group, None)
+        # Take the group with more than half of the remaining elements, or else a random group.
+        group, largest_size = sizes.most_common(1)[0]
+        if 2 * largest_size <= len(entries) - len(order):
+            names = sorted(sizes)
+            shares = np.array([sizes[name] for name in names], float)
+            group = str(random.choice(names, p=shares / shares.sum()))
+        order.append(remaining[group].pop())
+    return order
 
 
 def make_lists(pairs: Collection[ItemPair], options: ValidationOptions) -> list[ListRow]:

@@ -18,14 +18,7 @@ import pandas as pd
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, sidecar_path
-from blimpworks.records.reading import (
-    OWN_HASH,
-    Record,
-    Records,
-    output_hash,
-    record_hash,
-    record_of,
-)
+from blimpworks.records import reading as provenance
 from blimpworks.tables import open_parquet
 
 CELLS_SUFFIX = ".cells.parquet"
@@ -39,8 +32,6 @@ EXHIBITS_OF = {"published.csv": "published", "measured.csv": "exhibits"}
 
 def cells_file(exhibit: Path) -> Path:
     """Return the cells file of an exhibit from the path of any of its files."""
-    if exhibit.name.endswith(CELLS_SUFFIX):
-        return exhibit
     return exhibit.with_name(exhibit.name.split(".")[0] + CELLS_SUFFIX)
 
 
@@ -150,11 +141,6 @@ def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
     return [f"{r} / {c} = {text}" for r, c, text in cell_texts]
 
 
-def is_comparison(path: Path) -> bool:
-    """Return whether a file is a comparison with printed numbers."""
-    return path.parent.name == REPRODUCTION and path.name in EXHIBITS_OF
-
-
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
     """Return the row with the ``requested`` values, None for any. Raises UserError unless one."""
     rows = [*read_rows_with_lines(path)]
@@ -198,7 +184,7 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
     return source, None
 
 
-def printed_location(record: Record | None, row: dict[str, Any]) -> dict[str, Any]:
+def printed_location(record: provenance.Record | None, row: dict[str, Any]) -> dict[str, Any]:
     """Return file and line of a printed number, from the inputs of the comparison's job."""
     end = f"{row['paper']}/{row['exhibit']}.csv"
     position = {name: [row[name]] for name in ("row", "column")}
@@ -210,7 +196,9 @@ def printed_location(record: Record | None, row: dict[str, Any]) -> dict[str, An
     return {}
 
 
-def comparisons_of(source: Path, cell: dict[str, Any], records: Records) -> list[dict[str, Any]]:
+def comparisons_of(
+    source: Path, cell: dict[str, Any], records: provenance.Records
+) -> list[dict[str, Any]]:
     """Return the rows of comparisons about a cell, with file and line of the printed number."""
     folder, rows = source.parent.parent, []
     position = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
@@ -225,15 +213,16 @@ def comparisons_of(source: Path, cell: dict[str, Any], records: Records) -> list
 
 def require_as_recorded(path: Path) -> None:
     """Raise UserError if a product or its record was edited since its job wrote it."""
-    record = record_of(path) if path.is_file() else None
+    record = provenance.record_of(path) if path.is_file() else None
     if record is None:
         return
-    if OWN_HASH in record and record_hash(record) != record[OWN_HASH]:
+    own_hash = record.get(provenance.OWN_HASH)
+    if own_hash is not None and provenance.record_hash(record) != own_hash:
         record_path = sidecar_path(Path(record["outputs"][0]["path"]))
         raise UserError(
             f"{record_path} was edited since its job wrote it. Make {path} again: remove it."
         )
-    actual, recorded = sha256_of(path), output_hash(record, path)
+    actual, recorded = sha256_of(path), provenance.output_hash(record, path)
     if actual != recorded:
         raise UserError(
             f"{path} is not what its job wrote: its SHA-256 is {actual[:16]}…, the record says "

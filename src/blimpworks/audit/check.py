@@ -1,16 +1,18 @@
-"""Find files of a results tree that are altered, missing or stale, by hashing them again.
+"""Find altered, missing or stale files of a results tree by hashing them again, and sign the tree.
 
 ``blimpworks check`` calls ``audit``, which returns an ``Audit`` with its ``Finding`` objects. A
 provenance record beside each product says which job made it, and has the SHA-256 of its inputs and
-outputs. A product is stale if its job would now have other code, parameters or inputs.
+outputs. A product is stale if its job would now have other code, parameters or inputs. ``sign``
+signs the hash of all records with an SSH key, and ``signer`` finds who signed it.
 """
 
 import json
 import os
+import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass
@@ -88,13 +90,12 @@ class HashCache:
     sets the clock, can deceive this check; with ``--full``, all files are read.
     """
 
-    def __init__(self, file: Path = HASH_FILE) -> None:
-        """Load the hashes of earlier checks; none if ``file`` is missing or damaged."""
-        self._file = file
+    def __init__(self) -> None:
+        """Load the hashes of earlier checks; none if their file is missing or damaged."""
         self._entries: dict[str, str] = {}
         """State and SHA-256 of files by path, with a space between."""
         with suppress(OSError, ValueError):
-            entries = json.loads(file.read_bytes())
+            entries = json.loads(HASH_FILE.read_bytes())
             if isinstance(entries, dict):
                 self._entries = {path: str(entry) for path, entry in entries.items()}
         self.skipped = 0
@@ -127,7 +128,7 @@ class HashCache:
     def save(self) -> None:
         """Write all hashes for the next check, unless the directory is not writable."""
         with suppress(OSError):
-            files.write_text(self._file, json.dumps(self._entries) + "\n")
+            files.write_text(HASH_FILE, json.dumps(self._entries) + "\n")
 
 
 def _hashes(entries: list[dict[str, Any]], hash_cache: HashCache | None) -> list[str | None]:
@@ -372,3 +373,53 @@ def as_text(audit: Audit, root: Path, list_all: bool = False) -> str:
     summary = ", ".join(f"{n} {problem}" for problem, n in sorted(counts.items()))
     lines.append(f"{audit.products} products in and behind {root}: {summary or 'all as recorded'}.")
     return "\n".join(lines)
+
+
+NAMESPACE = "blimpworks"
+"""Purpose of a signature, so that signatures for other purposes do not count."""
+
+
+def _signed_files(results: Path) -> tuple[Path, Path]:
+    """Return the paths of the root hash beside a results tree, and of its signature."""
+    path = results.resolve().with_suffix(results.suffix + ".root")
+    return path, path.with_name(f"{path.name}.sig")
+
+
+def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
+    """Return the output of ``ssh-keygen -Y``. Raises UserError where it fails or is missing."""
+    command = ["ssh-keygen", "-Y", *map(str, arguments)]
+    try:
+        result = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"ssh-keygen could not be run ({error}); install OpenSSH's.") from error
+    if result.returncode:
+        reason = " ".join((result.stderr or result.stdout).decode(errors="replace").split())
+        raise UserError(f"ssh-keygen -Y {arguments[0]}: {reason[:200]}.")
+    return result.stdout.decode(errors="replace").strip()
+
+
+def sign(results: Path, root_hash: str, key: Path) -> Path:
+    """Sign a root hash with an SSH key; return the signature's path. Raises UserError on failure.
+
+    The signature is made by ``ssh-keygen -Y`` of OpenSSH, like git's signatures with SSH keys.
+    """
+    path, signature = _signed_files(results)
+    files.write_text(path, f"{root_hash}\n")
+    signature.unlink(missing_ok=True)
+    _ssh_keygen(["sign", "-f", key, "-n", NAMESPACE, path])
+    return signature
+
+
+def signer(results: Path, root_hash: str, allowed: Path) -> str:
+    """Return the name of the signer of a root hash. Raises UserError without a valid signature.
+
+    ``allowed``: OpenSSH's file of allowed signers.
+    """
+    _, signature = _signed_files(results)
+    for needed in (signature, allowed):
+        if not needed.is_file():
+            raise UserError(f"{needed} does not exist; expected it to check a signature.")
+    names = _ssh_keygen(["find-principals", "-s", signature, "-f", allowed]).splitlines()
+    options: list[str | Path] = ["-f", allowed, "-I", names[0], "-n", NAMESPACE, "-s", signature]
+    _ssh_keygen(["verify", *options], f"{root_hash}\n".encode())
+    return names[0]

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from blimpworks.audit.cells import CELLS_SUFFIX, read_cells
 from blimpworks.audit.evidence import irrelevant_names
@@ -136,8 +136,7 @@ ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or
 """Fields of an engine's key; changes of code and of checkpoint are separate causes."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Cause:
+class Cause(NamedTuple):
     """One difference between the runs."""
 
     category: Kind
@@ -251,8 +250,7 @@ MOST_LISTED_NUMBERS = 8
 CELL_KEY = ["row", "column", "index"]
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A number that differs between the runs, and its possible causes."""
 
     exhibit: str
@@ -270,8 +268,7 @@ class Move:
         return self.after - self.before
 
 
-@dataclass(frozen=True, slots=True)
-class RunComparison:
+class RunComparison(NamedTuple):
     """The differences between two runs, A and B."""
 
     first: Run

@@ -290,14 +290,6 @@ def _conditions(
     return {}
 
 
-def _predictions_held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
-    """Return whether each prediction of an item was true; None if judgements do not say it."""
-    for judgement in _rows_where(node, "item_id", row["item_id"]):
-        if all(judgement.get(name) == row.get(name) for name in ("method", "paradigm")):
-            return judgement.get("predictions_held")
-    return None
-
-
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return sentences or prompt, tokens, verdict and origin of the item in ``row`` of a table.
 
@@ -317,7 +309,10 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     if conditions:
         first = next(iter(conditions.values()))
         facts |= {"predictions": first["predictions"], "origin": origin(items[0], first)}
-        facts["held"] = _predictions_held(node, row)
+        # Whether each prediction was true; None if judgements do not say it.
+        judged = _rows_where(node, "item_id", key)
+        same = [r for r in judged if all(r.get(k) == row.get(k) for k in ("method", "paradigm"))]
+        facts["held"] = same[0].get("predictions_held") if same else None
         facts["conditions"] = {name: condition["side"] for name, condition in conditions.items()}
     elif "prompt" in item:
         answer = _row_of(answers, key)

@@ -7,11 +7,10 @@ rows, and its ancestry, the files that it was made from, with their jobs.
 import json
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -51,23 +50,6 @@ def _logprob(token: Token | None) -> str:
     if token is None:
         return ""
     return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
-
-
-def _aligned_lines(pairs: Sequence[Pair]) -> list[str]:
-    """Return the tokens of both sentences as lines, in which the tokens of a pair are aligned.
-
-    Four lines belong together: good tokens, their log-probabilities, bad tokens, and theirs.
-    """
-    blocks: list[list[str]] = []
-    for good, bad in pairs:
-        cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
-        width = max(map(len, cells_of_pair))
-        if not blocks or len(blocks[-1][0]) + width > WIDTH - 7:
-            blocks.append([""] * 4)
-        lines = zip(blocks[-1], cells_of_pair, strict=True)
-        blocks[-1] = [f"{line}{cell.ljust(width)}  " for line, cell in lines]
-    signed_lines = [line for block in blocks for line in zip("+ - ", block, strict=True)]
-    return ["     " + f"{sign} {line}".rstrip() for sign, line in signed_lines]
 
 
 def _sentence(sign: str, side: dict[str, Any]) -> str:
@@ -111,8 +93,7 @@ def _verdict(item: dict[str, Any]) -> str:
     return f"  {item['method']}: {correct}{sure}, by rule {item['rule']}{pattern}"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Text of an item: the sentences of a pair (else empty), and lines before and after them."""
 
     before: list[str]
@@ -132,8 +113,19 @@ class Block:
 
     @property
     def lines(self) -> list[str]:
-        sentences = map(_sentence, "+-", self.pair)
-        return [*self.before, *sentences, *_aligned_lines(self.pieces), *self.after]
+        """Lines of text, in which tokens of the same pair are aligned."""
+        # Four lines belong together: good tokens, their log-probabilities, bad tokens, and theirs.
+        blocks: list[list[str]] = []
+        for good, bad in self.pieces:
+            cells_of_pair = [_starred(good), _logprob(good), _starred(bad), _logprob(bad)]
+            width = max(map(len, cells_of_pair))
+            if not blocks or len(blocks[-1][0]) + width > WIDTH - 7:
+                blocks.append([""] * 4)
+            lines = zip(blocks[-1], cells_of_pair, strict=True)
+            blocks[-1] = [f"{line}{cell.ljust(width)}  " for line, cell in lines]
+        signed_lines = [line for block in blocks for line in zip("+ - ", block, strict=True)]
+        tokens = ["     " + f"{sign} {line}".rstrip() for sign, line in signed_lines]
+        return [*self.before, *map(_sentence, "+-", self.pair), *tokens, *self.after]
 
 
 def block_of(item: dict[str, Any]) -> Block:

@@ -76,9 +76,7 @@ def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
     return changes
 
 
-@cache
-def _committed_file(repository: Path, commit: str, path: str) -> bytes | None:
-    return run_git(repository, "show", f"{commit}:{path}")
+_run_git_once = cache(run_git)
 
 
 def texts_of(
@@ -96,7 +94,8 @@ def texts_of(
             for path in (f"{base}.py", f"{base}/__init__.py"):
                 file = repository / path
                 contents = [file.read_bytes() if file.is_file() else None]
-                contents += [_committed_file(repository, commit, path)] if commit else []
+                if commit:
+                    contents.append(_run_git_once(repository, "show", f"{commit}:{path}"))
                 for content in contents:
                     if content and hashlib.sha256(content).hexdigest() == recorded_hash:
                         return content.decode("utf-8")

@@ -36,7 +36,7 @@ DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPER
 SUBSTITUTES = str.maketrans(
     {"−": "-", "–": "-", "…": "...", "→": "->", "←": "<-", "▶": ">", "✓": "+", "✗": "x"}
 )
-"""Replacements of characters that a terminal's encoding lacks."""
+"""Replacements of characters that a terminal's encoding lacks; others become code points."""
 
 
 def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
@@ -173,10 +173,7 @@ def _prepare(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
 
 def _substitute(error: UnicodeError) -> tuple[str, int]:
-    """Return a replacement of characters that cannot be encoded, and where to continue.
-
-    Characters that ``SUBSTITUTES`` lacks become their code points.
-    """
+    """Return a replacement of characters that cannot be encoded, and where to continue."""
     assert isinstance(error, UnicodeEncodeError)
     signs = error.object[error.start : error.end].translate(SUBSTITUTES)
     return signs.encode("ascii", "backslashreplace").decode("ascii"), error.end

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from blimpworks.cli import run_here
 from blimpworks.commands.declare import AUDIT, command
 from blimpworks.commands.options import argument, option
 from blimpworks.commands.shared import JSON
@@ -19,20 +20,15 @@ def explain(
         "Any file of an exhibit, a comparison, or an evaluation: its directory or report card."
     ),
     row: str | None = option(
-        "Row, as printed or by its code; of a report card: language, phenomenon, benchmark.",
-        default=None,
+        "Row, as printed or by its code; of a report card: language, phenomenon, benchmark."
     ),
-    column: str | None = option(
-        "Column, as printed or by its code; of a report card: the model.", default=None
-    ),
+    column: str | None = option("Column, as printed or by its code; of a report card: the model."),
     items: int = option("Number of items to show.", default=1, min=0),
-    item: str | None = option("Show the item with this id.", default=None),
-    paper: str | None = option("Of a comparison: whose number.", default=None),
-    printed_in: str | None = option(
-        "Of a comparison: where it is printed.", "--exhibit", default=None
-    ),
-    ancestry: bool = option("Say all that it was made from.", "--ancestry", default=False),
-    html: Path | None = option("Write a page to this file instead.", default=None),
+    item: str | None = option("Show the item with this id."),
+    paper: str | None = option("Of a comparison: whose number."),
+    printed_in: str | None = option("Of a comparison: where it is printed.", "--exhibit"),
+    ancestry: bool = option("Say all that it was made from.", "--ancestry"),
+    html: Path | None = option("Write a page to this file instead."),
     json: bool = JSON,
 ) -> None:
     """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
@@ -46,7 +42,12 @@ def explain(
     from blimpworks.audit import explain as library
 
     html = html and html.absolute()
-    if card := _card_of(exhibit):
+    # An evaluation has a report card in its directory, or beside a file.
+    folders = [exhibit.parent] if exhibit.is_file() else []
+    if exhibit.is_dir():
+        folders = [exhibit / "results/report_card", exhibit / "report_card", exhibit]
+    cards = (folder / "card.json" for folder in folders)
+    if card := next((card for card in cards if card.is_file()), None):
         from blimpworks.evaluation.explained import explain_number, find_numbers
 
         numbers = find_numbers(card, row, column)
@@ -54,7 +55,7 @@ def explain(
             typer.echo("\n".join(number.line for number in numbers))
             return
         explanation = explain_number(card, numbers[0], exhibit, items, item)
-    elif cells.is_comparison(exhibit):
+    elif exhibit.parent.name == cells.REPRODUCTION and exhibit.name in cells.EXHIBITS_OF:
         requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
         explanation = library.explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
@@ -71,33 +72,17 @@ def explain(
         typer.echo(explain_text.as_text(explanation, full_ancestry=ancestry))
 
 
-def _card_of(path: Path) -> Path | None:
-    """Find the report card in an evaluation's directory, or beside a file."""
-    if path.is_dir():
-        folders = [path / "results/report_card", path / "report_card", path]
-    else:
-        folders = [path.parent] if path.is_file() else []
-    cards = (folder / "card.json" for folder in folders)
-    return next((card for card in cards if card.is_file()), None)
-
-
 @command(panel=AUDIT, example="check results/demo")
 def check(
     root: Path = argument("Results tree, such as results/."),
-    configfile: Path | None = option(
-        "Campaign: compare with what it would make now.", default=None
-    ),
-    deep: bool = option(
-        "Make judgements, accuracies and exhibits again, and compare.", default=False
-    ),
-    full: bool = option(
-        "Read every file, also those untouched since an earlier check.", default=False
-    ),
-    sign: Path | None = option("SSH key to sign the root hash with.", default=None),
+    configfile: Path | None = option("Campaign: compare with what it would make now."),
+    deep: bool = option("Make judgements, accuracies and exhibits again, and compare."),
+    full: bool = option("Read every file, also those untouched since an earlier check."),
+    sign: Path | None = option("SSH key to sign the root hash with."),
     signers: Path | None = option(
-        "File of allowed signers (ssh-keygen's), one of whom must have signed.", default=None
+        "File of allowed signers (ssh-keygen's), one of whom must have signed."
     ),
-    all_files: bool = option("Name every file.", "--all", default=False),
+    all_files: bool = option("Name every file.", "--all"),
     json: bool = JSON,
 ) -> None:
     """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
@@ -108,9 +93,7 @@ def check(
     now. Records that were edited are named too.
     """
     from blimpworks.audit import check as library
-    from blimpworks.audit import signature
     from blimpworks.audit.stale import planned_jobs
-    from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
     hash_cache = None if full or deep or sign or signers else library.HashCache()
@@ -119,11 +102,11 @@ def check(
         hash_cache.save()
     typer.echo(library.as_json(result) if json else library.as_text(result, root, all_files))
     if signers:
-        typer.echo(f"Signed by {signature.signer(root, result.root_hash, signers)}.", err=True)
+        typer.echo(f"Signed by {library.signer(root, result.root_hash, signers)}.", err=True)
     if sign:
         if result.findings:
             raise UserError(f"{root} was not signed: it is not as recorded, see above.")
-        typer.echo(f"Signed: {signature.sign(root, result.root_hash, sign)}", err=True)
+        typer.echo(f"Signed: {library.sign(root, result.root_hash, sign)}", err=True)
     raise typer.Exit(1 if result.findings else 0)
 
 
@@ -138,7 +121,6 @@ def adopt(
     """
     from blimpworks.audit import stale
     from blimpworks.audit.check import as_text, audit
-    from blimpworks.cli import run_here
 
     result = audit(root, stale.planned_jobs(configfile, run_here))
     if result.findings:
@@ -151,7 +133,7 @@ def adopt(
 def diff(
     first: Path = argument("Results tree.", metavar="RUN_A"),
     second: Path = argument("Results tree.", metavar="RUN_B"),
-    all_numbers: bool = option("Name every number.", "--all", default=False),
+    all_numbers: bool = option("Name every number.", "--all"),
     json: bool = JSON,
 ) -> None:
     """List what two runs did differently, and which numbers changed because of it."""

@@ -71,9 +71,7 @@ def retrieve(
 def pin(
     catalogue: Path = argument("Table of sources, treebanks or models."),
     names: list[str] = argument("Rows to pin; all by default.", default=list),
-    mirror: Path | None = option(
-        "Directory with files of your own, by column mirror.", default=None
-    ),
+    mirror: Path | None = option("Directory with files of your own, by column mirror."),
 ) -> None:
     """Fill in sha256 and bytes of rows without them, from a file of your own or a download.
 
@@ -165,7 +163,7 @@ def convert_weights(
 def fetch_archive(
     name: str = argument("Row of the table of archives."),
     directory: Path = argument("Mirror directory to fill."),
-    file: Path | None = option("A copy of the archive; downloaded by default.", default=None),
+    file: Path | None = option("A copy of the archive; downloaded by default."),
     catalogue: Path = option("Table of treebanks.", default=Path("config/treebanks.tsv")),
     archives: Path = option("Table of archives.", default=Path("config/archives.tsv")),
 ) -> None:
@@ -206,8 +204,8 @@ def _read_campaign(configfile: Path) -> "CampaignSelection":
 @command(panel=REPRODUCE, example="status --configfile config/demo/config.yaml")
 def status(
     configfile: Path = CONFIG,
-    model: str | None = option("Show this model's languages.", default=None),
-    watch: float | None = option("Look again every so many seconds.", default=None, min=1),
+    model: str | None = option("Show this model's languages."),
+    watch: float | None = option("Look again every so many seconds.", min=1),
     json: bool = JSON,
 ) -> None:
     """Report how far a campaign is: stages, models, languages, running and failed parts."""
@@ -245,9 +243,9 @@ def plan(
     targets: list[str] = argument("What to make, as for snakemake; all by default.", default=list),
     configfile: Path = CONFIG,
     site: Path | None = option(
-        "Description of the cluster; by default the campaign's, or site.yaml.", default=None
+        "Description of the cluster; by default the campaign's, or site.yaml."
     ),
-    as_json: bool = option("The same as data.", "--json", default=False),
+    as_json: bool = option("The same as data.", "--json"),
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
     from blimpworks.campaign.settings.site import load_site, site_file
@@ -279,8 +277,8 @@ def plan(
 
 @command(panel=REPRODUCE, example="check-gpu")
 def check_gpu(
-    python: Path | None = option("The Python that is to score; that of .vllm.", default=None),
-    as_json: bool = option("The same as data.", "--json", default=False),
+    python: Path | None = option("The Python that is to score; that of .vllm."),
+    as_json: bool = option("The same as data.", "--json"),
 ) -> None:
     """Say what this machine lacks that its GPUs need for scoring; exit 2 if anything.
 
@@ -296,7 +294,7 @@ def check_gpu(
 
 @command(panel=AUTHOR, example="schemas")
 def schemas(
-    check: bool = option("Only compare; exit 1 on drift.", "--check", default=False),
+    check: bool = option("Only compare; exit 1 on drift.", "--check"),
 ) -> None:
     """Write the JSON Schemas of campaigns and catalogues to workflow/schemas."""
     from blimpworks.campaign.load import drifted, write_schemas

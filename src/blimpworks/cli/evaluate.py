@@ -1,8 +1,4 @@
-"""Define commands that evaluate models, compare evaluations, and serve other tools' formats.
-
-A parameter of a function is an option of the command, the docstring is its help, and the body calls
-the library (``blimpworks.commands.declare``).
-"""
+"""Define commands that evaluate models, compare evaluations, and serve other tools' formats."""
 
 import os
 from dataclasses import asdict
@@ -13,6 +9,7 @@ from typing import Any, cast
 import typer
 
 from blimpworks.campaign.registry import find_benchmark
+from blimpworks.cli import run_here
 from blimpworks.commands import shared
 from blimpworks.commands.declare import EVALUATE, GROUPS, UNRECORDED, command
 from blimpworks.commands.options import argument, json_option, option, written
@@ -31,74 +28,58 @@ def evaluate(
         "Benchmarks, separated by commas: names, or folders with a benchmark.yaml.", default="all"
     ),
     suite: str | None = option(
-        "Suite of benchmarks with a table of its own: a name in config/suites, or a YAML file.",
-        default=None,
+        "Suite of benchmarks with a table of its own: a name in config/suites, or a YAML file."
     ),
-    fast: bool = option("Run the suite's fast sets: the suite NAME-fast.", default=False),
+    fast: bool = option("Run the suite's fast sets: the suite NAME-fast."),
     languages: str = option(
         "Languages, by code (ISO 639) or English name; by default those of the benchmarks named.",
         default="all",
     ),
     suite_data: Path | None = option(
         "Directory of the suite's data that cannot be downloaded, a folder for each task.",
-        default=None,
         use=UNRECORDED,
     ),
     checkpoints: str | None = option(
-        "Checkpoints to run in place of the model: a pattern of folders or branches, as 'chck_*'.",
-        default=None,
+        "Checkpoints to run in place of the model: a pattern of folders or branches, as 'chck_*'."
     ),
     limit: int | None = option(
-        "At most so many items of each benchmark and language, balanced over paradigms.",
-        default=None,
-        min=1,
+        "At most so many items of each benchmark and language, balanced over paradigms.", min=1
     ),
     engine: str = option("Engine: auto, transformers or vllm.", default="auto"),
     data: str = option(
         "Data: released, embedded (needs no network), or auto: released where they can be had.",
         default="auto",
     ),
-    mirror: Path | None = option(
-        "Directory with copies of the released data.", default=None, use=UNRECORDED
-    ),
+    mirror: Path | None = option("Directory with copies of the released data.", use=UNRECORDED),
     sensitivity: bool = option(
-        "Measure how much it matters what conditions the first token.",
-        "--sensitivity",
-        default=False,
+        "Measure how much it matters what conditions the first token.", "--sensitivity"
     ),
-    profile: str | None = option("Snakemake profile, such as slurm.", default=None),
+    profile: str | None = option("Snakemake profile, such as slurm."),
     cores: int = option("Cores of this machine to use.", default=os.cpu_count() or 1, min=1),
     out: Path | None = option(
-        "Directory of the evaluation; by default evaluations/MODEL.", default=None, use=UNRECORDED
+        "Directory of the evaluation; by default evaluations/MODEL.", use=UNRECORDED
     ),
-    dtype: str | None = option("Number format in place of the files'.", default=None),
+    dtype: str | None = option("Number format in place of the files'."),
     first_token: str | None = option(
         "What conditions the first token: bos, eos, tokenizer (what it puts there), likeliest, "
-        "none, or any token or string, such as '\\n'.",
-        default=None,
+        "none, or any token or string, such as '\\n'."
     ),
     architecture: str | None = option(
-        "Architecture in place of the files': causal, masked, encoder-decoder.", default=None
+        "Architecture in place of the files': causal, masked, encoder-decoder."
     ),
     scoring: str | None = option(
         "Settings of scoring, separated by commas: mntp, within-word (masked models), "
-        "enc_dec_mask, enc_dec_prefix (encoder-decoders), or such as batch_tokens=1024.",
-        default=None,
+        "enc_dec_mask, enc_dec_prefix (encoder-decoders), or such as batch_tokens=1024."
     ),
-    parameters: float | None = option("Billions of parameters, if not counted.", default=None),
-    tuning: str | None = option("base or chat, in place of the chat template's.", default=None),
+    parameters: float | None = option("Billions of parameters, if not counted."),
+    tuning: str | None = option("base or chat, in place of the chat template's."),
     run_model_code: str | None = option(
         "Let code run that models bring along, by its digest; several are separated by commas. "
         "'show' lists the code with its digest, and runs none.",
-        default=None,
         metavar="DIGEST|show",
     ),
-    listed: bool = option(
-        "Show benchmarks, languages, pairs, and what is on disk.", "--list", default=False
-    ),
-    dry_run: bool = option(
-        "Write the campaign, show its jobs, run none.", "--dry-run", default=False
-    ),
+    listed: bool = option("Show benchmarks, languages, pairs, and what is on disk.", "--list"),
+    dry_run: bool = option("Write the campaign, show its jobs, run none.", "--dry-run"),
 ) -> None:
     """Evaluate models on benchmarks, and print a report card.
 
@@ -175,11 +156,10 @@ def compare(
         metavar="B",
     ),
     models: tuple[str, str] | None = option(
-        "Model of A and model of B; by default those of the same name, or the only ones.",
-        default=None,
+        "Model of A and model of B; by default those of the same name, or the only ones."
     ),
     flips: int = option("Show so many items that are right in one alone.", default=10, min=0),
-    show_all: bool = option("Show every phenomenon and reason.", "--all", default=False),
+    show_all: bool = option("Show every phenomenon and reason.", "--all"),
     json: bool = shared.JSON,
 ) -> None:
     """Show what moved between two evaluations, item by item, and why.
@@ -288,16 +268,13 @@ def export_crate(
     campaign: Path = CAMPAIGN_FILE,
     exhibit: list[str] = option("PAPER/EXHIBIT; repeatable; all by default.", default=list),
     table: list[str] = option("Further kind of tables, such as scores; repeatable.", default=list),
-    gzip: bool = option("Compress tables (items excepted).", default=False),
+    gzip: bool = option("Compress tables (items excepted)."),
     author: list[str] = AUTHORS,
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
-    from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import plan_crate, write_crate
-    from blimpworks.interop.crate.tables import ExportOptions
 
-    options = ExportOptions(exhibit, table, gzip, author)
-    plan = plan_crate(results, campaign, options, run_here)
+    plan = plan_crate(results, campaign, run_here, exhibit, table, gzip=gzip, authors=author)
     params = {"exhibits": exhibit, "tables": table, "gzip": gzip, "authors": author}
     with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
         contents = write_crate(plan, output)
@@ -312,12 +289,9 @@ def export_croissant(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
-    from blimpworks.cli import run_here
     from blimpworks.interop import datasets
-    from blimpworks.interop.crate.tables import ExportOptions
 
-    options = ExportOptions(authors=author)
-    for path in datasets.export_croissant(results, campaign, output, options, run_here):
+    for path in datasets.export_croissant(results, campaign, output, author, run_here):
         typer.echo(str(path))
 
 
@@ -334,13 +308,10 @@ def export_hub(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as a data set of the Hugging Face hub, with its card."""
-    from blimpworks.cli import run_here
     from blimpworks.interop import datasets
-    from blimpworks.interop.crate.tables import ExportOptions
 
-    options = ExportOptions(authors=author)
     subsets, reason_by_omitted = datasets.export_hub(
-        results, campaign, output, options, run_here, benchmark, licence
+        results, campaign, output, author, run_here, benchmark, licence
     )
     for name, reason in reason_by_omitted.items():
         typer.echo(f"left out {name}: {reason}")

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 PRINTED_OPTION = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
-REASONS_FILE = "reasons.tsv"
 
 
 def _cells_by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
@@ -63,7 +62,7 @@ def compare_published(
         comparisons.Paper(
             paper,
             printed_files(printed, paper),
-            printed_folder(printed, paper) / REASONS_FILE,
+            printed_folder(printed, paper) / "reasons.tsv",
             _cells_by_exhibit(cells, paper),
             accuracies / f"{paper}.parquet",
         )
@@ -89,9 +88,9 @@ def compare_measured(
     printed: Path = PRINTED_OPTION,
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
-    cells: list[Path] | None = argument("Cells of exhibits.", default=None),
-    published: list[Path] | None = option("Cells of a published form.", default=None),
-    accuracies: Path | None = option("Directory of printed accuracies.", default=None),
+    cells: list[Path] = argument("Cells of exhibits.", default=list),
+    published: list[Path] = option("Cells of a published form.", default=list),
+    accuracies: Path | None = option("Directory of printed accuracies."),
     basis: dict[str, Any] = json_option(
         "What the campaign's numbers are about, by paper, as JSON.", default="{}"
     ),
@@ -104,16 +103,16 @@ def compare_measured(
     files_by_paper = {
         paper: comparisons.MeasuredFiles(
             printed_files(printed, paper),
-            _cells_by_exhibit(cells or [], paper),
-            _cells_by_exhibit(published or [], paper),
+            _cells_by_exhibit(cells, paper),
+            _cells_by_exhibit(published, paper),
             accuracies / f"{paper}.parquet" if accuracies else None,
             basis.get(paper, SAME),
         )
         for paper in papers
     }
-    inputs = [*(cells or []), *(published or [])]
+    inputs = [*cells, *published]
     for files in files_by_paper.values():
-        inputs += [*files.printed, *([files.accuracies] if files.accuracies else [])]
+        inputs += [*files.printed, *filter(None, [files.accuracies])]
     params = {"papers": papers, "basis": basis}
     with compare_measured.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = comparisons.compare_measured(files_by_paper, output)
@@ -132,7 +131,7 @@ def build_report(
     printed: Path = option("Directory of printed numbers, one per paper."),
     facts: dict[str, Any] = json_option("What the report says of the campaign, as JSON."),
     output: Path = option("Directory of the site."),
-    corrected: Path | None = option("Results tree of another variant.", default=None),
+    corrected: Path | None = option("Results tree of another variant."),
     resources: Path = option("Directory of retrieved files.", default=Path("resources")),
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""

@@ -68,7 +68,7 @@ def score(
     regions: list[Path] = option(
         "Items of which only the critical regions are scored.", default=list
     ),
-    give_up: bool = option("Whether a failure is written into the manifest.", default=False),
+    give_up: bool = option("Whether a failure is written into the manifest."),
     run_model_code: list[str] = CODE,
     log: Path | None = shared.LOG,
 ) -> None:
@@ -260,7 +260,7 @@ def parity(
     variant: list[str] = option(
         "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable.", default=list
     ),
-    reference: str | None = option("What the others are compared with.", default=None),
+    reference: str | None = option("What the others are compared with."),
     method: list[str] = option("Method, or name=expression; repeatable.", default=list),
     pairs: int = option("Most pairs to compare on.", default=ParityOptions().pairs, min=1),
     options: str = option("Scoring options of all, as JSON.", default="{}"),

@@ -22,8 +22,6 @@ MODELS = "blimpworks.models"
 NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 """Packages of commands that train transformers."""
 
-# Options and arguments of several commands
-
 
 def _files_of(corpus: Path) -> list[Path]:
     from blimpworks.models.corpus import files_of
@@ -53,8 +51,8 @@ CHECKPOINT = option("checkpoint.json; the model's files go beside it.", "--outpu
 CORPUS_FILE = argument("The corpus.json of a corpus.", use=CORPUS)
 NEW_CORPUS = option("corpus.json; the files go beside it.", "--output", use=WITH_FOLDER)
 NEW_TEXT = written("Text file to write.")
-TOKENS = option("Tokens table.", default=None)
-SENTENCES = option("Sentences table.", default=None)
+TOKENS = option("Tokens table.")
+SENTENCES = option("Sentences table.")
 TEXT_OPTION = option("Plain text; may be repeated.", "--text", default=list)
 ITEMS = option("Items to hold out; repeatable.", default=list)
 
@@ -100,7 +98,7 @@ def build_text(
     ),
     tokens: Path | None = TOKENS,
     sentences: Path | None = SENTENCES,
-    language: Path | None = option("Pack that says how the language is spelled.", default=None),
+    language: Path | None = option("Pack that says how the language is spelled."),
     text_files: list[Path] = TEXT_OPTION,
     items: list[Path] = ITEMS,
 ) -> None:

@@ -4,7 +4,8 @@
     def join_text(texts: list[Path] = argument("Texts."), output: Path = written("Text.")) -> None:
         'Join training texts.'
 
-The function's parameters are the options, its docstring is the help. A command that makes products
+The function's parameters are the options, its docstring is the help. An option may be left out if
+it has a ``default``, if it is a ``bool``, or if its type allows None. A command that makes products
 runs within a job, which writes their provenance record: the command's name, inputs, outputs and
 parameters, a digest of its code, and the versions of ``packages``. There are three forms:
 
@@ -24,7 +25,8 @@ from functools import cache, cached_property, update_wrapper
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from blimpworks.errors import find
 from blimpworks.records.job import Command
@@ -46,8 +48,7 @@ Without either, a result that is a mapping is noted unchanged.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """Effects of an argument on the job; by default, it is only passed to the function."""
 
     reads: Callable[[Any, Arguments], Iterable[Path]] | None = None
@@ -247,6 +248,12 @@ def command(
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
+        for parameter in inspect.signature(function).parameters.values():
+            if getattr(parameter.default, "default", None) is ...:
+                if parameter.annotation is bool:
+                    parameter.default.default = False
+                elif NoneType in get_args(parameter.annotation):
+                    parameter.default.default = None
         code = runs or recorded or calls or ()
         within_job = bool(recorded or calls)
         declared = Declared(function, name or function.__name__, code, calls, within_job, **facts)

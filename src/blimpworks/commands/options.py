@@ -82,11 +82,8 @@ def settings(
 
 def json_option(help_text: str, **details: Any) -> Any:
     """Declare an option for a JSON object, or a file with one; ``details`` as for ``option``."""
-
-    def parse(text: str) -> Any:
-        return json.loads(_json_of(text))
-
-    return option(help_text, parser=parse, metavar="<json>", **details)
+    details |= {"parser": lambda text: json.loads(_json_of(text)), "metavar": "<json>"}
+    return option(help_text, **details)
 
 
 def listed(text: str) -> list[str]:

@@ -49,9 +49,9 @@ def of_evaluations(folder: str) -> Use:
 RECORDED_IF_GIVEN = Use(records=lambda name, value: {name: value} if value else {})
 """Use of an option that earlier versions did not have, so that their records stay valid."""
 BENCHMARK = option("Name of the benchmark.")
-JSON = option("Print JSON.", "--json", default=False)
+JSON = option("Print JSON.", "--json")
 LANG = option("ISO 639-3 code of the language.")
-LOG = option("The job's log; its attempts are entered beside it.", default=None)
+LOG = option("The job's log; its attempts are entered beside it.")
 METHOD = option("Method of judging.")
 OUTPUT = written("Table to write.")
 TABLE = option("Table to read.")
@@ -62,7 +62,7 @@ EACH_SCORES = option("Scores table; one for each items table.")
 METHODS = option("Method, or name=expression; repeatable.")
 TIES = option("What ties count as; one, or one a method.")
 NEAR_TIE = option("Margins below this, in nats, are near ties.")
-UNKNOWN = option("Leave out items with unknown words: any, or critical.", default=None)
+UNKNOWN = option("Leave out items with unknown words: any, or critical.")
 
 # These options name tables by a directory and a JSON object, because the paths of all tables can
 # exceed the limit of a command line (128 KiB).
@@ -77,7 +77,6 @@ EVALUATED_TABLES = argument(
 SAMPLED = option(
     "Directory of the items, BENCHMARK/LANG.parquet; those of the results by default.",
     "--items",
-    default=None,
     use=UNRECORDED,
 )
 RESULTS = argument("Directory of items, scores and judgements.", use=of_evaluations("scores"))

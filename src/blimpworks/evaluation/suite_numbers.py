@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from blimpworks.analysis import people
 from blimpworks.analysis.accuracy import mean_interval
-from blimpworks.analysis.acquisition import FEWEST, age_of_acquisition, training_of_acquisition
-from blimpworks.analysis.explained import explained_variance
 from blimpworks.analysis.statistics import correlation_interval
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import Record, Row
@@ -136,7 +135,7 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
     controls = len(regression.controls)
     if len(complete) <= controls * (controls + 1) // 2 + 2:
         return without_value
-    share = explained_variance(
+    share = people.explained_variance(
         complete[[*regression.outcomes]],
         complete[[*regression.controls]],
         complete[regression.predictor],
@@ -170,19 +169,19 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     numbers = numbers[numbers[acquisition.surprisal].notna()]
     ages = []  # pairs of the children's age and the models' training
     for word, rows in numbers.groupby(points[acquisition.word], sort=False):
-        if len(str(word)) < acquisition.shortest or len(rows) < FEWEST:
+        if len(str(word)) < acquisition.shortest or len(rows) < people.FEWEST:
             continue
         surprisals, *shares = (rows[name].to_numpy() for name in columns)
-        age_of_children = age_of_acquisition(
+        age_of_children = people.age_of_acquisition(
             np.array(acquisition.ages, float), np.array([share[0] for share in shares])
         )
-        training_of_models = training_of_acquisition(
+        training_of_models = people.training_of_acquisition(
             rows["training"].to_numpy(float), surprisals, acquisition.chance
         )
         if age_of_children is not None and training_of_models is not None:
             ages.append((age_of_children, training_of_models))
     result: Record = {**NO_VALUE, "n": len(ages)}
-    if len(checkpoints) >= FEWEST and len(ages) >= FEWEST:
+    if len(checkpoints) >= people.FEWEST and len(ages) >= people.FEWEST:
         children, models = zip(*ages, strict=True)
         # Equal values have no correlation.
         if len({*children}) > 1 and len({*models}) > 1:

@@ -10,14 +10,14 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
+from itertools import chain
 from string import Formatter
-from types import ModuleType
-from typing import Any, Concatenate, Generic, ParamSpec, SupportsFloat, get_type_hints
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, SupportsFloat, get_type_hints
 
 import pandas as pd
 
@@ -44,8 +44,7 @@ class Formula:
         return self.sentence
 
 
-@dataclass(frozen=True)
-class Notation:
+class Notation(NamedTuple):
     """Text of a parameter's value in a sentence, with functions that write and read the text."""
 
     pattern: str
@@ -177,23 +176,14 @@ def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
     return rows
 
 
-# Finding the formula of a sentence
-
-# Modules of papers are imported by name, so they are not in the digest of code of a command that
-# looks formulas up. This is safe: cells are rebuilt when their formulas change.
-
-
-def formula_modules() -> Iterator[ModuleType]:
-    """Yield the modules that declare formulas: this one, and those of papers."""
-    yield sys.modules[__name__]
-    for paper in papers().values():
-        yield from map(import_module, paper.formulas)
-
-
 @cache
 def declared() -> tuple[Formula | Template[Any], ...]:
     """Return each formula and template once, without formulas that templates have made."""
-    values = {id(value): value for module in formula_modules() for value in vars(module).values()}
+    # Modules of papers are imported by name, so they are not in the digest of code of a command
+    # that looks formulas up. This is safe: cells are rebuilt when their formulas change.
+    names = chain.from_iterable(paper.formulas for paper in papers().values())
+    modules = [sys.modules[__name__], *map(import_module, names)]
+    values = {id(value): value for module in modules for value in vars(module).values()}
     return tuple(
         value
         for value in values.values()

@@ -24,8 +24,6 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table
 
-# HTML
-
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8").strip()
 
 

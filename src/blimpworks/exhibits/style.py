@@ -6,8 +6,8 @@ computes intervals from observations, but figures must show the intervals of the
 interval from them. The cell (deu, 90, low 88, high 91) becomes (deu, 90), (deu, 88), (deu, 91).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,9 @@ SETTINGS: dict[Any, Any] = {
 }
 
 
-@contextmanager
-def house_style() -> Iterator[None]:
+def house_style() -> AbstractContextManager[None]:
     """Apply the common settings of matplotlib (``SETTINGS``) to figures drawn inside the block."""
-    with mpl.rc_context(SETTINGS):
-        yield
+    return mpl.rc_context(SETTINGS)
 
 
 def new_figure(width: float, height: float) -> Figure:

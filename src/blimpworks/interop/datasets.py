@@ -9,13 +9,12 @@ is left out if the licence of one of its sources forbids sharing.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from string import Template
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import langcodes
 import pandas as pd
@@ -156,7 +155,7 @@ def export_croissant(
     results: Path,
     campaign_file: Path,
     output: Path,
-    options: crate.ExportOptions,
+    authors: Sequence[str],
     run: Callable[[list[str]], object],
 ) -> list[Path]:
     """Write a campaign's items as CSV with Croissant metadata; return the metadata files.
@@ -172,7 +171,7 @@ def export_croissant(
     }
     jobs = jobs_behind(chain.from_iterable(tables.values()))
     crate.require_unaltered(jobs, results, run)
-    plan = crate.CratePlan(results, campaign, campaign_file, jobs, crate.authors_of(options))
+    plan = crate.CratePlan(results, campaign, campaign_file, jobs, crate.authors_of(authors))
     with crate.new_directory(output) as root:
         for name, paths in tables.items():
             if not paths:
@@ -218,8 +217,7 @@ UNITS = {
 """Descriptions of the items, by their unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subset:
+class Subset(NamedTuple):
     """Items of a benchmark in a language, which the hub calls a configuration."""
 
     benchmark: str
@@ -381,10 +379,10 @@ def export_hub(
     results: Path,
     campaign_file: Path,
     output: Path,
-    options: crate.ExportOptions,
+    authors: Sequence[str],
     run: Callable[[list[str]], object],
-    benchmarks: Sequence[str] = (),
-    licences: Sequence[str] = (),
+    benchmarks: Sequence[str],
+    licences: Sequence[str],
 ) -> tuple[list[Subset], dict[str, str]]:
     """Write a campaign's items and a card to the new directory ``output``.
 
@@ -464,7 +462,7 @@ def export_hub(
             left_out,
             {row.lang: row.name for row in whole_catalogue(campaign).languages.values()},
             description=campaign.description,
-            authors=", ".join(crate.authors_of(options)),
+            authors=", ".join(crate.authors_of(authors)),
             root_hash=jobs.root_hash(),
         )
         write_text(root / "README.md", text)

@@ -64,10 +64,8 @@ class Expression:
         return result + text[copied_to:]
 
 
-@cache
-def expression(text: str) -> Expression:
-    """Compile an expression. Raises ValueError if RE2 does not know it."""
-    return Expression(text)
+expression = cache(Expression)
+"""Function that compiles an expression. Raises ValueError if RE2 does not know it."""
 
 
 def replacer(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:

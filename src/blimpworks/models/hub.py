@@ -22,7 +22,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.models import checkpoint
 from blimpworks.retrieval.download import limit_waits, slot
-from blimpworks.retrieval.received import disk_errors
+from blimpworks.retrieval.sources import disk_errors
 
 log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")

@@ -35,7 +35,7 @@ from blimpworks.models.converted import as_folder, origin_of, packaged_model
 from blimpworks.models.facts import UserChoice, facts_of
 from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
 from blimpworks.models.own_code import check_code
-from blimpworks.retrieval.received import disk_errors, git_blob_of
+from blimpworks.retrieval.sources import disk_errors, git_blob_of
 
 log = logging.getLogger(__name__)
 

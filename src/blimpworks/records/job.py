@@ -14,13 +14,12 @@ import re
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from blimpworks import __version__
 from blimpworks.errors import UserError
@@ -30,8 +29,7 @@ from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_ha
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A command that makes products; their records have its name under the key ``verb``."""
 
     name: str

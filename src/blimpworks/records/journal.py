@@ -9,10 +9,9 @@ killed or lost with its node; then the next attempt appends its last progress (`
 import errno
 import json
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter
 
@@ -95,8 +94,7 @@ Entry = Started | Ended | Lost
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="event")])
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One run of a job in the journal."""
 
     started: Started

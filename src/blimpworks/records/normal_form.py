@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 Symbol = tuple[str, str]
 """A module and the name of a definition in it."""
@@ -33,8 +33,7 @@ Scope = dict[str, str]
 """Local names and their numbers."""
 
 
-@dataclass(frozen=True)
-class NormalForm:
+class NormalForm(NamedTuple):
     """A definition's syntax tree as text, with ``MENTION`` for each mentioned definition."""
 
     text: str

@@ -59,14 +59,15 @@ def root_hash(records: Iterable[Record]) -> str:
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
 
 
-def _fault(record: Any) -> str | None:
-    """Return a description of a record's first fault; None for a valid record."""
+def _check(record: Any) -> None:
+    """Raise ValueError with a record's first fault."""
     if not isinstance(record, dict) or not record.get("outputs"):
-        return "it has no outputs"
+        raise ValueError("it has no outputs")
     later = {key: value_type for key, value_type in LATER_TYPES.items() if key in record}
     for key, value_type in (TYPES | later).items():
         if not isinstance(record.get(key), value_type) or record[key] == "":
-            return f"its {key!r} is {record.get(key)!r:.40}, expected a {value_type.__name__}"
+            fault = f"its {key!r} is {record.get(key)!r:.40}, expected a {value_type.__name__}"
+            raise ValueError(fault)
     for key in ("inputs", "outputs"):
         for entry in record[key]:
             path = entry.get("path") if isinstance(entry, dict) else None
@@ -77,10 +78,9 @@ def _fault(record: Any) -> str | None:
                 and _HEXADECIMAL.fullmatch(str(entry.get("sha256")))
                 and type(entry.get("bytes")) is int
             ):
-                return f"one of its {key!r} lacks a path, SHA-256 or size"
+                raise ValueError(f"one of its {key!r} lacks a path, SHA-256 or size")
     if not ({"commit", "clean"} <= record["git"].keys() and "platform" in record["host"]):
-        return "its 'git' or 'host' is incomplete"
-    return None
+        raise ValueError("its 'git' or 'host' is incomplete")
 
 
 def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
@@ -88,19 +88,16 @@ def read_record(path: Path, base: Path = WORKING_DIRECTORY) -> Record:
 
     Raises UserError if the record is missing or damaged.
     """
-    record: Any = None
     try:
-        record = load_json(path.read_bytes())
+        record: Record = load_json(path.read_bytes())
         if isinstance(record, dict) and isinstance(record.get("record"), str):
             path = base / record["record"]
             record = load_json(path.read_bytes())
-        fault = _fault(record)
+        _check(record)
     except (OSError, ValueError, RecursionError) as error:
         fault = str(error) or type(error).__name__
-    if fault:
-        raise UserError(f"damaged record {path}: {fault}. Rebuild its product.")
-    checked: Record = record
-    return checked
+        raise UserError(f"damaged record {path}: {fault}. Rebuild its product.") from error
+    return record
 
 
 def records_below(
@@ -120,11 +117,6 @@ def records_below(
     return records
 
 
-def results_hash(results: Path) -> str:
-    """Return one SHA-256 for all records below a directory, except damaged ones."""
-    return root_hash(records_below(results).values())
-
-
 def _spellings(path: str | Path, base: Path) -> set[str]:
     """Return a path as given, absolute, and relative to ``base``; records have any of these."""
     root = os.path.abspath(base)  # noqa: PTH100  (links stay)
@@ -140,16 +132,13 @@ class Records:
 
     def __init__(self, base: Path = WORKING_DIRECTORY) -> None:
         self._base = base
-        self._read: dict[Path, tuple[Record, frozenset[str]]] = {}
+        self._read = cache(self._read_sidecar)
         self._sidecars = cache(lambda folder: sorted(folder.glob(f"*{RECORD_SUFFIX}")))
 
-    def _read_sidecar(self, sidecar: Path) -> tuple[Record, frozenset[str]]:
+    def _read_sidecar(self, sidecar: Path) -> tuple[Record, set[str]]:
         """Return a record, and the paths of its outputs."""
-        if sidecar not in self._read:
-            record = read_record(sidecar, self._base)
-            outputs = frozenset(os.path.normpath(output["path"]) for output in record["outputs"])
-            self._read[sidecar] = (record, outputs)
-        return self._read[sidecar]
+        record = read_record(sidecar, self._base)
+        return record, {os.path.normpath(output["path"]) for output in record["outputs"]}
 
     def of(self, product: str | Path) -> Record | None:
         """Return the record of the job that made a product, None for a file that no job made."""
@@ -160,7 +149,7 @@ class Records:
         folders = list(sidecar.parents)[:SEARCHED_FOLDERS]
         beside = [sidecar] if sidecar.is_file() else []
         for candidate in chain(beside, chain.from_iterable(map(self._sidecars, folders))):
-            record, outputs = self._read_sidecar(candidate)
+            record, outputs = self._read(candidate)
             if paths & outputs:
                 return record
         return None

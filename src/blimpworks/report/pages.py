@@ -11,12 +11,11 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from math import isnan
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import itables.options
@@ -41,13 +40,12 @@ ITEMS = "items"
 """Name of the page of items."""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """One exhibit on its paper's page."""
 
     paper: str
     exhibit: read.Exhibit
-    views: Mapping[str, str] = field(repr=False)
+    views: Mapping[str, str]
     """HTML of each view, by its name ("together", "printed", "recomputed", "measured")."""
     statuses: Counter[str]
     """Count of each status, which says whether printed and recomputed numbers agree."""
@@ -102,8 +100,8 @@ def _figure(form: read.Form, paper: str, title: str, table: str) -> str:
 
 
 def _with_caption(content: str, form: read.Form) -> str:
-    caption = form.document.caption.strip()
-    return content + (f'<p class="bw-caption">{escape(caption)}</p>' if caption else "")
+    caption = escape(form.document.caption.strip())
+    return content + (f'<p class="bw-caption">{caption}</p>' if caption else "")
 
 
 def _form_html(form: read.Form, paper: str, title: str, table: str) -> str:
@@ -219,8 +217,7 @@ OVERALL = "Accuracy"
 """Column of that exhibit for a benchmark with one language; for others, columns are languages."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedColumn:
+class RankedColumn(NamedTuple):
     """Column of the ranking: accuracies on a benchmark, or on one of its languages."""
 
     title: str
@@ -266,9 +263,10 @@ def rank_models(
 
 def _count_row(title: str, address: str, sections: Sequence[Section]) -> dict[str, Any]:
     """Return a row of the front page's table of statuses and verdicts: a paper or an exhibit."""
-    statuses = sum((section.statuses for section in sections), Counter[str]())
-    verdicts = sum((section.verdicts for section in sections), Counter[str]())
-    return {"title": title, "address": address, "statuses": statuses, "verdicts": verdicts}
+    row: dict[str, Any] = {"title": title, "address": address}
+    for name in ("statuses", "verdicts"):
+        row[name] = sum((getattr(section, name) for section in sections), Counter[str]())
+    return row
 
 
 # Texts of Sphinx's source files: reStructuredText (.rst), and pieces of HTML that it includes
@@ -402,60 +400,11 @@ def assemble(inputs: read.Inputs) -> dict[str, str]:
     return texts
 
 
-def pictures(papers: Sequence[read.PaperInputs]) -> dict[str, Path]:
-    """Return the picture file of each figure with numbers, by its address in the site."""
-    files: dict[str, Path] = {}
-    for paper in papers:
-        for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
-            if form.figure and form.cells:
-                picture = form.files.with_name(f"{form.files.name}.svg")
-                files[picture_address(form, paper.name)] = picture
-    return files
-
-
 SPHINX_SETTINGS = "assets/sphinx.yaml"
 STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
 _SPHINX_FILES = ("_sources", "objects.inv", ".buildinfo", "genindex.html")
 SUPERFLUOUS = ("**/*.map", "**/*.LICENSE.txt", *_SPHINX_FILES)
 """Files that no page needs: a third of what Sphinx writes."""
-
-
-def _write_sources(inputs: read.Inputs, source: Path) -> None:
-    """Write Sphinx's source files below ``source``: texts, scripts and pictures."""
-    # A published site must not show the paths of this machine.
-    trees = inputs.trees
-    roots = {"results": trees.results, "resources": trees.resources}
-    if trees.corrected:
-        roots["corrected"] = trees.corrected
-    relative = relative_texts(roots)
-    for name, text in assemble(inputs).items():
-        write_text(source / name, relative(text))
-
-    # The copy of DataTables in itables, as a script that works without a network.
-    datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
-    scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
-    write_text(source / "_static/datatables.js", "\n".join(scripts))
-    static = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
-    for address, file in (pictures(inputs.papers) | static).items():
-        (source / address).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, source / address)
-
-
-def _run_sphinx(campaign: read.Campaign, work: Path, site: Path) -> None:
-    """Build ``site`` from the folder ``source`` in ``work``, without superfluous files.
-
-    Raises UserError when Sphinx prints a warning or error.
-    """
-    settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
-    settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
-    complaints = io.StringIO()
-    folders = (work / "source", None, site, work / "doctrees")
-    app = Sphinx(*folders, "html", settings, None, complaints, freshenv=True)
-    app.build(force_all=True)
-    if app.statuscode or complaints.getvalue():
-        raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
-    for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
-        remove(path)
 
 
 def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> dict[str, int]:
@@ -464,15 +413,45 @@ def build_report(campaign: read.Campaign, trees: read.Trees, output: Path) -> di
     Raises UserError when an input is faulty, or Sphinx prints a warning or error.
     """
     inputs = read.read_inputs(campaign, trees)
+    exhibits = [(paper, exhibit) for paper in inputs.papers for exhibit in paper.exhibits]
+    forms = [(paper, form) for paper, exhibit in exhibits for form in exhibit.forms.values()]
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
-        _write_sources(inputs, work / "source")
-        _run_sphinx(campaign, work, site)
+        # A published site must not show the paths of this machine.
+        source = work / "source"
+        roots = {"results": trees.results, "resources": trees.resources}
+        if trees.corrected:
+            roots["corrected"] = trees.corrected
+        relative = relative_texts(roots)
+        for name, text in assemble(inputs).items():
+            write_text(source / name, relative(text))
+        # The copy of DataTables in itables, as a script that works without a network.
+        datatables = generate_init_offline_itables_html(itables.options.dt_bundle)
+        scripts = re.findall(r"<script>(.*?)</script>", datatables, re.DOTALL)
+        write_text(source / "_static/datatables.js", "\n".join(scripts))
+        copies = {f"_static/{Path(name).name}": FOLDER / name for name in STATIC}
+        for paper, form in forms:
+            if form.figure and form.cells:
+                picture = form.files.with_name(f"{form.files.name}.svg")
+                copies[picture_address(form, paper.name)] = picture
+        for address, file in copies.items():
+            (source / address).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, source / address)
+
+        settings: dict[str, Any] = read_yaml(FOLDER / SPHINX_SETTINGS, "settings of Sphinx")
+        settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
+        complaints = io.StringIO()
+        folders = (source, None, site, work / "doctrees")
+        app = Sphinx(*folders, "html", settings, None, complaints, freshenv=True)
+        app.build(force_all=True)
+        if app.statuscode or complaints.getvalue():
+            raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
+        for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
+            remove(path)
 
     files = [path for path in output.rglob("*") if path.is_file()]
-    numbers = 0
-    for paper in inputs.papers:
-        forms = (form for exhibit in paper.exhibits for form in exhibit.forms.values())
-        numbers += len(paper.evidence) or sum(len(form.cells) for form in forms)
+    # Of a paper that prints no numbers, count those of its exhibits.
+    numbers = sum(len(paper.evidence) for paper in inputs.papers)
+    numbers += sum(len(form.cells) for paper, form in forms if not paper.evidence)
     pages = sum(path.suffix == ".html" for path in files)
     size = sum(path.stat().st_size for path in files)
     return {"pages": pages, "numbers": numbers, "bytes": size}

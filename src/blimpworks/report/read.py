@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pandas as pd
 
@@ -27,7 +27,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.exhibit import Document, read_document
 from blimpworks.items import ALL
-from blimpworks.records.reading import results_hash
+from blimpworks.records.reading import records_below, root_hash
 from blimpworks.reproduction.comparisons import Paper, origins_of
 from blimpworks.reproduction.printed import KEY_COLUMNS, NumberKey
 from blimpworks.tables import CELLS, read_table
@@ -194,21 +194,10 @@ class Names:
         return attributes
 
 
-def _names_for(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:
-    """Return the names of the campaign's languages and models, and of a paper's phenomena."""
-    table = printed.tables["accuracies"].table
-    keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
-    phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
-    if address := find_paper(printed.name).names:
-        phenomena |= cast(Mapping[str, str], load(address))
-    return Names({"lang": languages, "model": models, "phenomenon": phenomena})
-
-
 # All inputs of the report
 
 
-@dataclass(frozen=True, slots=True)
-class PairSet:
+class PairSet(NamedTuple):
     """A benchmark in a language: table of its pairs, and tables of each model's results."""
 
     benchmark: str
@@ -302,8 +291,7 @@ class Trees:
         return trees
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell of an exhibit, with its printed number if there is one."""
 
     facts: Mapping[str, Any]
@@ -351,8 +339,7 @@ class Form:
         return indices
 
 
-@dataclass(frozen=True, slots=True)
-class Exhibit:
+class Exhibit(NamedTuple):
     """An exhibit of a paper, with its forms by tree."""
 
     name: str
@@ -362,8 +349,7 @@ class Exhibit:
     member: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PaperInputs:
+class PaperInputs(NamedTuple):
     """One paper in the report: its printed numbers, names and exhibits."""
 
     name: str
@@ -372,8 +358,7 @@ class PaperInputs:
     exhibits: list[Exhibit]
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(NamedTuple):
     """Everything that the report shows."""
 
     campaign: Campaign
@@ -392,7 +377,8 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         for name in campaign.comparisons
     }
     papers = [_read_paper(paper, campaign, trees, comparisons) for paper in campaign.papers]
-    return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
+    results_hash = root_hash(records_below(trees.results).values())
+    return Inputs(campaign, trees, comparisons, papers, results_hash)
 
 
 def _read_paper(
@@ -403,7 +389,12 @@ def _read_paper(
     accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
     printed = Paper(paper, tables, Path(), {}, accuracies)
     evidence = collect_evidence(paper, tables, **comparisons) if comparisons else {}
-    names = _names_for(campaign.languages, campaign.models, printed)
+    table = printed.tables["accuracies"].table
+    keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
+    phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
+    if address := find_paper(paper).names:
+        phenomena |= cast(Mapping[str, str], load(address))
+    labels = {"lang": campaign.languages, "model": campaign.models, "phenomenon": phenomena}
     specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
     built = [name for name, spec in specs.items() if trees.forms_of(spec)]
     paper_exhibits = []
@@ -419,7 +410,7 @@ def _read_paper(
             form = _read_form(spec, tree, trees.files(tree, spec.key), printed, evidence)
             forms[tree] = replace(form, missing=tuple(lacks.get(spec.key, ())))
         paper_exhibits.append(Exhibit(name, spec.title, forms, spec.series, spec.member))
-    return PaperInputs(paper, evidence, names, paper_exhibits)
+    return PaperInputs(paper, evidence, Names(labels), paper_exhibits)
 
 
 def _read_form(

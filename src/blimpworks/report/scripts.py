@@ -164,12 +164,6 @@ def _pairs_of(table: pa.Table) -> list[dict[str, Any]]:
     return [*{row["item_id"]: row for row in reversed(rows)}.values()][::-1]
 
 
-def _count_conditions(table: pa.Table) -> int:
-    """Return the number of items with conditions; 0 for pairs, even with the same columns."""
-    has_conditions = {*table.column_names} >= CONDITIONS and table["good"] == table["bad"]
-    return len(table["item"].unique()) if has_conditions else 0
-
-
 def _read_verdicts(path: Path, method: str) -> dict[str, str]:
     rows = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"]).to_pandas()
     rows = rows[rows["method"] == method]
@@ -200,9 +194,10 @@ def item_scripts(
     omitted: Counter[str] = Counter()
     for pair_set in sets:
         items = read_table(ITEMS, pair_set.items)
-        n_of_conditions = _count_conditions(items)
-        if n_of_conditions or not len(items):
-            omitted[pair_set.benchmark] += n_of_conditions
+        # Tables of pairs may have the columns of conditions, too.
+        has_conditions = {*items.column_names} >= CONDITIONS and items["good"] == items["bad"]
+        if has_conditions or not len(items):
+            omitted[pair_set.benchmark] += len(items["item"].unique()) if has_conditions else 0
             continue
         rows = _pairs_of(items)
         size = len(rows) * len(pair_set.scores)

@@ -7,7 +7,7 @@ campaign's. A form has sheets of rows of entries. An entry may show a cell: a nu
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from html import escape
 from itertools import chain
@@ -210,8 +210,7 @@ LONGEST_NUMBER = 40
 """Most characters of a number; longer cells are aligned to the left and wrapped, as texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineEntry:
+class LineEntry(NamedTuple):
     """Text of a number in one line (a key of LINES), its status or verdict, and a small remark."""
 
     text: str

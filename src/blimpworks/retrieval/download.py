@@ -27,15 +27,7 @@ from urllib3.util import Retry
 from blimpworks.campaign import addresses
 from blimpworks.errors import UserError
 from blimpworks.files import load_json
-from blimpworks.retrieval.received import (
-    GIT_BLOB,
-    MD5,
-    PIECE,
-    SHA256,
-    Checksum,
-    NotReceived,
-    disk_errors,
-)
+from blimpworks.retrieval import sources
 
 AT_ONCE = 4
 """Most parallel downloads from a host by this user."""
@@ -204,7 +196,7 @@ class Transfer:
             raise UserError(str(offline))
         self.partial.parent.mkdir(parents=True, exist_ok=True)
         best, stalls = -1, 0
-        with disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
+        with sources.disk_errors(self.partial), slot(host_of(self.url)), open_session() as session:
             while not self._request_rest(session):
                 reached = self.received()
                 stalls = 0 if reached > best else stalls + 1
@@ -217,8 +209,8 @@ class Transfer:
                     )
                 time.sleep(BACKOFF * 2**stalls)
 
-    def _failure(self, cause: str, remedy: str) -> NotReceived:
-        return NotReceived(
+    def _failure(self, cause: str, remedy: str) -> sources.NotReceived:
+        return sources.NotReceived(
             f"{self.where}: {addresses.shown(self.url)} was not downloaded: {cause}; {remedy}, or "
             f"{self.instead}.",
             f"{addresses.shown(self.url)}: {cause}",
@@ -266,7 +258,7 @@ class Transfer:
         )
         with bar, self.partial.open("ab" if start else "wb") as handle:
             try:
-                for piece in response.iter_content(PIECE):
+                for piece in response.iter_content(sources.PIECE):
                     handle.write(piece)
                     handle.flush()  # so that the next process resumes here if this one is killed
                     bar.update(len(piece))
@@ -290,10 +282,10 @@ class Transfer:
 
 LARGEST_ANSWER = 16 << 20
 """Most bytes of an archive's answer."""
-_DIGITS = {MD5: 32, GIT_BLOB: 40, SHA256: 64}
+_DIGITS = {sources.MD5: 32, sources.GIT_BLOB: 40, sources.SHA256: 64}
 
 
-def stated_checksum(statement: addresses.Statement, where: str) -> Checksum:
+def stated_checksum(statement: addresses.Statement, where: str) -> sources.Checksum:
     """Ask an archive for the checksum that it states for a file.
 
     ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
@@ -307,12 +299,12 @@ def stated_checksum(statement: addresses.Statement, where: str) -> Checksum:
             method, _, digest = file["checksum"].rpartition(":")
             if method not in ("", "md5"):
                 raise ValueError(f"unknown method {method!r}")
-            checksum = Checksum(MD5, digest.lower(), int(file["size"]), origin)
+            checksum = sources.Checksum(sources.MD5, digest.lower(), int(file["size"]), origin)
         else:  # the hub lists a folder at a commit; large files are in Git LFS
             [file] = [file for file in answer if file["path"] == statement.file]
             lfs = file.get("lfs")
-            algorithm, facts = (SHA256, lfs) if lfs else (GIT_BLOB, file)
-            checksum = Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
+            algorithm, facts = (sources.SHA256, lfs) if lfs else (sources.GIT_BLOB, file)
+            checksum = sources.Checksum(algorithm, facts["oid"], int(facts["size"]), origin)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             f"{where}: {addresses.shown(statement.url)} states no checksum of {statement.file!r}, "

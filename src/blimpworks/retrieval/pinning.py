@@ -22,7 +22,7 @@ from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import dialect, headings, named_row, read_rows
 from blimpworks.errors import BROKEN, UserError, reading
 from blimpworks.files import atomic, below, scratch, sha256_of, write_text
-from blimpworks.retrieval import received, sources
+from blimpworks.retrieval import sources
 from blimpworks.retrieval.download import Transfer
 from blimpworks.strict import PathComponent, Strict, Within
 
@@ -187,7 +187,7 @@ def fetch_archive(
     """
     outcome, expected = ArchiveOutcome(), dict[str, sources.Pin]()
     try:
-        with received.disk_errors(mirror):
+        with sources.disk_errors(mirror):
             mirror.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise UserError(
@@ -200,7 +200,7 @@ def fetch_archive(
             else:
                 expected[f"{row.members}{pin.mirror.removeprefix(row.mirror)}"] = pin
     if expected:
-        partial = received.part_path(mirror / row.name, row.url)
+        partial = sources.part_path(mirror / row.name, row.url)
         if archive is None:
             instead = "name a copy of the archive with --file"
             Transfer(row.url, partial, None, row.name, instead).run()
@@ -248,9 +248,9 @@ def _take(content: IO[bytes] | None, size: int, pin: sources.Pin, mirror: Path) 
     if size > (LARGEST if pin.bytes is None else pin.bytes):
         raise _Differs(f"has {size:,} bytes there")
     target = below(mirror, pin.mirror_path, f"{pin.where}: mirror")
-    with received.disk_errors(target), atomic(target) as temporary:
+    with sources.disk_errors(target), atomic(target) as temporary:
         with temporary.open("wb") as handle:
-            shutil.copyfileobj(content, handle, received.PIECE)
+            shutil.copyfileobj(content, handle, sources.PIECE)
         proof = sources.Proof.of(pin)
         if problem := proof.problem(temporary):
             raise _Differs(problem)

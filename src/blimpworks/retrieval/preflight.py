@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import FrameType
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 from urllib.parse import urljoin
 
 import psutil
@@ -34,8 +33,7 @@ AT_ONCE = 16
 """Number of parallel requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubNeed:
+class HubNeed(NamedTuple):
     """A model to retrieve from the hub."""
 
     hf_id: str
@@ -162,7 +160,7 @@ def _hub_obstacles(needs: Sequence[HubNeed]) -> Iterator[str]:
             f"no token of the hub for gated models ({', '.join(gated)}): accept their licences on "
             "https://huggingface.co, and set HF_TOKEN or run `hf auth login`"
         )
-        needs = [replace(need, gated=False) for need in needs]
+        needs = [need._replace(gated=False) for need in needs]
     limit_waits()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield from filter(None, pool.map(_refusal, needs))

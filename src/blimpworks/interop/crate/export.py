@@ -11,7 +11,7 @@ import inspect
 import json
 import shutil
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from string import Template
@@ -35,32 +35,35 @@ from blimpworks.records.job import REPOSITORY
 def plan_crate(
     results: Path,
     campaign_file: Path,
-    options: tables.ExportOptions,
     run: Callable[[list[str]], object],
+    chosen: Collection[str] = (),
+    further: Sequence[str] = (),
+    *,
+    gzip: bool = False,
+    authors: Sequence[str] = (),
 ) -> tables.CratePlan:
     """Choose the contents of a crate, verify all files behind them, and make exhibits again.
 
-    ``run``: function that runs a command line in this process. Raises UserError when results are
-    missing, of another campaign, lack a requested exhibit, or differ from the jobs' records.
+    ``run``: function that runs a command line in this process. ``chosen``: PAPER/EXHIBIT, empty for
+    all. ``further``: further kinds of tables, such as scores. Raises UserError when results are
+    missing, of another campaign, lack a chosen exhibit, or differ from the jobs' records.
     """
     campaign = load_campaign(campaign_file)
     results = tables.results_of(campaign, campaign_file, results)
-    exhibits = tables.find_exhibits(results, options.exhibits)
+    exhibits = tables.find_exhibits(results, chosen)
     comparisons = [results / "reproduction" / f"{form}.csv" for form in ("published", "measured")]
-    comparisons = [path for path in comparisons if path.is_file() and not options.exhibits]
+    comparisons = [path for path in comparisons if path.is_file() and not chosen]
     jobs = jobs_behind([*(exhibit.cells for exhibit in exhibits), *comparisons])
     tables.require_unaltered(jobs, results, run)
-    behind = tables.tables_behind(exhibits, options.tables, jobs)
+    behind = tables.tables_behind(exhibits, further, jobs)
     table_kinds = set(behind["source"])
-    if unknown := [table_kind for table_kind in options.tables if table_kind not in table_kinds]:
+    if unknown := [table_kind for table_kind in further if table_kind not in table_kinds]:
         raise UserError(
             f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
             f"{', '.join(sorted(table_kinds))}, and scores."
         )
-    authors, gzip = tables.authors_of(options), options.gzip
-    return tables.CratePlan(
-        results, campaign, campaign_file, jobs, authors, gzip, exhibits, comparisons, behind
-    )
+    source = (results, campaign, campaign_file, jobs, tables.authors_of(authors))
+    return tables.CratePlan(*source, gzip, exhibits, comparisons, behind)
 
 
 def write_crate(plan: tables.CratePlan, output: Path) -> str:
@@ -110,7 +113,11 @@ def write_crate(plan: tables.CratePlan, output: Path) -> str:
             tables.write_csv(frame, root / f"{name}.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
             write_croissant(folder, plan, [*plan.licences])
-        write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
+        codes = [
+            f"## {name}\n\n```python\n{formula_code(name)}```\n"
+            for name in sorted(cells["formula"].unique())
+        ]
+        write_text(root / "formulas.md", "\n".join([FORMULAS_HEAD, *codes]))
         write_text(root / "README.md", plan.relative(readme(root, plan, cells, copies)))
         copied = {copy.original: copy.path for copy in copies if copy.original.suffix == ".csv"}
         changed = {copy.path: copy.original for copy in copies if copy.original not in copied}
@@ -149,6 +156,10 @@ CONTENTS = {
     "inputs and outputs, each with its SHA-256",
 }
 """Meaning of each file or directory that a crate may contain."""
+FORMULAS_HEAD = (
+    "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the workflow "
+    "applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data frame).\n"
+)
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
@@ -274,14 +285,3 @@ def formula_code(name: str) -> str:
     formula = formulas.formula_of(name)
     definitions = dict.fromkeys(_code_of(formula, set()))
     return "\n\n".join([*definitions, f"formula = {_expression(formula)}\n"])
-
-
-def formulas_text(names: Iterable[str]) -> str:
-    """Return the formulas as a Markdown page, each with its code."""
-    head = (
-        "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the "
-        "workflow applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data "
-        "frame).\n"
-    )
-    codes = [f"## {name}\n\n```python\n{formula_code(name)}```\n" for name in names]
-    return "\n".join([head, *codes])

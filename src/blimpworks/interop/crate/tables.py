@@ -10,12 +10,13 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -33,8 +34,7 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.files import below, whole_directory
 from blimpworks.records.job import REPOSITORY, relative_texts
 from blimpworks.records.reading import Record
-from blimpworks.retrieval.received import SHA256
-from blimpworks.retrieval.sources import Pin
+from blimpworks.retrieval.sources import SHA256, Pin
 from blimpworks.tables import read_parquet
 from blimpworks.yaml_files import read_yaml
 
@@ -42,20 +42,7 @@ FORMS = {"measured": "exhibits", "published": "published"}
 """Folder of exhibits by form: made from the campaign's results, or from printed numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """A user's choices for a crate."""
-
-    exhibits: Sequence[str] = ()
-    """PAPER/EXHIBIT; empty for all."""
-    tables: Sequence[str] = ()
-    """Further kinds of tables, such as scores."""
-    gzip: bool = False
-    authors: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ExhibitCells:
+class ExhibitCells(NamedTuple):
     """An exhibit in one form (a key of ``FORMS``), and the table of its cells (numbers)."""
 
     paper: str
@@ -123,19 +110,19 @@ AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<(?P<id>https://orcid\.org/[\dX-]{1
 """``Ada Doe <https://orcid.org/0000-0001-2345-6789>``, or a name."""
 
 
-def authors_of(options: ExportOptions) -> list[str]:
+def authors_of(authors: Sequence[str]) -> list[str]:
     """Return the authors that the user names, or else the authors of this software.
 
     Raises UserError for an author that does not match ``AUTHOR``.
     """
-    for author in options.authors:
+    for author in authors:
         if not AUTHOR.fullmatch(author):
             raise UserError(
                 f"--author is {author!r}; expected a name, or a name and an address of ORCID such "
                 "as 'Ada Doe <https://orcid.org/0000-0001-2345-6789>'. Correct it."
             )
-    if options.authors:
-        return [*options.authors]
+    if authors:
+        return [*authors]
     stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
     return [author["name"] for author in stated["authors"]]
 
@@ -206,8 +193,7 @@ def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
     return pd.read_csv(path, keep_default_na=False, na_values=[""], nrows=nrows)
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(NamedTuple):
     """A table that was copied into the crate."""
 
     table_kind: str
@@ -432,12 +418,10 @@ def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["table", "column", "unit", "meaning"])
 
 
-@contextmanager
-def new_directory(path: Path) -> Iterator[Path]:
-    """Yield a new directory that becomes ``path``. Raises UserError if ``path`` is not empty."""
+def new_directory(path: Path) -> AbstractContextManager[Path]:
+    """Make a new directory that becomes ``path``. Raises UserError if ``path`` is not empty."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UserError(
             f"{path} already exists and is not an empty directory; remove it, or give another."
         )
-    with whole_directory(path) as temporary:
-        yield temporary
+    return whole_directory(path)

@@ -1,0 +1,138 @@
+"""Compare language models with people: when words are learned, and how long words are read.
+
+``age_of_acquisition`` fits a sigmoid curve to the share of children who know a word, by age, and
+returns where the curve is midway. ``training_of_acquisition`` does so for a model, with minus the
+word's surprisal by training. Source: Chang and Bergen (2022), "Word Acquisition in Neural Language
+Models", section 3, as in the program of the BabyLM Challenge 2026. ``explained_variance`` returns
+the share of variance in reading times that a predictor explains beyond other predictors.
+"""
+
+import warnings
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import OptimizeWarning, curve_fit
+
+from blimpworks.scoring.tokens import Floats
+
+FEWEST = 3
+"""Number of ages and of checkpoints that a curve needs, and of words that a correlation needs."""
+PARAMETERS = 4
+"""Number of a sigmoid's parameters: an unbounded fit needs at least as many points."""
+KNOWN_BY = 0.5
+"""Share of children who know a word at its age of acquisition."""
+
+
+def _sigmoid(x: Floats, height: float, steepness: float, middle: float, lowest: float) -> Floats:
+    return height / (1 + np.exp(-steepness * (x - middle))) + lowest
+
+
+def _crossing(x: Floats, y: Floats, threshold: float, **options: Any) -> float | None:
+    """Return the x at which a sigmoid, fitted to points (x, y), reaches ``threshold``.
+
+    ``options`` are for ``curve_fit``. None if no rising curve fits, or outside the range of ``x``.
+    """
+    try:
+        with np.errstate(over="ignore"), warnings.catch_warnings():
+            # SciPy warns that it cannot estimate the parameters' errors for a flat curve.
+            warnings.simplefilter("ignore", OptimizeWarning)
+            (height, steepness, middle, lowest), _ = curve_fit(
+                _sigmoid, x, y, maxfev=1000, **options
+            )
+    except (RuntimeError, ValueError):
+        return None
+    if height <= 0 or steepness <= 0 or not lowest < threshold < height + lowest:
+        return None
+    crossing = float(middle - np.log(height / (threshold - lowest) - 1) / steepness)
+    return crossing if x.min() <= crossing <= x.max() else None
+
+
+def age_of_acquisition(ages: Floats, shares: Floats) -> float | None:
+    """Return the age [months] at which half of the children know a word.
+
+    ``shares`` [ages] of children know the word; NaN if unknown. None if no curve can be fitted, or
+    it does not reach one half between the lowest and the highest age.
+    """
+    ages, shares = ages[~np.isnan(shares)], shares[~np.isnan(shares)]
+    if len(ages) < FEWEST:
+        return None
+    # First guesses, and bounds, of height, steepness, middle and lowest value.
+    start = [1.0, 0.1, ages.mean(), 0.0]
+    bounds = [0.0, 0.0, ages.min(), -0.5], [2.0, 1.0, ages.max(), 0.5]
+    return _crossing(ages, shares, KNOWN_BY, p0=start, bounds=bounds)
+
+
+def training_of_acquisition(training: Floats, surprisals: Floats, chance: float) -> float | None:
+    """Return log10(1 + amount of training) after which a model knows a word.
+
+    The word's surprisal is then midway between ``chance`` and its smallest value. ``training`` [n]
+    are the numbers in checkpoints' names, never falling; ``surprisals`` [n] are in nats. None if no
+    curve can be fitted, or it does not reach the middle between the first and last checkpoint.
+    """
+    if len(surprisals) < PARAMETERS:
+        return None
+    steps = np.log10(training + 1)
+    start = [np.ptp(surprisals), 1.0, steps.mean(), -surprisals.max()]
+    return _crossing(steps, -surprisals, -(chance + surprisals.min()) / 2, p0=start)
+
+
+DRAWS = 1000
+"""Bootstrap samples for an interval."""
+
+
+def _unexplained(products: Floats, terms: int) -> Floats:
+    """Return the sum of squared residuals of the last column, predicted from the first ``terms``.
+
+    ``products`` [..., columns, columns] is X'X of a table X, all that least squares need.
+    """
+    inputs, last = products[..., :terms, :terms], products[..., :terms, -1]
+    weights = np.linalg.pinv(inputs, rcond=1e-10, hermitian=True) @ last[..., None]
+    return np.asarray(products[..., -1, -1] - (last * weights[..., 0]).sum(-1))
+
+
+def explained_variance(
+    outcomes: pd.DataFrame, controls: pd.DataFrame, predictor: pd.Series, groups: pd.Series
+) -> dict[str, float]:
+    """Return the share of the unexplained variance that a predictor explains, with 95 % interval.
+
+    ``outcomes`` are k columns of times [n, k]; the share is the mean over the columns. The first
+    regression has ``controls`` [n, c] and the products of each two controls (R²₀). The second also
+    has ``predictor`` [n] (R²). The share is (R² - R²₀) / (1 - R²₀), or NaN if R²₀ is 1. The
+    interval is of a bootstrap over ``groups`` [n] of dependent rows, such as sentences. No cell may
+    be empty.
+    """
+    pairs = [controls[a] * controls[b] for a, b in combinations(controls, 2)]
+    terms = pd.concat([controls, *pairs, predictor, outcomes], axis=1).to_numpy(float)
+    # Standardised columns give the same shares, and no large numbers.
+    spread = terms.std(axis=0)
+    terms = (terms - terms.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    inputs, results = np.split(terms, [terms.shape[1] - outcomes.shape[1]], axis=1)
+    inputs = np.column_stack([np.ones(len(inputs)), inputs])
+
+    # Weights [samples, groups]: how often a sample has a group. The first row are the data.
+    group, names = pd.factorize(groups)
+    draws = np.random.default_rng(0).multinomial(
+        len(names), np.full(len(names), 1 / len(names)), size=DRAWS
+    )
+    weights = np.vstack([np.ones(len(names)), draws])
+
+    # A sample's X'X is the weighted sum of its groups' X'X, so each row is multiplied once.
+    shares = []
+    for column in results.T:
+        table = np.column_stack([inputs, column])
+        sums = np.zeros((len(names), table.shape[1], table.shape[1]))
+        np.add.at(sums, group, table[:, :, None] * table[:, None, :])
+        products = np.tensordot(weights, sums, axes=1)
+        width = inputs.shape[1]  # the predictor is the last of these terms
+        # A sample of few groups may leave nothing to explain.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = 1 - _unexplained(products, width) / _unexplained(products, width - 1)
+        shares.append(np.clip(share, 0, 1))
+
+    means = np.mean(shares, axis=0)
+    if np.isnan(means[0]):
+        return dict.fromkeys(("value", "low", "high"), np.nan)
+    low, high = np.nanquantile(means[1:], [0.025, 0.975])
+    return {"value": float(means[0]), "low": float(low), "high": float(high)}
