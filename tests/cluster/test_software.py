@@ -182,7 +182,7 @@ def test_a_machine_that_lacks_nothing_is_ready():
         ({"glibc": (2, 27)}, "glibc is 2.27, the wheels need 2.28 or later"),
         ({"glibc": None}, "The C library is not glibc"),
         ({"shared_memory": 2**26}, "/dev/shm has 64 MiB"),
-        ({"gpus": None}, "nvidia-smi is not here: no NVIDIA driver"),
+        ({"gpus": None}, "nvidia-smi was not found: there is no NVIDIA driver"),
         ({"gpus": [], "smi_error": "No devices were found"}, "nvidia-smi fails (No devices"),
         ({"gpus": []}, "nvidia-smi shows no GPU; ask the scheduler"),
         ({"driver": "570.86"}, "The driver is 570.86, CUDA 13.0 of torch needs 580 or later"),

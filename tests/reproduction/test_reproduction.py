@@ -284,7 +284,7 @@ def test_a_complement_of_a_printed_number_is_no_evidence_and_says_of_which(paper
     numbers = [number("a", "x", "0.161"), number("b", "x", "0.839")]
     (row, _) = recomputed_rows(paper(numbers, [cell(("a", "x"), 0.161, COMPLEMENT_FORMULA, where)]))
     assert row["status"] == COMPLEMENT
-    assert row["note"] == "complement of t1/b/x: one of the two says all"
+    assert row["note"] == "complement of t1/b/x, so no further evidence"
 
 
 def test_a_cell_that_shows_a_printed_accuracy_does_not_recompute_it(paper):

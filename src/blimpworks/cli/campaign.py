@@ -111,7 +111,7 @@ def retrieve_model(
     revision: str = option("Branch, tag or commit."),
     architecture: str = option("Such as causal or masked."),
     dtype: str = option("Number format that it is run in."),
-    first_token: str = option("What conditions the first token."),
+    first_token: str = option("Start of texts: a policy, or the token before them."),
     output: Path = option("checkpoint.json; the files go beside it.", use=WITH_FOLDER),
     state: str = option(
         "Digest of the files of a model in a directory.", default="", use=UNRECORDED
@@ -205,10 +205,10 @@ def _read_campaign(configfile: Path) -> "CampaignSelection":
 def status(
     configfile: Path = CONFIG,
     model: str | None = option("Show this model's languages."),
-    watch: float | None = option("Look again every so many seconds.", min=1),
+    watch: float | None = option("Repeat the report at this interval, in seconds.", min=1),
     json: bool = JSON,
 ) -> None:
-    """Report how far a campaign is: stages, models, languages, running and failed parts."""
+    """Report how far a campaign is: stages, models, languages, running and failed jobs."""
     if watch and json:
         raise UserError("--watch and --json exclude each other; choose one.")
     from blimpworks.cluster import status_text
@@ -245,7 +245,7 @@ def plan(
     site: Path | None = option(
         "Description of the cluster; by default the campaign's, or site.yaml."
     ),
-    as_json: bool = option("The same as data.", "--json"),
+    as_json: bool = option("Print JSON.", "--json"),
 ) -> None:
     """Say what a run would do and take before anything is submitted; exit 2 if it cannot."""
     from blimpworks.campaign.settings.site import load_site, site_file
@@ -278,7 +278,7 @@ def plan(
 @command(panel=REPRODUCE, example="check-gpu")
 def check_gpu(
     python: Path | None = option("The Python that is to score; that of .vllm."),
-    as_json: bool = option("The same as data.", "--json"),
+    as_json: bool = option("Print JSON.", "--json"),
 ) -> None:
     """Say what this machine lacks that its GPUs need for scoring; exit 2 if anything.
 

@@ -52,7 +52,7 @@ def evaluate(
     ),
     mirror: Path | None = option("Directory with copies of the released data.", use=UNRECORDED),
     sensitivity: bool = option(
-        "Measure how much it matters what conditions the first token.", "--sensitivity"
+        "Measure accuracies with different starts of texts too.", "--sensitivity"
     ),
     profile: str | None = option("Snakemake profile, such as slurm."),
     cores: int = option("Cores of this machine to use.", default=os.cpu_count() or 1, min=1),
@@ -61,8 +61,8 @@ def evaluate(
     ),
     dtype: str | None = option("Number format in place of the files'."),
     first_token: str | None = option(
-        "What conditions the first token: bos, eos, tokenizer (what it puts there), likeliest, "
-        "none, or any token or string, such as '\\n'."
+        "Start of texts, which is before their first token: bos, eos, tokenizer (what it puts "
+        "there), likeliest, none, or any token or string, such as '\\n'."
     ),
     architecture: str | None = option(
         "Architecture in place of the files': causal, masked, encoder-decoder."
@@ -72,7 +72,7 @@ def evaluate(
         "enc_dec_mask, enc_dec_prefix (encoder-decoders), or such as batch_tokens=1024."
     ),
     parameters: float | None = option("Billions of parameters, if not counted."),
-    tuning: str | None = option("base or chat, in place of the chat template's."),
+    tuning: str | None = option("base or chat; by default chat for models with a chat template."),
     run_model_code: str | None = option(
         "Let code run that models bring along, by its digest; several are separated by commas. "
         "'show' lists the code with its digest, and runs none.",
@@ -162,7 +162,7 @@ def compare(
     show_all: bool = option("Show every phenomenon and reason.", "--all"),
     json: bool = shared.JSON,
 ) -> None:
-    """Show what moved between two evaluations, item by item, and why.
+    """Show which numbers and items differ between two evaluations, and why.
 
     Accuracies, McNemar's tests, items that only one got right, and what was done differently.
     """

@@ -175,7 +175,10 @@ def _machine_problems(machine: GpuMachine) -> Iterator[str]:
             "(docker run --shm-size 8g)."
         )
     if machine.gpus is None:
-        yield "nvidia-smi is not here: no NVIDIA driver, or a container without --nv or --gpus all."
+        yield (
+            "nvidia-smi was not found: there is no NVIDIA driver, or the container was started "
+            "without --nv or --gpus all."
+        )
     elif machine.smi_error:
         yield f"nvidia-smi fails ({machine.smi_error}); reload or reinstall the driver."
     elif not machine.gpus:

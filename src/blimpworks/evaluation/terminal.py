@@ -255,7 +255,7 @@ class _Terminal:
                 self.console.print(Padding(lines, (0, 0, 0, INDENT)))
 
     def sensitivity(self, benchmark: Benchmark) -> None:
-        self.head("What conditions the first token")
+        self.head("Accuracy by start of texts")
         rows = []
         for model, of_model in benchmark["sensitivity"].items():
             for row in of_model:

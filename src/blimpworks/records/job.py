@@ -93,7 +93,7 @@ def current_job() -> "Job | None":
 
 @cache
 def package_versions(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the versions of installed packages, and of Python and BLiMPworks."""
+    """Return the versions of installed packages, and of Python and blimpworks."""
     versions = {"python": platform.python_version(), "blimpworks": __version__}
     for name in names:
         with suppress(PackageNotFoundError):

@@ -226,7 +226,7 @@ def recomputed_rows(paper: Paper) -> Iterator[dict[str, Any]]:
             explanation = matching[0]
         elif cell and status == COMPLEMENT:
             origins = ", ".join(origins_of(cell, paper))
-            explanation = f"complement of {origins}: one of the two says all"
+            explanation = f"complement of {origins}, so no further evidence"
         recomputed = None
         if cell is not None and not row.textual:
             # Whole numbers keep all digits, others get six.

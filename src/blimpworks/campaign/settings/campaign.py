@@ -111,7 +111,7 @@ class OwnModel(Strict):
     """A model of this machine that is in no table of models."""
 
     path: Annotated[str, AfterValidator(local_path)]
-    """Directory in Hugging Face's layout or with a checkpoint of BLiMPworks, or n-gram file. It
+    """Directory in Hugging Face's layout or with a checkpoint of blimpworks, or n-gram file. It
     begins with /, ./, ../ or ~. A path with {lang} has a model for each language."""
     label: DrawnLabel = ""
     """Name in tables and figures; empty for the model's key."""
