@@ -88,3 +88,12 @@ def test_every_cell_can_be_computed_again_from_its_rows(released):
     cells = [cell for exhibit in exhibits.values() for cell in exhibit.cells]
     assert {cell.source for cell in cells} == set(tables)
     check_cells(cells, tables)
+
+
+def test_no_two_numbers_of_an_exhibit_share_a_cell(released):
+    """Sentential complements have numbers of agreement and of reflexives in Table 7."""
+    exhibits, _, _ = released
+    tables = {name: exhibit.layout("value") for name, exhibit in exhibits.items()}
+    row = tables["table7"].set_index(tables["table7"].columns[0]).loc["In a sentential complement"]
+    for column in ("English Mono", "English Mono, reflexives"):
+        assert row[f"{column}, from the vocabulary"] == row[column]

@@ -54,7 +54,7 @@ def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[
     if not files:
         raise UserError(
             f"{lang}: no source of kind {RESOURCE!r} in {campaign.catalogue.sources} and no file "
-            f"in {folder}; add resources there (docs/lmentry.md), or take the language out."
+            f"in {folder}; add resources there (docs/adding_lmentry.md), or take the language out."
         )
     return files
 
@@ -104,7 +104,7 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
         raise UserError(
             f"benchmark {BENCHMARK!r} has items in languages with a pack; "
             f"{pack_file(campaign, 'LANG').parent} has none of {', '.join(catalogue.languages)}: "
-            "add one of its languages, write a pack (docs/lmentry.md), or take it out of "
+            "add one of its languages, write a pack (docs/adding_lmentry.md), or take it out of "
             "benchmarks."
         )
 

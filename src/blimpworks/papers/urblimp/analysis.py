@@ -73,7 +73,7 @@ def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd
 
 
 # People's judgements. Section 2.3 has a Fleiss' kappa of 0.89 without its categories;
-# docs/urblimp.md says why they can only be the sentences, and not right and wrong.
+# docs/urblimp_people.md says why they can only be the sentences, and not right and wrong.
 
 Z = float(norm.ppf(0.975))
 Counts = NDArray[np.int64]

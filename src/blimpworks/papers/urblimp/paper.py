@@ -77,7 +77,7 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
         raise UserError(
             f"benchmark {BENCHMARK!r} has items in languages with rules; "
             f"{campaign.folder('urblimp')} has none of {', '.join(catalogue.languages)}: add one "
-            "of its languages, write rules (docs/urblimp.md), or take it out of benchmarks."
+            "of its languages, write rules (docs/urblimp_rules.md), or take it out of benchmarks."
         )
 
 

@@ -116,7 +116,12 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         return measures.table_of(description, cells, grids)
     printed = shared.read_printed(tables)
     printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
-    row_names = {key: name for grid in grids for key, name in grid.rows.items()}
+    # Both grids have a row "In a sentential complement"; only their columns tell the rows apart.
+    names = {
+        (key, column.key): (row, column.name)
+        for grid in grids
+        for (key, row), column in product(grid.rows.items(), grid.columns)
+    }
     sets = read_sets(tables)
     for column in grids[0].columns:
         if sets.empty:
@@ -124,7 +129,8 @@ def table7(tables: shared.Tables, labels: Labels) -> Exhibit:
         else:
             computed = _from_words(printed, sets[sets["lang"] == column.lang], column)
         for key, (rows, formula, source, where) in computed.items():
-            cell_key = (row_names[key], f"{column.name}, from the vocabulary")
+            row, name = names[key, column.key]
+            cell_key = (row, f"{name}, from the vocabulary")
             cell = shared.formula_cell(rows, cell_key, formula, source, where, ".0f")
             cells.append(replace(cell, stands_for=(key, column.key), printed=False))
     return measures.table_of(description, cells, grids)

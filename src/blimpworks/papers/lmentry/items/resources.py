@@ -62,7 +62,7 @@ def read_resources(files: Sequence[Path]) -> Resources:
         if name not in path_of:
             raise UserError(
                 f"{name} is missing among {', '.join(sorted(path_of)) or 'no files'}; expected a "
-                "language's resources of Multi-LMentry (docs/lmentry.md says how to add them)."
+                "language's resources of Multi-LMentry, which docs/adding_lmentry.md describes."
             )
     forms = [_words(path_of[name]) for name in FORMS if name in path_of]
     return Resources(

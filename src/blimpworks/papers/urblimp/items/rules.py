@@ -1,6 +1,6 @@
 """Read the YAML files of UrBLiMP: a language's pack, and the rules of each paradigm.
 
-A rule makes minimal pairs from a treebank's sentences that match a pattern (docs/urblimp.md)::
+A rule makes minimal pairs from sentences that match a pattern (docs/urblimp_rules.md)::
 
     pattern: V [upos=VERB]; V -[nsubj]-> S
     change: [{inflect: V, to: {Gender: other}}]
