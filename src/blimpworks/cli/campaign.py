@@ -251,6 +251,7 @@ def plan(
     from blimpworks.campaign.settings.site import load_site, site_file
     from blimpworks.cluster.plan import DryRun, dry_run, make_plan
     from blimpworks.cluster.plan_text import plan_text
+    from blimpworks.cluster.text import terminal_width
     from blimpworks.retrieval.preflight import campaign_obstacles
 
     selection = _read_campaign(configfile)
@@ -270,7 +271,8 @@ def plan(
         planned = planned.model_copy(update={"stops": (*obstacles, *planned.stops)})
     if failure and not planned.refused:
         raise failure
-    typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
+    text = plan_text(planned, cluster, terminal_width())
+    typer.echo(planned.model_dump_json(indent=1) if as_json else text)
     if planned.refused or planned.stops:
         raise typer.Exit(2)
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from tqdm import tqdm
 
-DEFAULT_WIDTH = 100
+DEFAULT_WIDTH = 120
 """Columns of output that is not a terminal."""
 NARROWEST = 16
 """Least width of a text column in characters."""

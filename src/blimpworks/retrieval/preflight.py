@@ -4,6 +4,7 @@
 a file in the catalogue, with address and checksum; a mirror is a directory with copies of files.
 """
 
+import logging
 import shutil
 import signal
 from collections import Counter
@@ -64,6 +65,8 @@ def _unreachable_reason(url: str) -> str:
 
 def _unreachable_hosts(urls: Iterable[str]) -> dict[str, str]:
     """Return {unreachable host: reason why it cannot be reached} for the hosts of ``urls``."""
+    # Hosts that cannot be reached are listed: urllib3 must not also print each attempt.
+    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     url_by_host = {host_of(url): url for url in urls}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         causes = zip(url_by_host, pool.map(_unreachable_reason, url_by_host.values()), strict=True)
