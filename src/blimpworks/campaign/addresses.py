@@ -77,10 +77,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_address(url: str) -> None:
-    """Check that an address is valid, and https or, on this machine, http.
-
-    Raises ValueError with the reason, which contains no secrets.
-    """
+    """Check that an address is valid, and https or, on this machine, http. ValueError if not."""
     if re.search(r"[\x00-\x20\x7f]", url):
         raise ValueError("it holds a space or control character")
     try:
@@ -118,10 +115,7 @@ def check_redirect(before: str, url: str) -> None:
 
 
 def check_listed(url: str) -> str:
-    """Check an address in a table and return it; it may be empty.
-
-    Raises the errors of ``check_address``, and ValueError for a token or signature.
-    """
+    """Check an address in a table, or an empty text. Raises ValueError, also for a token in it."""
     if url:
         check_address(url)
         names = (parameter.partition("=")[0] for parameter in urlsplit(url).query.split("&"))

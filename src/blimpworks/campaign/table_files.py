@@ -257,10 +257,9 @@ def model_tables(table: Path) -> list[Path]:
 
 
 def locked_models(tables: Sequence[Path]) -> Mapping[tuple[str, ...], Locked]:
-    """Return the locked models in the lock files of ``tables``, keyed by (hub id, revision).
+    """Return the locked models, keyed by (hub id, revision). Raises UserError for malformed files.
 
-    ``tables``: from ``model_tables``; lock files of earlier tables take precedence. Raises
-    UserError for a malformed lock file.
+    ``tables``: from ``model_tables``; lock files of earlier tables take precedence.
     """
     locked: dict[tuple[str, ...], Locked] = {}
     for table in reversed(tables):

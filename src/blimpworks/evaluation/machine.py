@@ -116,10 +116,7 @@ def slow_formats(cpuinfo: str) -> frozenset[str]:
 def choose_engine(
     row: ModelRow, requested: str = "auto", machine: Machine | None = None
 ) -> ModelRow:
-    """Return a model's row with the requested engine, or with the fastest one of the machine.
-
-    Raises UserError when the engine cannot run the model, or is not installed.
-    """
+    """Return a row with the requested or fastest engine. Raises UserError if it cannot be used."""
     machine = machine or this_machine()
     if requested not in ("auto", *engines()):
         raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")
@@ -165,9 +162,8 @@ def choose_format(model: ResolvedModel, machine: Machine) -> ResolvedModel:
     return model if machine.memory_gb and needed_gb > machine.memory_gb else changed_model
 
 
-def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
+def check_memory(models: Sequence[ResolvedModel], machine: Machine) -> list[str]:
     """Return a line on each model's memory. Raises UserError for a model that needs too much."""
-    machine = machine or this_machine()
     lines = []
     for model in models:
         row, weights = model.row, model.weights_gb

@@ -278,10 +278,10 @@ class Evaluation:
             self.models.append(model if is_fixed else choose_format(model, machine))
 
     def choose_benchmarks(self, settings: dict[str, Any]) -> Layout:
-        """Remove benchmarks that no model can run from the settings, and note the reasons.
+        """Remove benchmarks that no model can run, with notes on reasons; return the layout.
 
-        Return the layout of the remaining campaign. Raises UserError when the user named such a
-        benchmark, when no model is run on a named language, or when no benchmark remains.
+        Raises UserError when the user named such a benchmark, or a language that no model is run
+        on, or when no benchmark remains.
         """
         if not self.benchmarks:
             reasons = {}  # why a benchmark cannot be run; empty if it can
@@ -392,10 +392,7 @@ class Evaluation:
         return layout
 
     def add_local_tasks(self, folder: Path) -> None:
-        """Add the suite's tasks on the user's own data to the benchmarks, and note missing data.
-
-        Declarations and files are copied to ``folder``. Raises UserError if no task is run.
-        """
+        """Copy tasks on the user's data into ``folder``, and add them. UserError if none is run."""
         if self.suite is None:
             return
         suite, declarations = read_suite(self.suite), suite_file(self.suite).with_suffix("")
@@ -482,7 +479,7 @@ class Evaluation:
             site = find_site(layout.campaign)
             refuse_unreachable(layout, site.cache if site else None)
             if not self.profile:
-                for line in check_memory(self.models):
+                for line in check_memory(self.models, this_machine()):
                     console.print(line, soft_wrap=True, highlight=False)
             log = REPOSITORY / layout.campaign.pathvars.logs / "snakemake.log"
             get_status = partial(read_status, layout)

@@ -71,10 +71,7 @@ class Side:
 
     @cached_property
     def judgements_behind(self) -> dict[tuple[str, str, str], str]:
-        """Digests (SHA-256) of the tables of judgements that the accuracies were computed from.
-
-        Keys are (benchmark, language, model), from the records in the tables of accuracies.
-        """
+        """Digests (SHA-256) of judgements behind accuracies, by (benchmark, language, model)."""
         digests: dict[tuple[str, str, str], str] = {}
         for path in sorted((self.results / "accuracies").glob("*.parquet")):
             for entry in (made_by(path) or {}).get("inputs", []):
@@ -144,10 +141,9 @@ def read_side(folder: Path) -> Side:
 def pair_models(
     a: Side, b: Side, chosen: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Return the pairs (model of A, model of B) to compare.
+    """Return the pairs (model of A, model of B) to compare. Raises UserError if there are none.
 
-    These are the ``chosen`` pair, or else the models with the same name in A and B, or else the
-    only model of each. Raises UserError if there is no such pair.
+    These are the ``chosen`` pair, or else models of the same name, or else the only ones.
     """
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):

@@ -170,10 +170,9 @@ class Suite(Strict):
 
 
 def suite_file(name: str) -> Path:
-    """Return the path of a suite's file.
+    """Return the path of a suite's file. Raises UserError if there is none.
 
-    ``name`` is the file's name without .yaml, one of the suite's other ``names``, or a path that
-    ends in .yaml. Raises UserError if there is no such suite.
+    ``name`` is the file's name without .yaml, one of the suite's ``names``, or a path with .yaml.
     """
     path = Path(name) if name.endswith(".yaml") else Path(FOLDER, f"{name}.yaml")
     # Relative paths are looked up in the current directory, then in the repository.
