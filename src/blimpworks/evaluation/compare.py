@@ -250,8 +250,7 @@ def compare_evaluations(
     ]
     if not compared:
         raise UserError(
-            f"{first} and {second} have no language of a benchmark in common; compare evaluations "
-            "that do."
+            f"{first} and {second} have no language of a benchmark in common; compare others."
         )
     rows: list[Record] = []
     for labels, joined in compared:

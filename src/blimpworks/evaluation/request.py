@@ -168,8 +168,7 @@ def write_models(rows: Iterable[ModelRow], path: Path) -> None:
             cell = "" if value is None else cell
             if re.search(r"[\t\r\n]", cell):
                 raise UserError(
-                    f"model {row.name!r}: {column} is {cell!r}, and no table can hold its tabs or "
-                    "line ends; rename the model."
+                    f"model {row.name!r}: {column} is {cell!r}, with tabs or line ends; rename it."
                 )
             cells.append(cell)
         lines.append("\t".join(cells))

@@ -341,8 +341,7 @@ class Evaluation:
                 )
             elif added:
                 self.notes.append(
-                    f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses "
-                    "among them."
+                    f"Languages of the benchmarks: {', '.join(languages)}; --languages limits them."
                 )
         settings["catalogue"]["models"] = f"{path}/{request.MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
@@ -431,8 +430,7 @@ class Evaluation:
             name = f"{Path(arguments[0]).expanduser().resolve().name}-checkpoints"
         else:
             raise UserError(
-                f"--checkpoints goes with one model, and {len(arguments)} are named; evaluate each "
-                "by a command."
+                f"--checkpoints goes with one model, and {len(arguments)} are named; name one."
             )
         folder = (out or Path(FOLDER, name)).expanduser().resolve()
         enter_repository()

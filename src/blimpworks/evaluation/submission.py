@@ -201,8 +201,7 @@ def _all_items(side: Side, task: Task, labels: Labels) -> Path:
     path = side.items(*labels)
     if SAMPLED in path.relative_to(side.results).parts:
         raise UserError(
-            f"{side.folder} has a sample of {task.label}, and a submission has all items; "
-            "evaluate without --limit."
+            f"{side.folder} has a sample of {task.label}, not all; evaluate without --limit."
         )
     return path
 
@@ -269,8 +268,7 @@ def _suite_of(side: Side) -> Suite:
     name = side.campaign.report_card.suite if side.campaign else None
     if name is None:
         raise UserError(
-            f"{side.folder} is no evaluation of a suite; evaluate with --suite NAME, such as "
-            "--suite babylm-strict."
+            f"{side.folder} is no evaluation of a suite; evaluate with --suite, as babylm-strict."
         )
     return read_suite(name)
 
@@ -467,8 +465,7 @@ def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
         judged[task.benchmark, lang] = frame
     if not judged:
         raise UserError(
-            f"{path} has no predictions on a task of {reference.folder}; compare predictions on "
-            "the tasks of the evaluation."
+            f"{path} has no predictions on a task of {reference.folder}; compare others."
         )
     name = path.resolve().stem if path.is_file() else path.resolve().name
     reason = ("", "; predictions do not say why")
