@@ -367,5 +367,4 @@ def choose_generation_engine(name: str, model: Any, requested: object) -> Choice
             f"expected architecture {GENERATION_ARCHITECTURE!r} with one of: "
             f"{', '.join(sorted(generators()))}."
         )
-    choice = choose_engine(name, model, requested)
-    return choice._replace(address=generators()[name])
+    return choose_engine(name, model, requested)._replace(address=generators()[name])
