@@ -136,7 +136,8 @@ def _count_statuses(
         rows = rows[rows["phenomenon"] == number.card_row["phenomenon"]]
     # Judgements have the id of an item; scores have a row id for each condition of an item.
     item_rows = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
-    ids = item_rows.loc[item_rows[item_key(item_rows.columns)].isin(rows["item_id"]), "item_id"]
+    is_judged = item_rows[item_key(item_rows.columns)].isin(rows["item_id"])
+    ids = item_rows.loc[is_judged, "item_id"]
     name = number.benchmark["name"]
     folder = OUTPUTS[facts["benchmarks"][name]["unit"]]
     path = Path(model_table(facts["results"], folder, name, lang, number.model))

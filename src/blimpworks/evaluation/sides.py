@@ -282,15 +282,15 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
             continue
         rows = []
         for item in read_table(ITEMS, reference.items(benchmark, lang, model), columns).to_pylist():
-            if logged := samples.get((item.pop("good"), item.pop("bad"))):
-                before |= logged["before"]
-                for method, correct in logged["correct"].items():
-                    margin = logged["margin"] if method == "full_sentence" else math.nan
+            if match := samples.get((item.pop("good"), item.pop("bad"))):
+                before |= match["before"]
+                for method, correct in match["correct"].items():
+                    margin = match["margin"] if method == "full_sentence" else math.nan
                     rows.append(item | {"method": method, "correct": correct, "margin": margin})
         judged[benchmark, lang] = pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS)
-    texts = ", ".join(map(repr, sorted(before)))
+    added = ", ".join(map(repr, sorted(before)))
     explanation = (
-        f"lm-eval put {texts} before a sentence (its task's context and target_delimiter), "
+        f"lm-eval put {added} before a sentence (its task's context and target_delimiter), "
         "blimpworks nothing, so that the model reads other tokens; ",
         ", for this and all other reasons",
     )
