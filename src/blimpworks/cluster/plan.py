@@ -1,8 +1,7 @@
 """Estimate the jobs, time, memory and disk of a run, before anything is submitted.
 
 ``make_plan`` returns the ``RunPlan`` that ``blimpworks plan`` prints. Its inputs are a campaign,
-the cluster's description (the site), and the jobs that a dry run of Snakemake lists (``dry_run``).
-A scoring job runs one model on items of some languages; it scores sentences or answers prompts.
+the cluster's description (the site), and the jobs that a dry run of Snakemake lists.
 """
 
 import os

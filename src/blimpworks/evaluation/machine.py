@@ -1,8 +1,7 @@
 """Measure this machine's memory and GPUs, and choose engines and number formats that fit.
 
-``session.Evaluation`` calls ``choose_engine``, ``choose_format`` and ``check_memory`` for its
-models. An engine is a program that runs a model, such as transformers or vLLM; its environment is
-a Python installation with that program.
+An engine is a program that runs a model, such as transformers or vLLM; its environment is a Python
+installation with that program.
 """
 
 import os
