@@ -189,11 +189,10 @@ def local_path(text: str) -> str:
 
 
 def model_address(text: str) -> str:
-    """Check that ``text`` is a model's address or empty, and return it.
+    """Check that ``text`` is a model's address or empty, and return it. Raises ValueError if not.
 
     An id or a path may contain {lang} and {script}. A file of the hub follows its id after a colon
-    (OWNER/NAME:FILE.gguf); several files in packages are joined by +. Raises ValueError for
-    anything else.
+    (OWNER/NAME:FILE.gguf); several files in packages are joined by +.
     """
     example = text.replace("{lang}", "deu").replace("{script}", "latn")
     hub_id = None if text.startswith(PACKAGES) else HUB_ID.fullmatch(example)

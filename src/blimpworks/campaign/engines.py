@@ -48,10 +48,7 @@ class Scorer:
     """Settings of the scores that parity reports compare with the reference."""
 
     def settle(self, setting: str, of_model: str, requested: str) -> str:
-        """Return the ``requested`` value of a ``setting`` if it is possible, else ``of_model``.
-
-        So a campaign can request bfloat16 for all models, though some engines have only float32.
-        """
+        """Return the ``requested`` value of a setting if it is possible, else ``of_model``."""
         return requested if requested.partition(":")[0] in getattr(self, setting) else of_model
 
 
