@@ -30,8 +30,7 @@ GPU_NUMBERS = (1, 2, 4, 8)
 VOCABULARY = 262_144
 """Vocabulary size assumed for every model: the catalogue's largest, that of Gemma 3."""
 LOGIT_ROWS = 1024
-"""Largest number of positions whose logits a GPU holds at once, in engines that run no server
-(``hub_loading.LOGIT_ROWS``)."""
+"""Most positions with logits on a GPU, without a server (``hub_loading.LOGIT_ROWS``)."""
 MARGIN = 1.02
 """Memory of weights on the GPU relative to their file: padding, buffers, alignment."""
 CONTEXT_GB = 1.5
@@ -285,8 +284,7 @@ def setup_of(selection: CampaignSelection, model: str, site: Site | None) -> Set
 REGION_TOKENS = 2.0
 """Tokens of a critical region, which is one word in most pairs."""
 GENERATION_COST = 4.0
-"""Cost of a generated token relative to a scored one (an assumption): a model generates tokens one
-by one."""
+"""Cost of a generated token relative to a scored one (an assumption): they come one by one."""
 
 
 class Expectation(NamedTuple):
@@ -295,11 +293,9 @@ class Expectation(NamedTuple):
     pairs: int
     """Rows of the table: pairs or prompts."""
     tokens: float
-    """Scored tokens of a sentence; for a prompt, the cost of reading it and writing the longest
-    answer, in scored tokens."""
+    """Tokens of a sentence, or cost of a prompt and its longest answer in scored tokens."""
     texts: int = 2
-    """Texts of a row: two for a pair, one for a prompt. A text of several rows counts in each row,
-    though it is scored once."""
+    """Texts of a row: two for a pair, one for a prompt; shared ones count in each row."""
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
