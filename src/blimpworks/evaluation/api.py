@@ -125,9 +125,8 @@ def load_items(
     """
     [benchmark] = request.parse_benchmarks(benchmark)
     [lang] = request.parse_languages(language)
-    evaluation = Evaluation(
-        data, [benchmark], [lang], mirror=None if mirror is None else Path(mirror).resolve()
-    )
+    folder_of_copies = None if mirror is None else Path(mirror).resolve()
+    evaluation = Evaluation(data, [benchmark], [lang], mirror=folder_of_copies)
     evaluation.choose_data()
     folder = Path(f"{FOLDER}/items/{evaluation.data}/{benchmark}")
     settings = evaluation.settings(str(folder))
