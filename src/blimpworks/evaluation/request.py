@@ -173,8 +173,6 @@ def write_models(rows: Iterable[ModelRow], path: Path) -> None:
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-# The list of benchmarks
-
 LINE_WIDTH = 80
 INDENT = "    "
 
