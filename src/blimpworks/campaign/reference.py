@@ -19,17 +19,6 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import Strict
 
-TEXT_UNIT = "text"
-"""Unit of printed texts without a number, which are compared word by word."""
-BOUNDS = ("at least", "at most", "above", "below")
-"""Endings of units such as "% at least", for printed bounds; the last two exclude the number."""
-NUMBER = re.compile(
-    r"(?<![\w.\-−–])(?P<sign>[-−–]?)(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?:/(?P<below>\d+))?"
-    r"(?P<scale> ?(?:[KkMB]\b|million|billion))?"
-)
-"""A number in a text: 1,234.5, −.3, 1/4M, 7 billion."""
-SCALES = {"k": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
-
 
 class GroupRow(Strict):
     """One language of a group. A group can be, for example, the training languages of a model."""
@@ -47,6 +36,18 @@ class FrequencyCodesRow(Strict):
     codes: Annotated[Names, Field(min_length=1)]
     """ISO 639-3 codes in that table; the frequencies of all these are added."""
     note: str
+
+
+TEXT_UNIT = "text"
+"""Unit of printed texts without a number, which are compared word by word."""
+BOUNDS = ("at least", "at most", "above", "below")
+"""Endings of units such as "% at least", for printed bounds; the last two exclude the number."""
+NUMBER = re.compile(
+    r"(?<![\w.\-−–])(?P<sign>[-−–]?)(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?:/(?P<below>\d+))?"
+    r"(?P<scale> ?(?:[KkMB]\b|million|billion))?"
+)
+"""A number in a text: 1,234.5, −.3, 1/4M, 7 billion."""
+SCALES = {"k": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
 
 
 def numbers_in(text: str) -> list[float]:

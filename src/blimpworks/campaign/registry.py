@@ -39,8 +39,6 @@ DECLARED = "blimpworks.benchmarks.paper:declared_papers"
 """Function that returns the paper of each folder with a declaration, and unusable ones' errors."""
 FOLDERS = "BLIMPWORKS_DECLARED"
 """Environment variable with the folders of benchmarks that a campaign names, for its jobs."""
-TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
-"""Accuracy of a pair with equal scores, for each policy."""
 
 
 def _load(entry: EntryPoint) -> Paper:
@@ -159,6 +157,10 @@ def load(address: str) -> object:
     """Import the object at ``address``, which is written ``module:name``."""
     module, _, name = address.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
+"""Accuracy of a pair with equal scores, for each policy."""
 
 
 def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:

@@ -35,7 +35,6 @@ from blimpworks.strict import Strict
 
 AnyRow = TypeVar("AnyRow")
 Row = TypeVar("Row", bound=BaseModel)
-Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 
 def dialect(table: Path) -> dict[str, Any]:
@@ -200,6 +199,9 @@ def record(row: LockRow, table: Path, *, replace: bool = False) -> LockRow:
             lines.append([str(getattr(locked, name)) for name in row_class.model_fields])
         write_text(path, "".join("\t".join(line) + "\n" for line in lines))
     return row
+
+
+Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 
 class LockedModel(LockedRow):

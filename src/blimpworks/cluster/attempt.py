@@ -51,9 +51,6 @@ REQUEUE_SECONDS = 60.0
 CGROUPS = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
 """Control groups of this process, in lines such as ``4:memory:/slurm/uid_7/job_12``."""
-PARENT_DEATH_SIGNAL = 1
-"""``PR_SET_PDEATHSIG`` of Linux's prctl."""
-PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def memory_groups() -> list[Path]:
@@ -82,6 +79,10 @@ def count_kills() -> int:
                 text = (group / name).read_text(encoding="utf-8")
                 kills += sum(map(int, re.findall(r"^oom_kill (\d+)$", text, re.MULTILINE)))
     return kills
+
+
+PARENT_DEATH_SIGNAL = 1
+"""``PR_SET_PDEATHSIG`` of Linux's prctl."""
 
 
 def die_with_parent() -> None:
@@ -253,6 +254,9 @@ def _explain(cause: journal.Cause, allocation: Allocation) -> None:
         job, node = allocation.slurm_job, allocation.node
         where = f"SLURM job {job} on {node}: " if job else ""
         print(f"blimpworks (attempt): {where}{messages[cause]}.", file=sys.stderr)
+
+
+PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")
 
 
 def give_up(code: int, manifest: Path, log_file: Path) -> int:

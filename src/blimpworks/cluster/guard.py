@@ -33,41 +33,6 @@ CANCEL_SECONDS = 180.0
 """Seconds that SLURM may take to end cancelled jobs."""
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
 """Line of Snakemake's log with the run's id, which is the name of its SLURM jobs."""
-PERIOD = 60.0
-"""Seconds between two checks."""
-OVERDUE = 1800.0
-"""Seconds that Snakemake may take to notice the end of a job."""
-WATCHDOG_VALUES = "BLIMPWORKS_WATCHDOG"
-"""Environment variable with values that replace both, as ``60,1800``."""
-COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
-"""Copy of a failed job's log in Snakemake's log: ``Logfile a.log:``, then text between two lines
-of "=". It must not be searched, as each SLURM job runs a Snakemake with lines like this one's."""
-EVENTS = re.compile(
-    r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"
-    r"|^ {4}Job (?P<member>\d+): "
-    r"|^Finished jobid: (?P<done>\d+)\b"
-    r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",
-    re.MULTILINE,
-)
-"""Lines of Snakemake's log: a job or group was submitted, a group has a member, a job ended."""
-ACTIVE = {
-    *("PENDING", "CONFIGURING", "RUNNING", "RESIZING", "SIGNALING", "COMPLETING", "STAGE_OUT"),
-    *("SUSPENDED", "STOPPED", "PREEMPTED", "REVOKED", "SPECIAL_EXIT", "RESV_DEL_HOLD"),
-    *("REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"),
-}
-"""SLURM states of jobs that run or will run."""
-FAILED = re.compile(r"^(?:    message: )?Error in (?=(?:rule|group) )", re.MULTILINE)
-"""Start of Snakemake's report on a failed job or group, such as ``Error in rule score:``."""
-LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
-"""Log of the rule in this report, ``log: a.log (check log …)``; SLURM's log may follow."""
-MEMBER = re.compile(r"^ {12}log: ([^,\s]+).* \(check log", re.MULTILINE)
-"""Log of a member of a failed group; the report also lists finished and unstarted members."""
-MESSAGE = re.compile(
-    r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
-)
-"""Message of Snakemake's SLURM executor in this report, without its command for sbatch."""
-STARTED = "SLURM-job "
-"""Start of the executor's message on a job that sbatch accepted."""
 
 
 def register(run: str) -> Path:
@@ -157,6 +122,31 @@ def end_orphans(directory: Path) -> list[str]:
     return orphans
 
 
+PERIOD = 60.0
+"""Seconds between two checks."""
+OVERDUE = 1800.0
+"""Seconds that Snakemake may take to notice the end of a job."""
+WATCHDOG_VALUES = "BLIMPWORKS_WATCHDOG"
+"""Environment variable with values that replace both, as ``60,1800``."""
+COPIED_LOG = re.compile(r"^ *Logfile \S+:\n *={80}\n.*?^ *={80}$", re.MULTILINE | re.DOTALL)
+"""Copy of a failed job's log in Snakemake's log: ``Logfile a.log:``, then text between two lines
+of "=". It must not be searched, as each SLURM job runs a Snakemake with lines like this one's."""
+EVENTS = re.compile(
+    r"^Job (?P<job>\S+) has been submitted with SLURM jobid (?P<slurm>\d+)"
+    r"|^ {4}Job (?P<member>\d+): "
+    r"|^Finished jobid: (?P<done>\d+)\b"
+    r"|^(?: {4}| {12})jobid: (?P<failed>\d+)$",
+    re.MULTILINE,
+)
+"""Lines of Snakemake's log: a job or group was submitted, a group has a member, a job ended."""
+ACTIVE = {
+    *("PENDING", "CONFIGURING", "RUNNING", "RESIZING", "SIGNALING", "COMPLETING", "STAGE_OUT"),
+    *("SUSPENDED", "STOPPED", "PREEMPTED", "REVOKED", "SPECIAL_EXIT", "RESV_DEL_HOLD"),
+    *("REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"),
+}
+"""SLURM states of jobs that run or will run."""
+
+
 def find_awaited(log: str) -> set[str]:
     """Read from Snakemake's log the SLURM ids of the jobs that it waits for.
 
@@ -229,6 +219,20 @@ def watch_over(log: Path) -> None:
     arguments = (log, run_file, period, OverdueJobs(overdue))
     threading.Thread(target=_watch, args=arguments, daemon=True).start()
     atexit.register(run_file.unlink, missing_ok=True)
+
+
+FAILED = re.compile(r"^(?:    message: )?Error in (?=(?:rule|group) )", re.MULTILINE)
+"""Start of Snakemake's report on a failed job or group, such as ``Error in rule score:``."""
+LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
+"""Log of the rule in this report, ``log: a.log (check log …)``; SLURM's log may follow."""
+MEMBER = re.compile(r"^ {12}log: ([^,\s]+).* \(check log", re.MULTILINE)
+"""Log of a member of a failed group; the report also lists finished and unstarted members."""
+MESSAGE = re.compile(
+    r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
+)
+"""Message of Snakemake's SLURM executor in this report, without its command for sbatch."""
+STARTED = "SLURM-job "
+"""Start of the executor's message on a job that sbatch accepted."""
 
 
 def _is_done(log: Path) -> bool:

@@ -37,14 +37,6 @@ CONTEXT_GB = 1.5
 """GB of each GPU for CUDA's context, communication buffers and hidden states."""
 REACHABLE = 0.97
 """Share of a GPU's stated memory that a process can use: the driver keeps some."""
-FLOAT32 = 1 / 16
-"""Peak speed of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
-SMALLEST = 0.005
-"""Billions of parameters assumed for a model of unstated size, which the campaign trains."""
-REGION_TOKENS = 2.0
-"""Tokens of a critical region, which is one word in most pairs."""
-GENERATION_COST = 4.0
-"""Cost of a generated token relative to a scored one (an assumption): they come one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +105,12 @@ class Speed(NamedTuple):
     tokens_per_second: float
     source: Literal["measured", "stated"]
     """measured: taken from the site's file; stated: computed from peak, utilisation and size."""
+
+
+FLOAT32 = 1 / 16
+"""Peak speed of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
+SMALLEST = 0.005
+"""Billions of parameters assumed for a model of unstated size, which the campaign trains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +279,12 @@ def setup_of(selection: CampaignSelection, model: str, site: Site | None) -> Set
     engine, dtype = find_engine(selection.engine_of(model)), selection.dtype_of(model)
     row, options = selection.catalogue.models[model], selection.campaign.scoring
     return Setup(row, engine, dtype, site, options)
+
+
+REGION_TOKENS = 2.0
+"""Tokens of a critical region, which is one word in most pairs."""
+GENERATION_COST = 4.0
+"""Cost of a generated token relative to a scored one (an assumption): they come one by one."""
 
 
 class Expectation(NamedTuple):

@@ -40,18 +40,6 @@ from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
 from blimpworks.scoring.shards import read_manifest
 
-# Messages of Snakemake's rules: "Job 7: Score with gpt2 (multi)", "Job 3: Retrieve sources/x.tsv".
-RUN_MESSAGE = re.compile(r"^ *Job \d+: (Score|Answer) with (\S+) \((\S+)\)$", re.MULTILINE)
-RETRIEVE_MESSAGE = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
-STORE_BYTES, TABLE_BYTES = 10, 8
-"""Bytes per token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
-SENTENCE_BYTES = 40
-"""Bytes per sentence in judgements and later tables (measured on the demo: 37 per pair)."""
-ANSWER_BYTES = 250
-"""Bytes per answer in shards, and again in a table (an assumption: 128 tokens, compressed)."""
-PREPARED = 1.0
-"""Size of tables of treebanks and pairs relative to the downloads (0.7 with 101 languages)."""
-
 
 def count_scored(store: Path) -> Work:
     """Count sentences and tokens in the readable shards (files of scores) of a scoring job."""
@@ -65,6 +53,11 @@ def count_scored(store: Path) -> Work:
             # The column ``ids`` has a list of token ids for each sentence.
             tokens += sum(c.num_values for c in columns if c.path_in_schema.startswith("ids."))
     return Work(sentences, tokens)
+
+
+# Messages of Snakemake's rules: "Job 7: Score with gpt2 (multi)", "Job 3: Retrieve sources/x.tsv".
+RUN_MESSAGE = re.compile(r"^ *Job \d+: (Score|Answer) with (\S+) \((\S+)\)$", re.MULTILINE)
+RETRIEVE_MESSAGE = re.compile(r"^Job \d+: Retrieve (\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +103,16 @@ def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryR
             "says:\n  " + "\n  ".join(text_lines[-6:])
         )
     return read_dry_run(result.stdout + result.stderr)
+
+
+STORE_BYTES, TABLE_BYTES = 10, 8
+"""Bytes per token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
+SENTENCE_BYTES = 40
+"""Bytes per sentence in judgements and later tables (measured on the demo: 37 per pair)."""
+ANSWER_BYTES = 250
+"""Bytes per answer in shards, and again in a table (an assumption: 128 tokens, compressed)."""
+PREPARED = 1.0
+"""Size of tables of treebanks and pairs relative to the downloads (0.7 with 101 languages)."""
 
 
 class _Planner:

@@ -14,8 +14,6 @@ from blimpworks.cluster.requests import TrainingPlan
 from blimpworks.cluster.text import DEFAULT_WIDTH, Columns, number, printed
 from blimpworks.strict import Strict
 
-SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
-
 
 class ModelPlan(Strict):
     """Estimated resources of a model's remaining jobs."""
@@ -103,6 +101,9 @@ class RunPlan(Strict):
     notes: tuple[str, ...]
     stops: tuple[str, ...]
     """Obstacles that will stop the campaign, besides refused models."""
+
+
+SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
 
 def _rules(plan: RunPlan) -> Iterator[str]:

@@ -26,35 +26,6 @@ from blimpworks.strict import Strict
 
 MARGIN, GRACE = 3, 10
 """Requested minutes are MARGIN × the estimate + GRACE."""
-Request = dict[str, int | str]
-"""Resources by name in Snakemake, but no empty ones, which its SLURM executor would pass on."""
-TRAINING_MB = 12_000
-"""MB of the host's memory for training on a GPU. The 400 M words of five Wikipedias take 1.6 GB.
-With their 250,000 words as vocabulary, a model's weights, best weights and snapshot take 1.6 GB
-each."""
-TRAINING_HOURS = 48
-"""Most hours that a training job requests; the next attempt continues from the snapshot. On an
-A100, 40 epochs of 80 M words take 55 hours at 16,000 words per second. The multilingual model's 40
-epochs of 400 M words take 1,150 hours at 3,900 words per second."""
-MOST_FACTOR = 8.0
-"""Largest factor by which retries multiply memory or time."""
-UNKNOWN = 1.5
-"""Factor on memory and time after an attempt that ended for an unknown reason."""
-CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
-"""Cause of an attempt's end, by the state that SLURM reports."""
-HARMLESS = {
-    *("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED"),
-    *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED"),
-}
-"""States that SLURM reports after which the next attempt repeats the same request."""
-IN_TURN = 20
-"""Most scoring jobs of a model in one SLURM job: ``group-components`` of profiles/slurm."""
-RELEASED_WORDS = 80_000_000
-"""Training words of each corpus released by Mueller et al. (2020, section 5.1)."""
-OPERATIONS = 6
-"""Operations per weight and word in training: two in the forward pass, four backwards."""
-SPARE, LEAST = 1.5, 2
-"""A training gets SPARE × its expected number of jobs as retries, and LEAST for other failures."""
 
 
 def minutes_to_ask(seconds: float, max_hours: float) -> int:
@@ -64,6 +35,10 @@ def minutes_to_ask(seconds: float, max_hours: float) -> int:
     """
     minutes = math.ceil(MARGIN * seconds / 60) + GRACE
     return max(1, min(minutes, math.floor(max_hours * 60)))
+
+
+Request = dict[str, int | str]
+"""Resources by name in Snakemake, but no empty ones, which its SLURM executor would pass on."""
 
 
 def _request(
@@ -113,6 +88,16 @@ def score_request(site: Site | None, needs: Needs, minutes: int) -> Request:
     return _request(site, needs.gpu_kind, memory, minutes, cores, needs.gres)
 
 
+TRAINING_MB = 12_000
+"""MB of the host's memory for training on a GPU. The 400 M words of five Wikipedias take 1.6 GB.
+With their 250,000 words as vocabulary, a model's weights, best weights and snapshot take 1.6 GB
+each."""
+TRAINING_HOURS = 48
+"""Most hours that a training job requests; the next attempt continues from the snapshot. On an
+A100, 40 epochs of 80 M words take 55 hours at 16,000 words per second. The multilingual model's 40
+epochs of 400 M words take 1,150 hours at 3,900 words per second."""
+
+
 def train_kind(site: Site | None) -> GpuKind | None:
     """Choose the smallest GPU for an LSTM (6 GB) with enough host memory; None without one."""
     gpus = site.gpus if site else ()
@@ -128,6 +113,19 @@ def train_request(site: Site | None) -> Request | None:
     minutes = int(min(TRAINING_HOURS, gpu_kind.max_hours) * 60)
     needs = Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, weights_gb=0.0)
     return score_request(site, needs, minutes)
+
+
+MOST_FACTOR = 8.0
+"""Largest factor by which retries multiply memory or time."""
+UNKNOWN = 1.5
+"""Factor on memory and time after an attempt that ended for an unknown reason."""
+CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
+"""Cause of an attempt's end, by the state that SLURM reports."""
+HARMLESS = {
+    *("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED"),
+    *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED"),
+}
+"""States that SLURM reports after which the next attempt repeats the same request."""
 
 
 class RetryScaling(NamedTuple):
@@ -174,6 +172,10 @@ def retry_scaling(
         elif cause == "gpu_memory":
             gpu_step += 1
     return RetryScaling(min(memory, MOST_FACTOR), min(minutes, MOST_FACTOR), gpu_step)
+
+
+IN_TURN = 20
+"""Most scoring jobs of a model in one SLURM job: ``group-components`` of profiles/slurm."""
 
 
 def sized_request(
@@ -225,6 +227,12 @@ class TrainingPlan(Strict):
     """Hours of one checkpoint: epochs × words / words per second."""
     gpu_hours: float | None
     """GPU-hours of training all checkpoints."""
+
+
+RELEASED_WORDS = 80_000_000
+"""Training words of each corpus released by Mueller et al. (2020, section 5.1)."""
+OPERATIONS = 6
+"""Operations per weight and word in training: two in the forward pass, four backwards."""
 
 
 def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
@@ -284,6 +292,10 @@ def plan_trainings(
             )
         )
     return plans
+
+
+SPARE, LEAST = 1.5, 2
+"""A training gets SPARE × its expected number of jobs as retries, and LEAST for other failures."""
 
 
 def training_retries(selection: CampaignSelection, site: Site | None) -> int:

@@ -31,14 +31,6 @@ JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
 """Id of a job, of a member of an array (``12_3``) or of a heterogeneous job (``12+1``)."""
 BATCH = 200
 """Largest number of jobs in one command."""
-UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
-"""Size of SLURM's units of memory in MiB."""
-DEADLINE = "BLIMPWORKS_DEADLINE"
-"""Environment variable with the end of the allocation in seconds since 1970."""
-RESERVE = 30.0
-"""Seconds before the end that are left for ending the engine and writing the journal."""
-CAUTION = 1.5
-"""Longest expected time of the next shard, as a multiple of the slowest shard so far."""
 
 
 def ask(
@@ -119,6 +111,10 @@ def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
         if state == "PENDING" and match and Path(directory) == Path.cwd():
             pending[match] = slurm_job
     return Queue(True, states, pending)
+
+
+UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+"""Size of SLURM's units of memory in MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +202,14 @@ def find_allocation() -> Allocation:
         # Requeue only jobs that Snakemake submitted, not a user's job in which Snakemake runs.
         requeue=fields.get("Requeue") == "1" and fields.get("Comment", "").startswith("rule_"),
     )
+
+
+DEADLINE = "BLIMPWORKS_DEADLINE"
+"""Environment variable with the end of the allocation in seconds since 1970."""
+RESERVE = 30.0
+"""Seconds before the end that are left for ending the engine and writing the journal."""
+CAUTION = 1.5
+"""Longest expected time of the next shard, as a multiple of the slowest shard so far."""
 
 
 class Deadline(Watch):

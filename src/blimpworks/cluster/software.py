@@ -17,9 +17,6 @@ RECIPE = (
     "containers/setup.sh",
 )
 """Files that decide the content of an image; some environments lack some of them."""
-KENLM = ("lmplz", "build_binary")
-"""Programs that train n-gram models."""
-CONDA = "or let conda make the environments: snakemake --sdm conda (docs/cluster_files.md)"
 
 
 def image_of(root: Path, environment: str) -> Path:
@@ -60,6 +57,11 @@ def mounts(paths: Iterable[Path]) -> list[str]:
                 "rename it, or run without --sdm apptainer."
             )
     return sorted(str(folder) for folder in directories if not directories & {*folder.parents})
+
+
+KENLM = ("lmplz", "build_binary")
+"""Programs that train n-gram models."""
+CONDA = "or let conda make the environments: snakemake --sdm conda (docs/cluster_files.md)"
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:

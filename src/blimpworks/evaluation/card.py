@@ -32,8 +32,6 @@ CURVES = "curves.svg"
 """Figure of a suite's numbers over the course of training."""
 OUTPUTS = {"pair": "scores", "prompt": "answers"}
 """Folder of the models' outputs in the results, by the unit of the benchmark."""
-Coverage = dict[str, dict[str, list[str]]]
-"""Languages of a model on a benchmark: {"mine": {"gpt2": ["eng"]}}."""
 
 
 class BenchmarkFacts(TypedDict):
@@ -95,6 +93,10 @@ class Facts(TypedDict):
     """Fields of a ``suites.Suite``; None without a suite."""
     curves: bool
     """Whether the models are checkpoints of a training run."""
+
+
+Coverage = dict[str, dict[str, list[str]]]
+"""Languages of a model on a benchmark: {"mine": {"gpt2": ["eng"]}}."""
 
 
 def coverage(layout: Layout) -> Coverage:

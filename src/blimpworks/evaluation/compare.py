@@ -38,18 +38,6 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.items import ALL
 from blimpworks.judging.sample import item_key
 
-MOST_DETAILED_LANGUAGES = 5
-"""Most languages of a benchmark for which all phenomena are printed."""
-MOST_REASONS = 12
-SIGNIFICANT = 0.05
-Joined = tuple[dict[str, str], pd.DataFrame]
-"""Judgements of two models on a benchmark in a language: labels, and a table with all their items.
-
-Labels: benchmark, lang, model_a, model_b, and method: the first method of both models, or "" if one
-of them has judged nothing. Columns: item_id, paradigm, phenomenon; and with the suffixes _a and _b:
-``correct``, ``margin`` and ``why`` (reason for a missing verdict, else None).
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -81,6 +69,15 @@ class Comparison:
     """Differences in how the evaluations were made."""
     notes: Sequence[str]
     """Sentences on models and languages that were not compared."""
+
+
+Joined = tuple[dict[str, str], pd.DataFrame]
+"""Judgements of two models on a benchmark in a language: labels, and a table with all their items.
+
+Labels: benchmark, lang, model_a, model_b, and method: the first method of both models, or "" if one
+of them has judged nothing. Columns: item_id, paradigm, phenomenon; and with the suffixes _a and _b:
+``correct``, ``margin`` and ``why`` (reason for a missing verdict, else None).
+"""
 
 
 def _join(sides: Sequence[Side], benchmark: str, lang: str, models: tuple[str, str]) -> Joined:
@@ -276,6 +273,12 @@ def compare_evaluations(
         reasons, notes_on_reasons = reasons_of(a, b, pairs, tables)
         notes += notes_on_reasons
     return Comparison(str(first), str(second), pairs, rows, flipped, largest, reasons, notes)
+
+
+MOST_DETAILED_LANGUAGES = 5
+"""Most languages of a benchmark for which all phenomena are printed."""
+MOST_REASONS = 12
+SIGNIFICANT = 0.05
 
 
 def _print_rows(rows: Sequence[Record], console: Console, *, show_all: bool) -> None:

@@ -49,12 +49,6 @@ REASONS = {
 }
 """Reasons why a sentence or prompt has no result, by its status in scores or answers."""
 JUDGEMENT_COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
-ITEM_LABELS = ("item_id", "lang", "phenomenon", "paradigm")
-Skipped = dict[tuple[str, str], dict[str, Record]]
-"""Numbers of skipped items by (language, phenomenon), either of which may be ``all``, and by model.
-
-    {("eng", "all"): {"gpt2": {"n": 3, "of": 100, "reasons": {"longer than …": 3}}}}
-"""
 
 
 def read_judgements(path: Path) -> pd.DataFrame:
@@ -147,6 +141,13 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
     return [reasons.get(statuses.get(item, OK), by_method) for item in ids]
 
 
+Skipped = dict[tuple[str, str], dict[str, Record]]
+"""Numbers of skipped items by (language, phenomenon), either of which may be ``all``, and by model.
+
+    {("eng", "all"): {"gpt2": {"n": 3, "of": 100, "reasons": {"longer than …": 3}}}}
+"""
+
+
 def skipped_items(tables: Tables) -> Skipped:
     """Count the items without a verdict: in each language, and in all if there are several."""
     counts: Skipped = {}
@@ -213,6 +214,9 @@ def with_holm(tests: Sequence[Record]) -> list[Record]:
 
     adjusted = multipletests([test["p"] for test in tests], method="holm")[1]
     return [{**test, "adjusted": float(p)} for test, p in zip(tests, adjusted, strict=True)]
+
+
+ITEM_LABELS = ("item_id", "lang", "phenomenon", "paradigm")
 
 
 def _rows_by_item(

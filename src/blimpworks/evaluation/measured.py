@@ -33,9 +33,6 @@ LABELS = ["lang", "phenomenon", "paradigm"]
 LEVELS = ["phenomenon", "paradigm"]
 NAMELESS: Record = {"label": "", "parameters": None}
 """Facts of a printed model that the catalogue lacks."""
-FACTOR = 3
-"""Models of the same size have a third to three times as many parameters."""
-MOST_GAPS = 5
 
 
 def phenomenon_label(key: str, names: Mapping[str, str]) -> str:
@@ -311,6 +308,11 @@ def rankings(tables: Tables) -> list[Record]:
             note = f"Means over the {len(means_by_lang)} languages that both have."
             ranked.insert(0, _ranking(MEAN, means, tables, [note]))
     return ranked
+
+
+FACTOR = 3
+"""Models of the same size have a third to three times as many parameters."""
+MOST_GAPS = 5
 
 
 def _gaps(ours: pd.DataFrame, printed: pd.DataFrame, tables: Tables) -> list[Record]:

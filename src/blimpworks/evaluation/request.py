@@ -45,8 +45,6 @@ log = logging.getLogger(__name__)
 
 CAMPAIGN_FILE, MODELS_FILE = "campaign.yaml", "models.tsv"
 HUB = "https://huggingface.co"
-LINE_WIDTH = 80
-INDENT = "    "
 
 
 def repository_catalogue() -> Catalogue:
@@ -173,6 +171,10 @@ def write_models(rows: Iterable[ModelRow], path: Path) -> None:
             cells.append(cell)
         lines.append("\t".join(cells))
     write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+LINE_WIDTH = 80
+INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,17 +19,6 @@ BASELINES = {
 """Explanations of baselines, which judge items without a model, by name."""
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of the sentences of a pair."""
-MOST_NAMED = 5
-"""Most languages that a line names."""
-NOT_JUDGED = "no number, since a paradigm or language has no judged item"
-NO_NUMBER = {
-    "accuracy": NOT_JUDGED,
-    "correlation": f"{NOT_JUDGED}, or all values are equal",
-    "variance": f"{NOT_JUDGED}, too few words have all values, or all values are equal",
-    "acquisition": "no number; it needs three checkpoints of one run (--checkpoints), and three "
-    "words with both ages",
-}
-"""Reasons why a task of a suite has no number, by the task's measure."""
 
 
 def percent(value: float | None) -> str:
@@ -112,6 +101,10 @@ def counts(row: Row, models: Iterable[str], key: Literal["models", "skipped"] = 
     return numbers(row[key].get(model, {"n": 0})["n"] for model in present)
 
 
+MOST_NAMED = 5
+"""Most languages that a line names."""
+
+
 def _join_first(texts: Sequence[str], separator: str = ", ") -> str:
     remaining = [f"{len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
     return separator.join([*texts[:MOST_NAMED], *remaining])
@@ -127,6 +120,17 @@ def skipped_phrase(skipped: Record, unit: str) -> str:
     if n < total:
         return f"n = {total - n:,}, {n:,} skipped: {why}"
     return f"1 {unit}, skipped: {why}" if total == 1 else f"{total:,} {unit}s, all skipped: {why}"
+
+
+NOT_JUDGED = "no number, since a paradigm or language has no judged item"
+NO_NUMBER = {
+    "accuracy": NOT_JUDGED,
+    "correlation": f"{NOT_JUDGED}, or all values are equal",
+    "variance": f"{NOT_JUDGED}, too few words have all values, or all values are equal",
+    "acquisition": "no number; it needs three checkpoints of one run (--checkpoints), and three "
+    "words with both ages",
+}
+"""Reasons why a task of a suite has no number, by the task's measure."""
 
 
 class CardText:

@@ -41,16 +41,6 @@ from blimpworks.items import ALL, SAMPLED
 from blimpworks.tables import ACCURACIES, ITEMS, made_by, read_table
 
 ACCURACY_KEY = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
-CATEGORIES = ("model", "input", "parameter", "engine", "code", "package")
-"""Categories of differences between jobs, in the order in which they are listed."""
-Compared = tuple[str, str, tuple[str, str]]
-"""(benchmark, language, (model of A, model of B)) of two tables of judgements, one of each side."""
-MODEL_POSITIONS = {
-    **dict.fromkeys(("models", "store", "answers_store"), 2),
-    **dict.fromkeys(("scores", "answers", "judgements", "perplexities"), 3),
-    **dict.fromkeys(("sensitivity", "parity"), 4),
-}
-"""Position of the model in a path, by the folder: 3 in results/scores/BENCHMARK/MODEL."""
 
 
 @dataclass(frozen=True)
@@ -304,6 +294,12 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
     return BorrowedSide(source, source, None, reference, name, judged, reason)
 
 
+CATEGORIES = ("model", "input", "parameter", "engine", "code", "package")
+"""Categories of differences between jobs, in the order in which they are listed."""
+Compared = tuple[str, str, tuple[str, str]]
+"""(benchmark, language, (model of A, model of B)) of two tables of judgements, one of each side."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """A difference between the evaluations."""
@@ -313,6 +309,14 @@ class Reason:
     text: str
     tables: int = 0
     """Number of compared tables that the difference affects, by the records of the jobs."""
+
+
+MODEL_POSITIONS = {
+    **dict.fromkeys(("models", "store", "answers_store"), 2),
+    **dict.fromkeys(("scores", "answers", "judgements", "perplexities"), 3),
+    **dict.fromkeys(("sensitivity", "parity"), 4),
+}
+"""Position of the model in a path, by the folder: 3 in results/scores/BENCHMARK/MODEL."""
 
 
 @dataclass(frozen=True)

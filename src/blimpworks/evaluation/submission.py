@@ -42,8 +42,6 @@ from blimpworks.tables import ITEMS, SCORES, read_table
 
 MOST_NAMED = 6
 """Most missing checkpoints that a message names."""
-Labels = tuple[str, str, str]
-"""Benchmark, language and model of a table."""
 
 
 class SubmittedPrediction(Strict):
@@ -117,6 +115,10 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
         _, paradigm = key
         questions.setdefault(form.groups.get(paradigm, paradigm), []).append(question)
     return questions
+
+
+Labels = tuple[str, str, str]
+"""Benchmark, language and model of a table."""
 
 
 def _task_language(side: Side, task: Task, models: Collection[str]) -> str:

@@ -27,11 +27,6 @@ because the same model has the settings of pairs."""
 Positive = Annotated[int, Field(gt=0, le=10**12)]
 """A number of items, tokens or the like, with a bound that finds typing mistakes."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]
-Options = TypeVar("Options", bound=BaseModel)
-TAGS = ("union_tag_invalid", "union_tag_not_found")
-"""Pydantic's errors about the key that decides which model a section has, such as ``kind``."""
-LONGEST_VALUE = 100
-"""Most characters of a value in a message; for a longer value, the message has its type."""
 
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -68,6 +63,13 @@ class DeclaredOptions(Strict):
     unknown_words: Literal["any", "critical", "score"] | None = None
     """Items that models with a vocabulary of whole words skip: those with any unknown word, those
     with unknown critical words, or none; null for the declared choice."""
+
+
+Options = TypeVar("Options", bound=BaseModel)
+TAGS = ("union_tag_invalid", "union_tag_not_found")
+"""Pydantic's errors about the key that decides which model a section has, such as ``kind``."""
+LONGEST_VALUE = 100
+"""Most characters of a value in a message; for a longer value, the message has its type."""
 
 
 def _key(error: ErrorDetails, settings: Any) -> str:
