@@ -76,6 +76,8 @@ class Layout(CampaignSelection):
         licences = dict.fromkeys((package.citation.licence, *(row.licence for row in rows)))
         return ", ".join(filter(None, licences))
 
+    # Benchmarks and models
+
     @cached_property
     def _benchmarks_of(self) -> dict[str, tuple[str, ...]]:
         rows = self.catalogue.models.items()
@@ -174,6 +176,8 @@ class Layout(CampaignSelection):
         architecture = self.catalogue.models[model].architecture
         return comparison_of(architecture, options.reference, options.variants)
 
+    # Jobs of scoring and answering
+
     def generation_of(self, job: ScoringJob) -> Generation:
         """Return the settings for answering a job's prompts. Raises UserError if they differ."""
         names = dict.fromkeys(benchmark for benchmark, _ in job.sets)
@@ -209,6 +213,8 @@ class Layout(CampaignSelection):
         models = [model for model in self.models_of(benchmark) if model in lstms]
         pairs = [(model, lang) for model in models for lang in self.covered_by(model, benchmark)]
         return [f"{self.results}/perplexities/{lang}/{model}.parquet" for model, lang in pairs]
+
+    # Exhibits
 
     @cached_property
     def refused(self) -> dict[str, str]:

@@ -34,6 +34,9 @@ OUTPUTS = {"pair": "scores", "prompt": "answers"}
 """Folder of the models' outputs in the results, by the unit of the benchmark."""
 
 
+# The inputs
+
+
 class BenchmarkFacts(TypedDict):
     """Inputs on a benchmark: the campaign's settings, and the paths of its tables."""
 
@@ -243,6 +246,9 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
         "suite": read_suite(suite).model_dump(mode="json") if suite else None,
         "curves": campaign.report_card.curves,
     }
+
+
+# The content
 
 
 class Model(TypedDict):

@@ -118,6 +118,9 @@ class Tables:
         return pd.concat([rows.assign(lang=lang) for lang, rows in frames.items()])
 
 
+# Skipped items
+
+
 def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> list[str]:
     """Return why each item has no verdict; ``outputs`` is the table of scores or answers."""
     statuses: dict[str, str] = {}
@@ -173,6 +176,9 @@ def skipped_items(tables: Tables) -> Skipped:
     return {**counts, (MEAN, ALL): counts[ALL, ALL]} if has_languages else counts
 
 
+# Tests
+
+
 def paired_tests(tables: Tables) -> list[Record]:
     """Compare every two models by McNemar's test in each language and over all; a tie is wrong."""
     models = [*tables.benchmark["languages"]]
@@ -215,6 +221,8 @@ def with_holm(tests: Sequence[Record]) -> list[Record]:
     adjusted = multipletests([test["p"] for test in tests], method="holm")[1]
     return [{**test, "adjusted": float(p)} for test, p in zip(tests, adjusted, strict=True)]
 
+
+# Items
 
 ITEM_LABELS = ("item_id", "lang", "phenomenon", "paradigm")
 

@@ -176,6 +176,9 @@ def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
     return {key: row.dropna().to_dict() for key, row in shares}
 
 
+# Rankings among the printed models
+
+
 @dataclass(frozen=True)
 class Means:
     """Mean accuracies of printed models and of ours, over the same phenomena or paradigms."""
@@ -309,6 +312,8 @@ def rankings(tables: Tables) -> list[Record]:
             ranked.insert(0, _ranking(MEAN, means, tables, [note]))
     return ranked
 
+
+# Comparison with printed models of the same size
 
 FACTOR = 3
 """Models of the same size have a third to three times as many parameters."""

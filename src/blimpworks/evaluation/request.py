@@ -173,6 +173,8 @@ def write_models(rows: Iterable[ModelRow], path: Path) -> None:
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
+# The list of benchmarks
+
 LINE_WIDTH = 80
 INDENT = "    "
 

@@ -163,6 +163,9 @@ def pair_models(a: Side, b: Side, chosen: tuple[str, str] | None) -> tuple[tuple
     )
 
 
+# Samples of lm-evaluation-harness
+
+
 def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
     """Return a line's (good sentence, bad sentence), and its sample.
 
@@ -293,6 +296,8 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
     reason = None if before == {""} else explanation
     return BorrowedSide(source, source, None, reference, name, judged, reason)
 
+
+# Differences in procedure
 
 CATEGORIES = ("model", "input", "parameter", "engine", "code", "package")
 """Categories of differences between jobs, in the order in which they are listed."""
