@@ -55,9 +55,9 @@ SPELLING = (
     r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
 )
 Treatments = Annotated[tuple[Annotated[str, Field(pattern=SPELLING)], ...], BeforeValidator(_split)]
-IntCell = Annotated[int | None, BeforeValidator(_none_if_empty)]
-FloatCell = Annotated[float | None, BeforeValidator(_none_if_empty)]
-AmountCell = Annotated[Annotated[float, Field(gt=0)] | None, BeforeValidator(_none_if_empty)]
+OptionalInt = Annotated[int | None, BeforeValidator(_none_if_empty)]
+OptionalFloat = Annotated[float | None, BeforeValidator(_none_if_empty)]
+OptionalAmount = Annotated[Annotated[float, Field(gt=0)] | None, BeforeValidator(_none_if_empty)]
 
 
 class LanguageRow(Strict):
@@ -75,7 +75,7 @@ class LanguageRow(Strict):
     """ISO 15924 code."""
     unimorph: Names
     """Codes of UniMorph tables; empty where only the treebank lexicon is used."""
-    paper_n: IntCell
+    paper_n: OptionalInt
     """Pairs in the release of the paper with most languages, if known (config/README.md)."""
     untested: Constructions
     """Constructions (sv, sp) whose agreement the release does not test, so its numbers are high."""
@@ -100,7 +100,7 @@ class Pinned(Strict):
     """SHA-256 of the uncompressed file; empty if not yet known."""
     git_blob: GitBlob = ""
     """SHA-1 of the content by `git hash-object`; it verifies a file without sha256."""
-    bytes: IntCell
+    bytes: OptionalInt
     """Size of the uncompressed file."""
     licence: str
     url: Annotated[str, AfterValidator(check_listed)]
@@ -177,14 +177,14 @@ class ModelRow(Strict):
     scope: Literal["multilingual", "monolingual"]
     """One checkpoint for all languages, or one for each."""
     tuning: Literal["base", "chat"]
-    parameters: AmountCell
+    parameters: OptionalAmount
     """Billions."""
     dtype: Dtype
     first_token: FirstToken
     """Start: the token before a sentence, or the policy that chooses it (docs/first_token.md)."""
     gpus: Annotated[Annotated[int, Field(ge=0)] | None, BeforeValidator(_none_if_empty)]
     """Number of GPUs; empty: derived from the size (docs/cluster_estimates.md), 0: none."""
-    gpu_memory_gb: AmountCell
+    gpu_memory_gb: OptionalAmount
     """Memory on all its GPUs together, in GB; empty: derived from parameters and dtype."""
     gated: Literal["yes", "no"]
     """Whether the licence must be accepted on the hub first."""

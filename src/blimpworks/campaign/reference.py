@@ -13,7 +13,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from blimpworks.campaign.catalogue import Catalogue, FloatCell, Lang, Names, Slug, whole_catalogue
+from blimpworks.campaign.catalogue import (
+    Catalogue,
+    Lang,
+    Names,
+    OptionalFloat,
+    Slug,
+    whole_catalogue,
+)
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -75,7 +82,7 @@ class PublishedRow(Strict):
     """Key of the column, such as a model's name in the catalogue."""
     text: str
     """Text as printed; the correct reading if our copy of the paper is garbled."""
-    value: FloatCell
+    value: OptionalFloat
     """The number; empty if none is printed or legible."""
     unit: str
     """Unit; for a bound it ends in one of ``BOUNDS``."""

@@ -135,7 +135,8 @@ class _Planner:
                 read_manifest(manifest)
                 self.finished_jobs.add(job)
             self.token_scopes[job] = {
-                (n, scores_regions(self.campaign, row, find_benchmark(n))) for n, _ in job.sets
+                (name, scores_regions(self.campaign, row, find_benchmark(name)))
+                for name, _ in job.sets
             }
         self.needs: dict[str, tuple[Setup, Needs]] = {}
         self.refused: dict[str, str] = {}
@@ -310,11 +311,14 @@ def _stops(models: Sequence[ModelPlan], disk: DiskPlan, site: Path | None) -> It
 
 
 def make_plan(
-    selection: CampaignSelection, site: Site | None, dry: DryRun | None, path: Path | None = None
+    selection: CampaignSelection,
+    site: Site | None,
+    dry: DryRun | None,
+    site_file: Path | None = None,
 ) -> RunPlan:
     """Plan a run of the scoring jobs that ``dry`` lists; without a list, of all unfinished jobs.
 
-    ``path``: file of the site. Models that cannot be run are in ``refused``, with the reason.
+    ``site_file``: for messages. Models that cannot be run are in ``refused``, with the reason.
     """
     planner, catalogue = _Planner(selection, site), selection.catalogue
     jobs = [job for job in planner.jobs if job not in planner.finished_jobs]
@@ -343,12 +347,12 @@ def make_plan(
         missing = missing_software(engines, dry.rules if dry else (), REPOSITORY)
     return RunPlan(
         campaign=selection.campaign.campaign,
-        site=str(path) if path else None,
+        site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
         models=tuple(sorted(models, key=lambda plan: order.index(plan.model))),
         refused=refused | failed,
         trainings=tuple(planner.trainings),
         disk=disk,
         notes=(*planner.notes(dry, jobs), *_limits(models, site)),
-        stops=(*missing, *_stops(models, disk, path)),
+        stops=(*missing, *_stops(models, disk, site_file)),
     )

@@ -348,7 +348,8 @@ def unlike_languages(benchmark: Benchmark) -> str:
     """Return a warning if models are not judged in the same languages; else empty."""
     rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
     covered = {
-        frozenset(r["lang"] for r in rows if model in r["models"]) for model in benchmark["methods"]
+        frozenset(row["lang"] for row in rows if model in row["models"])
+        for model in benchmark["methods"]
     }
     if len(rows) < 2 or len(covered - {frozenset()}) < 2:
         return ""

@@ -118,8 +118,12 @@ def _unknown(key: str, model: type[BaseModel]) -> str:
     keys = [(*section, name) for section, fields in sections(model) for name in fields.model_fields]
     if matching := [".".join(path) for path in keys if path[-1] == last]:
         return f"key {key!r} is not a setting; did you mean {matching[0]!r}?"
-    near = [k[-1] for k in keys if len(k) == len(above) + 1 and {*k[:-1]} <= {*above, "NAME"}]
-    close = difflib.get_close_matches(last, near, n=1)
+    beside = [
+        path[-1]
+        for path in keys
+        if len(path) == len(above) + 1 and {*path[:-1]} <= {*above, "NAME"}
+    ]
+    close = difflib.get_close_matches(last, beside, n=1)
     close += difflib.get_close_matches(last, [path[-1] for path in keys], n=1)
     hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
     return f"key {key!r} is not a setting; {hint}"

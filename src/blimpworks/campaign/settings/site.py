@@ -136,10 +136,13 @@ class Site(Strict):
 
     @model_validator(mode="after")
     def _labels(self) -> "Site":
-        labels = {g.label: "".join(filter(str.isalnum, g.label.lower())) for g in self.gpus}
+        labels = {
+            gpu_kind.label: "".join(filter(str.isalnum, gpu_kind.label.lower()))
+            for gpu_kind in self.gpus
+        }
         alike = Counter(labels.values())
         if len(labels) < len(self.gpus) or max(alike.values(), default=1) > 1:
-            names = ", ".join(gpu.label for gpu in self.gpus)
+            names = ", ".join(gpu_kind.label for gpu_kind in self.gpus)
             raise ValueError(
                 "two kinds in gpus have one label, or labels that differ in signs alone "
                 f"({names}); rename one"
