@@ -49,12 +49,14 @@ def _none_if_empty(cell: Any) -> Any:
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Constructions = Annotated[tuple[Literal["sv", "sp"], ...], BeforeValidator(_split)]
 # A treatment of spelling; "corrected:strip_colons" applies in one variant only.
-SPELLING = (
+TREATMENT = (
     r"^((published|corrected):)?(unidecode|first_comma|uyghur_translit|"
     r"iast_devanagari|strip_cantillation|strip_cantillation_and_punctuation|"
     r"strip_colons|strip_colons_everywhere|strip_persian_marks)$"
 )
-Treatments = Annotated[tuple[Annotated[str, Field(pattern=SPELLING)], ...], BeforeValidator(_split)]
+Treatments = Annotated[
+    tuple[Annotated[str, Field(pattern=TREATMENT)], ...], BeforeValidator(_split)
+]
 OptionalInt = Annotated[int | None, BeforeValidator(_none_if_empty)]
 OptionalFloat = Annotated[float | None, BeforeValidator(_none_if_empty)]
 OptionalAmount = Annotated[Annotated[float, Field(gt=0)] | None, BeforeValidator(_none_if_empty)]

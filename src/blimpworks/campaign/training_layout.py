@@ -72,8 +72,10 @@ class TrainingLayout:
         return self.layout.campaign.training.seed + (seed.number if seed else 0)
 
     def checkpoint_in(self, model: str, scope: str) -> str:
-        campaign, row = self.layout.campaign, self.layout.catalogue.models[model]
-        return str(scoring_jobs.checkpoint_file(campaign, model, scope, trained=bool(row.recipe)))
+        trained = bool(self.layout.catalogue.models[model].recipe)
+        return str(
+            scoring_jobs.checkpoint_file(self.layout.campaign, model, scope, trained=trained)
+        )
 
     def checkpoint_of(self, model: str, lang: str) -> str:
         return self.checkpoint_in(model, self.scope_of(model, lang))

@@ -198,12 +198,13 @@ class _Planner:
             cpu_hours=0 if needs.gpus else total_hours * needs.cores,
         )
 
-    def plan_disk(self, files: list[SourceRow | TreebankRow], jobs: list[ScoringJob]) -> DiskPlan:
+    def plan_disk(
+        self, files: Sequence[SourceRow | TreebankRow], jobs: Sequence[ScoringJob]
+    ) -> DiskPlan:
         """Compare the bytes that downloaded ``files`` and ``jobs`` add with the free space."""
         downloads = sum(row.bytes or 0 for row in files)
         missing_models = {(job.model, job.scope) for job in jobs if not self.has_model(job)}
         rows = [self.catalogue.models[model] for model, _ in missing_models]
-        weights_gb = sum((row.parameters or 0) * BYTES[row.dtype] for row in rows if row.hf_id)
         scoring = [job for job in jobs if job.task == "score"]
         tokens = sum(map(self.count_tokens, scoring))
         sentences = sum(self.work[job].sentences for job in scoring)
@@ -217,7 +218,9 @@ class _Planner:
         plan = DiskPlan(
             downloads=downloads,
             downloads_unknown=sum(row.bytes is None for row in files),
-            weights=round(1e9 * weights_gb),
+            weights=round(
+                sum((row.parameters or 0) * BYTES[row.dtype] for row in rows if row.hf_id) * 1e9
+            ),
             prepared=round(downloads * PREPARED),
             stores=tokens * STORE_BYTES + prompts * ANSWER_BYTES,
             tables=tokens * TABLE_BYTES
@@ -253,7 +256,9 @@ class _Planner:
             )
         notes += training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
-            notes.append("Snakemake did not list all scoring jobs; unfinished ones are planned.")
+            notes.append(
+                "Snakemake did not list all scoring jobs; planned are all unfinished ones."
+            )
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
         # Models of the site's file may be misspelled.
         unknown = {*(self.site.models if self.site else {})} - names

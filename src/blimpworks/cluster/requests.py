@@ -308,7 +308,9 @@ def training_retries(selection: CampaignSelection, site: Site | None) -> int:
     return math.ceil(SPARE * longest * 60 / int(request["runtime"])) + LEAST
 
 
-def training_notes(plans: list[TrainingPlan], catalogue: Catalogue, site: Site | None) -> list[str]:
+def training_notes(
+    plans: Sequence[TrainingPlan], catalogue: Catalogue, site: Site | None
+) -> list[str]:
     """Return a sentence on the LSTMs that will be trained on GPUs; an empty list without any."""
     request = train_request(site)
     if not plans or request is None:

@@ -159,7 +159,9 @@ def last_line(log: Path) -> str:
     return next((line for line in reversed([*lines]) if line), "")
 
 
-def _state_of(attempt: Attempt, queue: Queue, moment: datetime, silent: bool) -> tuple[State, str]:
+def _judge_unended(
+    attempt: Attempt, queue: Queue, moment: datetime, silent: bool
+) -> tuple[State, str]:
     """Return state and reason of a job whose last ``attempt`` has no end in the journal."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
     slurm_state = queue.states.get(job or "")
@@ -215,7 +217,7 @@ def read_job_status(
         state = "lost" if silent else "running"
         reason = "it stopped, and nothing says why" if silent else ""
     elif cause is None:
-        state, reason = _state_of(attempts[-1], queue, moment, silent)
+        state, reason = _judge_unended(attempts[-1], queue, moment, silent)
     elif cause in FAILED:
         state, reason = "failed", FAILED[cause]
     else:

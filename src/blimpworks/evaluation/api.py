@@ -125,8 +125,9 @@ def load_items(
     """
     [benchmark] = request.parse_benchmarks(benchmark)
     [lang] = request.parse_languages(language)
-    folder_of_copies = None if mirror is None else Path(mirror).resolve()
-    evaluation = Evaluation(data, [benchmark], [lang], mirror=folder_of_copies)
+    evaluation = Evaluation(
+        data, [benchmark], [lang], mirror=None if mirror is None else Path(mirror).resolve()
+    )
     evaluation.choose_data()
     folder = Path(f"{FOLDER}/items/{evaluation.data}/{benchmark}")
     settings = evaluation.settings(str(folder))

@@ -91,19 +91,21 @@ def _table_for_papers(card: Card, benchmark: Benchmark, level: str, rows: Sequen
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     has_languages = len(benchmark["items"]) > 1
-    for i, row in enumerate(rows):
+    for number, row in enumerate(rows):
         labels = {"Language": text.language(row["lang"])} if has_languages else {}
         labels["Phenomenon"] = benchmark["phenomena"].get(row["phenomenon"], ALL)
         labels[level] = row["label"]
         labels["n"] = show.counts(row, models)
-        stub[str(i)] = labels
+        stub[str(number)] = labels
         for model in models:
             if model not in row["models"]:
                 continue
             share, low, high = (row["models"][model][key] for key in ("accuracy", "low", "high"))
             printed = f"{show.percent(share)} ({show.interval(low, high)})"
             label = text.label(model)
-            cells.append(Cell(str(i), label, 100 * share, printed, UNWEIGHTED, "accuracies", {}))
+            cells.append(
+                Cell(str(number), label, 100 * share, printed, UNWEIGHTED, "accuracies", {})
+            )
     caption = ["Accuracy in % and its 95 % interval.", text.items_line(benchmark)]
     caption += [f"Judged by {text.methods_line(benchmark)}.", *text.skipped_lines(benchmark)]
     caption.append(show.unlike_languages(benchmark))
@@ -200,12 +202,14 @@ def _benchmark(tables: Tables) -> Benchmark:
     }
 
 
-def _suite(facts: Facts, tables: dict[str, Tables], entries: list[Benchmark]) -> SuiteTable | None:
+def _suite(
+    facts: Facts, tables: Mapping[str, Tables], benchmarks: Sequence[Benchmark]
+) -> SuiteTable | None:
     """Return the card's table of a suite; None without a suite."""
     if not facts["suite"]:
         return None
     suite = Suite.model_validate(facts["suite"])
-    totals = {entry["name"]: show.totals(entry)[0] for entry in entries}
+    totals = {entry["name"]: show.totals(entry)[0] for entry in benchmarks}
     reasons = {
         task.label: f"its data are at {task.source}" if task.local else "not in this evaluation"
         for task in suite.tasks

@@ -9,6 +9,7 @@ language or phenomenon means all of them together. The workflow imports this mod
 so it must not import heavy packages.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any, Literal, NotRequired, TypedDict, cast
@@ -98,7 +99,7 @@ class Facts(TypedDict):
     """Whether the models are checkpoints of a training run."""
 
 
-Coverage = dict[str, dict[str, list[str]]]
+Coverage = Mapping[str, Mapping[str, list[str]]]
 """Languages of a model on a benchmark: {"mine": {"gpt2": ["eng"]}}."""
 
 
@@ -164,7 +165,6 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
             languages_of_scores.update(languages_by_model.get(name, ()))
     # A monolingual model has a checkpoint for each language, others have one.
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
-    requested_token = layout.campaign.scoring.first_token
     return {
         "label": row.label,
         "hf_id": row.hf_id,
@@ -172,7 +172,9 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
         "architecture": row.architecture,
         "engine": layout.engine_of(name),
         "dtype": layout.dtype_of(name),
-        "first_token": scorer.settle("first_token", row.first_token, requested_token),
+        "first_token": scorer.settle(
+            "first_token", row.first_token, layout.campaign.scoring.first_token
+        ),
         "tuning": row.tuning,
         "note": row.note if is_local(row.hf_id) else "",
         "manifests": sorted({layout.manifest_of(name, lang) for lang in languages_of_scores}),
@@ -181,7 +183,9 @@ def _model_facts(layout: Layout, name: str, covered: Coverage) -> Record:
     }
 
 
-def _benchmark_facts(layout: Layout, name: str, languages: dict[str, list[str]]) -> BenchmarkFacts:
+def _benchmark_facts(
+    layout: Layout, name: str, languages: Mapping[str, list[str]]
+) -> BenchmarkFacts:
     benchmark, paper = find_benchmark(name), paper_of(name)
     has_prompts = benchmark.unit == "prompt"
     has_pairs = not has_prompts and benchmark.judge == "judge"
@@ -214,7 +218,7 @@ def _benchmark_facts(layout: Layout, name: str, languages: dict[str, list[str]])
         "mcnemar": layout.mcnemar_of(name),
         "chance": 0.5 if has_pairs else None,
         "own_items": is_first,
-        "languages": languages,
+        "languages": dict(languages),
         "items": items,
         "all_items": {} if items == all_items else all_items,
         "accuracies": f"{layout.results}/accuracies/{name}.parquet",
@@ -228,7 +232,7 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
     """Collect the inputs for the report card of the campaign in ``configfile``."""
     campaign, covered = layout.campaign, coverage(layout)
     codes = {lang for models in covered.values() for langs in models.values() for lang in langs}
-    suite, languages = campaign.report_card.suite, layout.catalogue.languages
+    suite = campaign.report_card.suite
     return {
         "campaign": campaign.campaign,
         "description": campaign.description,
@@ -236,9 +240,15 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
         "results": layout.results,
         "limit": campaign.limit,
         "worst": campaign.report_card.worst,
-        "languages": {lang: row.name for lang, row in languages.items() if lang in codes},
-        "models": {key: _model_facts(layout, key, covered) for key in card_models(layout, covered)},
-        "benchmarks": {key: _benchmark_facts(layout, key, langs) for key, langs in covered.items()},
+        "languages": {
+            lang: row.name for lang, row in layout.catalogue.languages.items() if lang in codes
+        },
+        "models": {
+            name: _model_facts(layout, name, covered) for name in card_models(layout, covered)
+        },
+        "benchmarks": {
+            name: _benchmark_facts(layout, name, models) for name, models in covered.items()
+        },
         "printed": {
             name: {"label": row.label, "parameters": row.parameters}
             for name, row in layout.complete.models.items()

@@ -93,21 +93,23 @@ def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
     lines = math.ceil(len(rows) / columns)
     cells: list[Cell] = []
     with style.house_style():
-        inches = style.COLUMN_INCHES
-        figure = style.new_figure(0.75 * inches * columns, 0.62 * inches * lines)
+        figure = style.new_figure(
+            0.75 * style.COLUMN_INCHES * columns, 0.62 * style.COLUMN_INCHES * lines
+        )
         grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
         for panel, row in zip(grid.flat, rows, strict=False):
             scale = 100 if row["measure"] in ("accuracy", "variance") else 1
             points = []
             for model, result in row["models"].items():
-                label = labels[model]
-                trained = training_of(label)
+                trained = training_of(labels[model])
                 if trained is None or result["value"] is None:
                     continue
                 value, low, high = (scale * result[key] for key in ("value", "low", "high"))
                 points.append((trained, value, low, high))
                 text = f"{value:.1f}" if row["measure"] == "accuracy" else f"{value:.2f}"
-                cells.append(Cell(row["label"], label, value, text, UNWEIGHTED, "accuracies", {}))
+                cells.append(
+                    Cell(row["label"], labels[model], value, text, UNWEIGHTED, "accuracies", {})
+                )
             if points:
                 lengths, values, lows, highs = zip(*sorted(points), strict=True)
                 panel.fill_between(lengths, lows, highs, color=style.PALETTE[0], alpha=0.2, lw=0)

@@ -171,8 +171,9 @@ def explain_number(
     if lang in (ALL, MEAN):
         totals = [row for row in show.totals(number.benchmark) if row["lang"] not in (ALL, MEAN)]
         languages = [row["lang"] for row in totals if model in {*row["models"], *row["skipped"]}]
-    root = facts["results"]
-    judgements = [Path(model_table(root, "judgements", name, code, model)) for code in languages]
+    judgements = [
+        Path(model_table(facts["results"], "judgements", name, code, model)) for code in languages
+    ]
     method = number.benchmark["methods"][model]
     is_nominal = method == PUBLISHED and NOMINAL in read_parquet(judgements[0]).column_names
     if is_nominal and lang == ALL and len(languages) > 1:

@@ -253,8 +253,10 @@ def _ranking(lang: str, compared: Means, tables: Tables, first_notes: Sequence[s
         for code, path in benchmark["all_items"].items()
         if lang in (code, MEAN)
     )
-    ours, theirs = (compared.means.loc[is_ours] for is_ours in (True, False))
-    in_ours, in_print = ({int(n) for n in frame["n"].dropna()} for frame in (ours, theirs))
+    ours = compared.means.loc[True]
+    in_print, in_ours = (
+        {int(n) for n in frame["n"].dropna()} for frame in (compared.means.loc[False], ours)
+    )
     if in_print == in_ours and not ours["n"].isna().any() and not is_sample:
         notes.append(
             f"Printed numbers and ours are over equally many {unit}: {numbers(in_ours, ' to ')}."
@@ -301,8 +303,9 @@ def rankings(tables: Tables) -> list[Record]:
     if len(means_by_lang) > 1:
         rows = pd.concat([means.means for means in means_by_lang.values()]).reset_index()
         # Only accuracies with an interval have a number of items that can be added.
-        rows["n"] = rows["n"].where(rows["low"].notna())
-        rows = rows.sort_values("ours", kind="stable")
+        rows = rows.sort_values("ours", kind="stable").assign(
+            n=rows["n"].where(rows["low"].notna())
+        )
         means = _means(rows, [(ALL, ALL)], len(means_by_lang))
         if means:
             complete = {*means.means.index.get_level_values("model")}

@@ -249,7 +249,9 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _from_path(argument: str, overrides: dict[str, str], trusted: Collection[str]) -> ResolvedModel:
+def _resolve_path(
+    argument: str, overrides: Mapping[str, str], trusted: Collection[str]
+) -> ResolvedModel:
     """Resolve a directory with a model, a GGUF file or an n-gram file."""
     path = Path(argument.removesuffix("/").removesuffix(PER_LANGUAGE)).expanduser()
     # Links are not resolved, because the path gives the model its name.
@@ -341,10 +343,11 @@ def _resolve_hub_id(
     from blimpworks.models.hub import hub_facts
 
     shared = os.environ.get("BLIMPWORKS_CACHE")
-    cache = Path(shared) if shared else None
     choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)
     try:
-        facts, commit, gated = hub_facts(hf_id, revision or "main", choice, cache)
+        facts, commit, gated = hub_facts(
+            hf_id, revision or "main", choice, Path(shared) if shared else None
+        )
     except UserError as error:
         addresses = {row.hf_id for row in catalogue.values() if row.hf_id}
         close = get_close_matches(hf_id, addresses, n=1, cutoff=0.85)
@@ -378,7 +381,7 @@ def resolve_model(
     if "first_token" in overrides:
         overrides["first_token"] = policy_of(overrides["first_token"])
     if is_local(argument):
-        return _from_path(argument, overrides, trusted)
+        return _resolve_path(argument, overrides, trusted)
     name, _, revision = argument.partition("@")
     row = catalogue.get(argument)
     if row is None and revision and name in catalogue and catalogue[name].hf_id:
@@ -393,7 +396,7 @@ def resolve_model(
     # A model's directory or file may be named without "./".
     path = Path(argument.removesuffix(PER_LANGUAGE))
     if path.is_file() or _model_folders(path):
-        return _from_path(f"./{argument}", overrides, trusted)
+        return _resolve_path(f"./{argument}", overrides, trusted)
     return _resolve_hub_id(argument, catalogue, overrides, trusted)
 
 

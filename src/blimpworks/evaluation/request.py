@@ -328,7 +328,9 @@ def listing_text(rows: Sequence[Listed]) -> str:
     """Return the list as text: benchmarks run by default, those run if named, and the others."""
     sections = {
         "": [row for row in rows if not (row.obstacle or row.is_optional)],
-        "Only if named (--benchmarks NAME, --languages CODES):": [r for r in rows if r.is_optional],
+        "Only if named (--benchmarks NAME, --languages CODES):": [
+            row for row in rows if row.is_optional
+        ],
         "Not in these data:": [row for row in rows if row.obstacle],
     }
     wrapper = textwrap.TextWrapper(

@@ -220,9 +220,10 @@ class Evaluation:
 
     def code_listing(self, arguments: Sequence[str]) -> str:
         """Return the models' own code, without running it. Raises UserError if a model has none."""
-        pattern = self.checkpoints
-        if pattern is not None:
-            arguments = [name for model in arguments for name in checkpoints_of(model, pattern)]
+        if self.checkpoints is not None:
+            arguments = [
+                name for model in arguments for name in checkpoints_of(model, self.checkpoints)
+            ]
         if not arguments:
             raise UserError("no model is named whose code could be shown; name one or more.")
         # Headings and the code, by digest: models can have the same code.
@@ -440,7 +441,9 @@ class Evaluation:
                 "name a new or empty directory, or that of an evaluation."
             )
         if replaced := self.replaced_models(folder):
-            fault = f"{folder} has an evaluation of other models named {'; '.join(replaced)}"
+            fault = (
+                f"{folder} has an evaluation of other models of these names: {'; '.join(replaced)}"
+            )
             if out is None:
                 raise UserError(
                     f"{fault}. Name another directory by --out, or that one to replace it."

@@ -139,7 +139,9 @@ def read_side(folder: Path) -> Side:
     return Side(folder, results, load_campaign(path) if path.exists() else None)
 
 
-def pair_models(a: Side, b: Side, chosen: tuple[str, str] | None) -> tuple[tuple[str, str], ...]:
+def pair_models(
+    a: Side, b: Side, chosen: tuple[str, str] | None = None
+) -> tuple[tuple[str, str], ...]:
     """Return the pairs (model of A, model of B) to compare. Raises UserError if there are none.
 
     These are the ``chosen`` pair, or else models of the same name, or else the only ones.

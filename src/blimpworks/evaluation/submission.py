@@ -353,7 +353,9 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
                     )
                 files[path] = (task, task.predictions, model)
         planned = files.keys() | curves.keys()
-        missing = [key for key, path in paths.items() if path not in planned and not path.is_file()]
+        missing = [
+            label for label, path in paths.items() if path not in planned and not path.is_file()
+        ]
         models_by_missing_files.setdefault(", ".join(missing), []).append(f"{name}, {revision}")
     for labels, models in models_by_missing_files.items():
         if labels:

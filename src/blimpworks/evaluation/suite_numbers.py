@@ -6,7 +6,7 @@ and often "n".
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -188,7 +188,9 @@ def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
     return {checkpoints[-1]: result}
 
 
-def suite_rows(suite: Suite, tables_of: dict[str, Tables], totals: dict[str, Row]) -> list[Record]:
+def suite_rows(
+    suite: Suite, tables_of: Mapping[str, Tables], totals: Mapping[str, Row]
+) -> list[Record]:
     """Return a row for each task that a model was run on (keys: ``card.SuiteTable.rows``).
 
     ``tables_of`` and ``totals``, the accuracies over all items, are keyed by benchmark. A model has

@@ -75,11 +75,13 @@ LONGEST_VALUE = 100
 def _key(error: ErrorDetails, settings: Any) -> str:
     """Return the key of an error, such as ``training.seed``, without pydantic's names of types."""
     key_parts: list[str] = []
-    for step in error["loc"]:
-        in_list = isinstance(settings, list) and isinstance(step, int) and step < len(settings)
-        if in_list or (isinstance(settings, dict) and step in settings):
-            settings = settings[step]
-            key_parts.append(str(step))
+    for location in error["loc"]:
+        in_list = (
+            isinstance(settings, list) and isinstance(location, int) and location < len(settings)
+        )
+        if in_list or (isinstance(settings, dict) and location in settings):
+            settings = settings[location]
+            key_parts.append(str(location))
     if error["type"] == "missing":
         key_parts.append(str(error["loc"][-1]))
     if error["type"] in TAGS:
