@@ -160,7 +160,8 @@ class ModelRow(Strict):
     """Printed name in tables and figures."""
     family: DrawnLabel
     papers: Names
-    """Papers that evaluate it; empty for a model trained here, which campaigns must name."""
+    """Papers that evaluate the model. Empty for a model that is trained here: it runs only in
+    campaigns that name it."""
     hf_id: Annotated[str, AfterValidator(model_address)]
     """Hugging Face id, path, or files in packages; empty for a model that is trained here. A path
     begins with /, ./, ../ or ~. It is of a directory in Hugging Face's layout or with a checkpoint

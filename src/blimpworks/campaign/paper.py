@@ -129,7 +129,8 @@ ANY = "any"
 
 
 Paths = str | Callable[["Layout", str], Sequence[str]]
-"""Path with {results}, {paper} and perhaps {lang}, or a function that returns paths for a paper."""
+"""Path such as ``{results}/bins/{paper}.parquet``, one for each language if it has ``{lang}``, or a
+function that returns the paths for a paper."""
 
 
 def _nothing(*_: Any) -> tuple[()]:
@@ -170,7 +171,8 @@ class Benchmark:
     languages: Callable[[Campaign, Catalogue], Sequence[str]]
     """Languages of a campaign with items, in the catalogue's order."""
     methods: Callable[[Campaign, str], Sequence[str]]
-    """Methods that decide pairs for an architecture ("" for exhibits), the main one first."""
+    """Methods that decide pairs for an architecture, the main one first; without an architecture
+    (""), the methods that exhibits show."""
     expected_units: Callable[[Campaign, Catalogue, str], int]
     """Estimated number of pairs or prompts of a language before they are made, for plans."""
     counted_units: Callable[[Campaign, Catalogue, str], int | None] | None = None
@@ -211,7 +213,8 @@ class TableKind:
     of_all_benchmarks: bool = False
     """Whether the table needs judgements of all benchmarks of the paper."""
     absent: Callable[[Campaign], str] = lambda _: ""
-    """Why a campaign cannot make the table, after "exhibit NAME", with the remedy; "" if it can."""
+    """Function that returns why a campaign cannot make the table, and the remedy; "" if it can. The
+    text follows "exhibit NAME" in a message."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that the table is made from, besides those of the items."""
     retrieved: bool = False
@@ -271,7 +274,8 @@ class Paper:
     benchmarks: tuple[Benchmark, ...] = ()
     """First the paper's benchmark, then benchmarks with its paradigms and other items."""
     folders: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
-    """(path, description) of folders that a campaign can replace, by setting of ``catalogue``."""
+    """(path, description) of data folders that a campaign can replace, keyed by the setting's name
+    in the section ``catalogue``."""
     check_settings: Callable[[Campaign], None] = lambda _: None
     """Function that raises UserError, without the file's name, for contradictory settings."""
     method_settings: Callable[[Campaign], Mapping[str, Sequence[str]]] = lambda _: {}

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from blimpworks.campaign.catalogue import Catalogue
 
 DECLARED = "blimpworks.benchmarks.paper:declared_papers"
-"""Function that returns the paper of each folder with a declaration, and unusable ones' errors."""
+"""Function that returns two dictionaries: the paper of each folder with a declaration, and the
+error message on each declared benchmark that cannot be used."""
 FOLDERS = "BLIMPWORKS_DECLARED"
 """Environment variable with the folders of benchmarks that a campaign names, for its jobs."""
 

@@ -30,7 +30,8 @@ GPU_NUMBERS = (1, 2, 4, 8)
 VOCABULARY = 262_144
 """Vocabulary size assumed for every model: the catalogue's largest, that of Gemma 3."""
 LOGIT_ROWS = 1024
-"""Most positions with logits on a GPU, without a server (``hub_loading.LOGIT_ROWS``)."""
+"""Largest number of positions whose logits a GPU holds at once, in engines that run no server
+(``hub_loading.LOGIT_ROWS``)."""
 MARGIN = 1.02
 """Memory of weights on the GPU relative to their file: padding, buffers, alignment."""
 CONTEXT_GB = 1.5
@@ -284,7 +285,8 @@ def setup_of(selection: CampaignSelection, model: str, site: Site | None) -> Set
 REGION_TOKENS = 2.0
 """Tokens of a critical region, which is one word in most pairs."""
 GENERATION_COST = 4.0
-"""Cost of a generated token relative to a scored one (an assumption): they come one by one."""
+"""Cost of a generated token relative to a scored one (an assumption): a model generates tokens one
+by one."""
 
 
 class Expectation(NamedTuple):
@@ -293,9 +295,11 @@ class Expectation(NamedTuple):
     pairs: int
     """Rows of the table: pairs or prompts."""
     tokens: float
-    """Tokens of a sentence, or cost of a prompt and its longest answer in scored tokens."""
+    """Scored tokens of a sentence; for a prompt, the cost of reading it and writing the longest
+    answer, in scored tokens."""
     texts: int = 2
-    """Texts of a row: two for a pair, one for a prompt; shared ones count in each row."""
+    """Texts of a row: two for a pair, one for a prompt. A text of several rows counts in each row,
+    though it is scored once."""
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:

@@ -38,7 +38,8 @@ def minutes_to_ask(seconds: float, max_hours: float) -> int:
 
 
 Request = dict[str, int | str]
-"""Resources by name in Snakemake, but no empty ones, which its SLURM executor would pass on."""
+"""Value of each resource by its name in Snakemake; resources without a value are left out, because
+Snakemake's SLURM executor would pass on an empty value."""
 
 
 def _request(

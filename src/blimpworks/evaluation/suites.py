@@ -122,7 +122,8 @@ class Task(Strict):
     mean: Annotated[tuple[Literal["lang", "phenomenon", "paradigm"], ...], Field(min_length=1)] = (
         "paradigm",
     )
-    """Groups of equal weight, the widest first: [phenomenon, paradigm] averages both in turn."""
+    """Groups of items with equal weight, the widest first: ``[phenomenon, paradigm]`` is the mean
+    over phenomena of the means over their paradigms."""
     lang: str | None = None
     """Language (ISO 639-3) that the user names to run the task, in a suite of several languages."""
     printed: Mapping[str, float] = Field(default={})

@@ -97,7 +97,8 @@ class ReportCardOptions(Strict):
     """The report card of an evaluation."""
 
     sensitivity: bool = False
-    """Also score a sample of pairs (``parity.pairs``) with other starts; report changes."""
+    """Also score a sample of the pairs (``parity.pairs``) with each possible start (the token
+    before a sentence), and report the changed decisions."""
     worst: Positive = 10
     """Number of worst items shown for each model and benchmark."""
     suite: str | None = None
@@ -153,13 +154,15 @@ class Campaign(Strict):
     mirror: Path | None = None
     """Directory with copies of the pinned files (plain or .xz), read before the network."""
     checksums: Literal["any", "sha256"] = "any"
-    """Checksums that pin a file: any (SHA-256, git blob id, an archive's), or SHA-256 alone."""
+    """Checksums that pin a file: any (SHA-256, git blob id, or the one that Zenodo or the Hugging
+    Face hub states), or SHA-256 alone."""
     unpinned: Literal["error", "skip"] = "error"
     """Stop when a needed file has no such checksum, or continue without the file."""
     substitutes: dict[str, str] = Field(default={})
     """UniMorph tables that replace other tables, by name: {ORIGINAL: SUBSTITUTE}."""
     declared: tuple[Path, ...] = ()
-    """Folders of declared benchmarks; they replace those of the same names in config/benchmarks."""
+    """Folders of declared benchmarks, each named like its benchmark. They replace folders of the
+    same names in ``config/benchmarks``."""
     benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Benchmarks to build and score, of all papers."""
     languages: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
@@ -176,7 +179,8 @@ class Campaign(Strict):
     """Exhibits that are not made, by Snakemake's targets (docs/exhibits.md): PAPER_EXHIBIT of the
     campaign's numbers, PAPER_EXHIBIT_published of printed ones."""
     limit: Positive | None = None
-    """Most items of each benchmark and language, balanced over paradigms; null for all."""
+    """Most items of each benchmark and language that models run on: a sample balanced over
+    paradigms; null for all items."""
     engines: dict[EngineName, EngineName] = Field(default={})
     """Scoring engines that replace other engines: {ENGINE IN CATALOGUE: SUBSTITUTE}."""
     treebanks: TreebankOptions = TreebankOptions()
@@ -186,7 +190,8 @@ class Campaign(Strict):
     report: ReportOptions = ReportOptions()
     report_card: ReportCardOptions = ReportCardOptions()
     site: Path | None = None
-    """Description of the cluster (docs/cluster.md); None for ``config/site.yaml``, if it exists."""
+    """Description of the cluster (docs/cluster.md); None for ``config/site.yaml``, if it exists. It
+    decides only the resources that jobs request."""
 
     def section(self, model: type[Section]) -> Section:
         """Return the section whose pydantic model is ``model``; default settings without one."""

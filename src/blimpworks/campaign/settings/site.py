@@ -101,7 +101,8 @@ class Site(Strict):
     qos: Word = ""
     """Quality of service of jobs; empty for the cluster's default."""
     extra: str = Field("", pattern=r"^[^\n\"'`$;|<>\\]*$")
-    """Options of ``sbatch`` that Snakemake's executor does not set: ``--mail-type=FAIL``."""
+    """Further options of ``sbatch``, such as ``--mail-type=FAIL``, except options that Snakemake's
+    executor for SLURM sets itself."""
     cpu: CpuNodes = CpuNodes()
     """Nodes without GPUs."""
     gpus: tuple[GpuKind, ...] = ()

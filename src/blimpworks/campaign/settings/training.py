@@ -104,7 +104,8 @@ class NetworkRecipe(Strict):
     layers: Dimension = 2
     """Transformer blocks (of an encoder-decoder: in each half)."""
     heads: Dimension = 3
-    """Attention heads; ``hidden`` is a multiple of 2 × heads, or of 32 × heads (vLLM on CPUs)."""
+    """Attention heads; ``hidden`` must be a multiple of twice their number. vLLM on CPUs needs
+    heads of width 32 or more."""
     context: Dimension = 256
     """Longest sequence, in tokens; longer training sentences are cut."""
     epochs: Dimension = 12
