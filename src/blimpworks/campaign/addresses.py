@@ -189,10 +189,11 @@ def local_path(text: str) -> str:
 
 
 def model_address(text: str) -> str:
-    """Check that ``text`` is a model's address or empty, and return it. Raises ValueError if not.
+    """Check that ``text`` is a model's address or empty, and return it.
 
     An id or a path may contain {lang} and {script}. A file of the hub follows its id after a colon
-    (OWNER/NAME:FILE.gguf); several files in packages are joined by +.
+    (OWNER/NAME:FILE.gguf); several files in packages are joined by +. Raises ValueError for
+    anything else.
     """
     example = text.replace("{lang}", "deu").replace("{script}", "latn")
     hub_id = None if text.startswith(PACKAGES) else HUB_ID.fullmatch(example)

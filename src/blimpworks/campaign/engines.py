@@ -48,7 +48,10 @@ class Scorer:
     """Settings of the scores that parity reports compare with the reference."""
 
     def settle(self, setting: str, of_model: str, requested: str) -> str:
-        """Return the ``requested`` value of a setting if it is possible, else ``of_model``."""
+        """Return the ``requested`` value of a ``setting`` if it is possible, else ``of_model``.
+
+        So a campaign can request bfloat16 for all models, though some engines have only float32.
+        """
         return requested if requested.partition(":")[0] in getattr(self, setting) else of_model
 
 

@@ -70,8 +70,8 @@ def read_anew() -> None:
 def declare(folders: Sequence[Path]) -> None:
     """Register the benchmarks in ``folders``, for this process and the jobs that it starts.
 
-    They replace declared ones of the same names. Raises UserError, and registers none, if one
-    cannot be used or two folders have the same name.
+    They replace declared benchmarks of the same names. Raises UserError, and registers none, if
+    one cannot be used or two folders have the same name.
     """
     # Relative paths are looked up in the current directory, then in the repository.
     paths = (path.expanduser() for path in folders)
@@ -108,11 +108,11 @@ def _texts_in(value: object) -> list[str]:
 
 
 def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
-    """Register the declared benchmarks, validate settings (of ``source``), and return the campaign.
+    """Register the declared benchmarks, validate ``settings``, and return the campaign.
 
-    Its tables that exist only in the repository have absolute paths, and ``models`` includes names
-    of ``own_models``. Raises UserError with one line for each problem: file, key, value,
-    expectation.
+    In the result, paths of tables that exist only in the repository are absolute, and ``models``
+    contains the names of ``own_models``. ``source`` is the file's name for messages. Raises
+    UserError with one line for each problem: file, key, value, expectation.
     """
     declare([Path(folder) for folder in _texts_in(settings.get("declared"))])
     # The model does not know unusable benchmarks, so the reason is raised before its check.

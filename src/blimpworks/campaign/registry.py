@@ -75,9 +75,10 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
 
 @cache
 def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
-    """Return {name: paper} in the order of reports, and {unusable benchmark: error message}.
+    """Return {name: paper} in the order of reports, and {benchmark: error message}.
 
-    Raises UserError for a paper of a package that cannot be loaded, or that has a taken name.
+    The second has the declared benchmarks that cannot be used. Raises UserError for a paper of a
+    package that cannot be loaded, or that has a taken name.
     """
     by_name: dict[str, Paper] = {}
     modules = pkgutil.iter_modules(importlib.import_module(GROUP).__path__)
@@ -232,10 +233,12 @@ def of_benchmarks(
     evaluated: Collection[str],
     sampled: Collection[str] = (),
 ) -> list[ExhibitSpec]:
-    """Return the exhibits that a campaign with items of ``benchmarks`` makes of measured numbers.
+    """Return the exhibits that a campaign with items of ``benchmarks`` makes.
 
     ``evaluated``: benchmarks with results of models. ``sampled``: benchmarks with models that were
-    trained on samples of a corpus; only these have learning curves.
+    trained on samples of a corpus; only these have learning curves. Left out are exhibits of
+    printed numbers only, exhibits that need a table that the campaign cannot make, and exhibits
+    that the campaign omits.
     """
     possible = []
     for spec in exhibits().values():

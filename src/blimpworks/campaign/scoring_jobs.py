@@ -288,9 +288,10 @@ class CampaignSelection:
         return "the campaign has none of its languages"
 
     def check_runs(self) -> None:
-        """Check that each named model runs on a benchmark, and each benchmark has a model.
+        """Check that each model of a campaign runs on a benchmark, and each benchmark has a model.
 
-        Raises UserError with the reason for each pair of model and benchmark.
+        Campaigns without benchmarks or models, or with all models, are not checked. Raises
+        UserError with the reason for each pair of model and benchmark.
         """
         campaign, catalogue = self.campaign, self.catalogue
         if not campaign.benchmarks or not campaign.models or campaign.models == "all":

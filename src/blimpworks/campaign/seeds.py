@@ -45,10 +45,11 @@ def size_name(tokens: int) -> str:
 def from_seeds(
     campaign: Campaign, models: Mapping[str, ModelRow], taken: Collection[str]
 ) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
-    """Replace each model by one row for each training; return rows and seeds by the new names.
+    """Replace each model that is trained several times by one row for each training.
 
-    A model with 0 seeds is left out. Raises UserError if a new name is in ``taken`` or is that of
-    two trainings, and if the campaign names a model with 0 seeds.
+    A model with 0 seeds is left out. Return rows and seeds, both keyed by the new name. Raises
+    UserError if a new name is in ``taken`` or is that of two trainings, and if the campaign names a
+    model with 0 seeds.
     """
     rows: dict[str, ModelRow] = {}
     seeds: dict[str, Seed] = {}

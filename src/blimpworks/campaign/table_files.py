@@ -68,9 +68,10 @@ def keyed(rows: Sequence[AnyRow], key: str, path: Path) -> dict[str, AnyRow]:
 
 
 def read_rows(row_type: type[Row], path: Path) -> list[Row]:
-    """Read a table with headings as objects of a model; columns of default values may be absent.
+    """Read a table with headings as objects of the pydantic model ``row_type``.
 
-    Raises UserError with file, line and column of the first wrong cell, and for a repeated row.
+    Columns of fields with a default may be absent. Raises UserError with file, line and column of
+    the first wrong cell, and for a repeated row.
     """
     expected = reading(path, f"a table of {row_type.__name__}", "Write it so, in UTF-8.")
     with expected, io.StringIO(text_of(path, "utf-8-sig"), newline="") as handle:
@@ -177,10 +178,10 @@ def read_lock(row_type: type[LockRow], table: Path) -> dict[tuple[str, ...], Loc
 
 
 def record(row: LockRow, table: Path, *, replace: bool = False) -> LockRow:
-    """Add a row to a table's lock file, and return the row of its ``identity`` in the file.
+    """Add a row to the lock file of a table, and return the row that the file then contains.
 
-    A row that another job has written stays, unless ``replace``. Raises UserError for a malformed
-    file, and OSError if it cannot be written.
+    If another job has written a row with the same ``identity``, that row stays, unless ``replace``.
+    Raises UserError for a malformed lock file, and OSError if it cannot be written.
     """
     path, row_class = lock_path(table), type(row)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -176,9 +176,10 @@ class Setup:
         """Choose the resources of a job that scores with the model.
 
         The job gets the fewest GPUs of one node that the model fits on, of the kind with the least
-        spare memory. Tables or the site's file may state others; without GPUs, it runs on the CPU.
-        ``step``: number of earlier attempts that ran out of GPU memory; for each, choose the next
-        placement with more free memory. Raises UserError, with the calculation, for a model that
+        spare memory. The table of models or the site's file may state GPUs and memory instead.
+        Without a site or GPUs, and with some engines, the model runs on the CPU. ``step``: number
+        of earlier attempts that ran out of GPU memory; for each, choose the next placement with
+        more free memory, if there is one. Raises UserError, with the calculation, for a model that
         fits nowhere.
         """
         site, row, stated = self.site, self.row, self._stated

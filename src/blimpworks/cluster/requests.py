@@ -182,10 +182,12 @@ IN_TURN = 20
 def sized_request(
     setup: Setup, items: Mapping[Path, Expectation], log: Path, *, shared: int = 1
 ) -> Request:
-    """Return the request for the job that scores ``items``. UserError if the model fits nowhere.
+    """Return the request for the job that scores ``items`` with a model.
 
-    After attempts in the journal beside ``log``, ``retry_scaling`` enlarges it, up to what a node
-    has. ``shared``: number of jobs that run one after another in a SLURM job.
+    ``items``: expected content of each items table, which need not exist. ``log``: the job's log,
+    beside the journal of earlier attempts; ``retry_scaling`` enlarges the request after these, up
+    to what a node has. ``shared``: number of jobs that run one after another in a SLURM job. Raises
+    UserError for a model that fits nowhere.
     """
     # Enlarge the request after failed attempts.
     attempts: list[Attempt] = []
@@ -300,7 +302,10 @@ SPARE, LEAST = 1.5, 2
 
 
 def training_retries(selection: CampaignSelection, site: Site | None) -> int:
-    """Return how often Snakemake retries an LSTM's training, which goes on from its snapshot."""
+    """Return how often Snakemake retries the training job of an LSTM.
+
+    A training that takes longer than one job continues from its snapshot in the next attempt.
+    """
     request = train_request(site)
     plans = plan_trainings(selection, site, missing=False)
     longest = max((plan.hours or 0 for plan in plans), default=0)

@@ -38,7 +38,8 @@ def ask(
 ) -> str | None:
     """Return the output of a command; None if it is missing, fails, or takes ``timeout`` seconds.
 
-    With ``partly``, return a failed command's output: SLURM's fail for one unknown job of several.
+    With ``partly``, return the output of a failed command too: SLURM's programs fail when one of
+    several jobs is unknown, but describe the others.
     """
     seconds = timeout or TIMEOUT
     try:
@@ -51,9 +52,10 @@ def ask(
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
-    """Return {job id: state} of the jobs that SLURM knows, with states such as RUNNING, NODE_FAIL.
+    """Return {job id: state}, with SLURM's states such as RUNNING, TIMEOUT, NODE_FAIL.
 
-    Ask the controller first, then the accounting database for finished jobs.
+    Ask the controller first, then the accounting database for finished jobs. Jobs that SLURM does
+    not know are left out. The result is empty without SLURM, or without an answer in time.
     """
     jobs = {job for job in ids if JOB.fullmatch(job)}
     states: dict[str, str] = {}
@@ -85,9 +87,10 @@ class Queue:
 
 
 def read_queue(jobs: Iterable[tuple[str, str]]) -> Queue:
-    """Read this user's queue, and find which of the ``jobs`` (title, name) here wait in it.
+    """Read this user's queue, and find which scoring jobs of this directory wait in it.
 
-    Snakemake writes ``rule_score_wildcards_TITLE_NAME`` into the comment of a SLURM job.
+    ``jobs``: (title, name) of each scoring job. Snakemake writes
+    ``rule_score_wildcards_TITLE_NAME`` into the comment of a SLURM job.
     """
     # Slow to import (0.1 s), and most callers of this module only ask for their allocation.
     from blimpworks.campaign.scoring_jobs import ANSWERS_SUFFIX

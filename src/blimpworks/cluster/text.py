@@ -57,7 +57,8 @@ def number(value: float) -> str:
 class Columns:
     """A table for the terminal, with ``text_columns`` aligned to the left and others to the right.
 
-    Cells of text columns wrap; columns that do not fit follow in further tables below.
+    On a narrow terminal, cells of text columns wrap. Columns that do not fit follow in further
+    tables below, each with the first column again.
     """
 
     rows: Sequence[Mapping[str, str]]
@@ -95,7 +96,8 @@ def shortened(line: str) -> Text:
 def printed(blocks: Iterable[RenderableType], width: int) -> str:
     """Render blocks below each other as text of ``width`` columns.
 
-    Strings wrap between words. A ``Text`` is one line of any length, unless it is ``shortened``.
+    Strings wrap between words; their further lines are indented by two. A ``Text`` is one line of
+    any length, unless it is ``shortened``.
     """
     sink = io.StringIO()
     console = Console(

@@ -80,7 +80,8 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
     """Find the accuracies in a ``row`` and a ``column`` of a card; None means any.
 
     A row is named by some of benchmark, language and phenomenon, with commas between; a column by
-    the model's name, label or hub id. Raises UserError, with the choices, for no number or several.
+    the model's name, label or hub id. Raises UserError, with the choices, when there is no such
+    number, or when row and column together mean several.
     """
     card = read_card(source)
     text = show.CardText(card)

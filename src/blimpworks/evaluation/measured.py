@@ -72,7 +72,11 @@ def mean_of(rows: pd.DataFrame) -> Record:
 
 
 def accuracy_rows(tables: Tables, skipped: Skipped) -> list[Row]:
-    """Return rows of all languages, then each: over all phenomena, then each, even if skipped."""
+    """Return the rows for all languages together, then for each language.
+
+    In each, the row over all phenomena comes first, then a row for each phenomenon. A row exists
+    even if models skipped all of its items.
+    """
     # Accuracies, keyed by language and phenomenon, then by model.
     frame = tables.accuracies[tables.accuracies["paradigm"] == ALL]
     measured: dict[tuple[str, str], dict[str, Record]] = {}

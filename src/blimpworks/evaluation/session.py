@@ -219,7 +219,10 @@ class Evaluation:
         return f"{self.notes[0]}\n\n{request.listing_text(request.list_benchmarks(campaign))}"
 
     def code_listing(self, arguments: Sequence[str]) -> str:
-        """Return the models' own code, without running it. Raises UserError if a model has none."""
+        """Return the text of ``--run-model-code show``: the code in models' repositories.
+
+        The code is not run. Raises UserError for a model without code, or with unusable code.
+        """
         if self.checkpoints is not None:
             arguments = [
                 name for model in arguments for name in checkpoints_of(model, self.checkpoints)

@@ -284,9 +284,9 @@ def _name_and_revision(row: ModelRow, *, is_checkpoint: bool) -> tuple[str, str]
 def export_submission(run: Path, output: Path) -> Iterator[str]:
     """Write the submission of the evaluation in ``run`` below ``output``; yield lines to print.
 
-    They name what is missing, then each file. Raises UserError for an evaluation without a
-    submission, a model that was scored in another way, and items that were not run or lack
-    verdicts.
+    The first lines name what is missing for a complete submission, the others each file and its
+    number of predictions. Raises UserError if the evaluation is not of a suite with a submission.
+    It also does so if a model was scored in another way, or if items were not run or lack verdicts.
     """
     side = read_side(run)
     suite = _suite_of(side)
@@ -423,9 +423,10 @@ def _verdicts(
 def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
     """Read one model's predictions, to compare them with the evaluation ``reference``.
 
-    ``path`` is a file with a section for each task, or a directory with a file for each; if it has
-    none, return None. Raises UserError for files of several models or another form, tasks in
-    several languages, and predictions that do not match the items.
+    ``path`` is a directory with a file for each task, or a single file with a section for each
+    task. Return None for a directory without predictions. Raises UserError for files of several
+    models or of another form, and for tasks in several languages. It also does so if predictions do
+    not match the items of ``reference``.
     """
     files = sorted(path.rglob("predictions.json"))
     if not files and not path.is_file():

@@ -143,10 +143,11 @@ def _explained(tables: Tables, model: str, regression: Regression) -> Record:
 
 
 def _acquisition(tables: Tables, acquisition: Acquisition) -> dict[str, Record]:
-    """Return {model: correlation of models' and children's ages of acquisition of words}.
+    """Return the correlation of models' and children's ages of acquisition of words.
 
-    It is of the last checkpoint, and ``n`` counts the words with both ages. The value is None with
-    fewer than three checkpoints or words, and for models that are not checkpoints of one run.
+    The result is {model: number} for the last checkpoint, as the number is of the whole training
+    run; ``n`` counts the words with both ages. The value is None with fewer than three checkpoints
+    or words, and for the last model if the models are not checkpoints of one run.
     """
     # How long each checkpoint was trained, read from its label.
     training: dict[str, float] = {}
