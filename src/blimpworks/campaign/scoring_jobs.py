@@ -1,8 +1,9 @@
 """List the scoring jobs of a campaign, and the files that it retrieves.
 
 A ``CampaignSelection`` is a campaign (the settings of a run) with its catalogue (the rows of its
-languages, files and models). A ``ScoringJob`` runs one model on some items tables, for example
-model ``gpt2``, name ``multi``, tables (mine, eng) and (yours, deu).
+languages, files and models). Its ``jobs`` and ``read_files`` are the lists that the workflow, plans
+and progress reports use. A ``ScoringJob`` runs one model on some items tables, for example model
+``gpt2``, name ``multi``, tables (mine, eng) and (yours, deu).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,8 @@
 """Name the files that a campaign's models are trained on, for the rules of the workflow.
 
-The recipe of a model decides its training data: a text (one file), a corpus (files for train,
-valid, test and vocabulary), or a sample of a corpus. A scope is a language, or "multi", as in
+The rules call ``layout.training``, a ``TrainingLayout``. The recipe of a model decides its training
+data: a text (one file), a corpus (files for train, valid, test and vocabulary), or a sample of a
+corpus. A scope is a language, or "multi" for all languages of a multilingual model, as in
 ``results/training/corpora/default/multi/train.txt``.
 """
 

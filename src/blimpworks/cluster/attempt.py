@@ -1,10 +1,12 @@
 """Run one attempt at a scoring job in a child process, and record in a journal how it ended.
 
 ``blimpworks score`` and ``blimpworks answer`` call ``run_attempt``, which starts the same command
-again. The journal beside the job's log gets an entry at the start, and one at the end: {"attempt":
-"3f0c…", "cause": "memory", …}. When memory runs out, the kernel kills the child, which is larger;
-the parent can still write. Near the end of the SLURM job's time, the child stops between two shards
-(files with scores), and the parent requeues the SLURM job.
+again as the child. The journal beside the job's log gets an entry at the start, and one at the end:
+{"attempt": "3f0c…", "cause": "memory", …}.
+
+When memory runs out, the kernel kills the child, which is larger; the parent can still write. Near
+the end of the SLURM job's time, the child stops between two shards (files with scores). The parent
+then requeues the SLURM job, for which Snakemake keeps waiting.
 """
 
 import ctypes

@@ -1,9 +1,10 @@
 """Cancel the SLURM jobs of dead runs, watch over the present run, and report failed jobs.
 
-When a run is killed, its SLURM jobs go on writing files, which the next run would write too. So
-each run writes RUN.json with {"pid": 4711, "host": "login1", …}, and touches this file while it is
-alive. The next run cancels the jobs of dead runs before it submits any; each loses at most a shard
-(file) of scores.
+The workflow calls ``end_orphans`` and ``watch_over`` when a Snakemake run on SLURM starts, and
+``failed_jobs_text`` when it fails. When a run is killed, its SLURM jobs go on writing files, which
+the next run would write too. So each run writes RUN.json with {"pid": 4711, "host": "login1", …},
+and touches this file while it is alive. The next run cancels the jobs of dead runs before it
+submits any; each cancelled job loses at most a shard (file) of scores.
 """
 
 import atexit

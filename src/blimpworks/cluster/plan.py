@@ -1,7 +1,8 @@
 """Estimate the jobs, time, memory and disk of a run, before anything is submitted.
 
 ``make_plan`` returns the ``RunPlan`` that ``blimpworks plan`` prints. Its inputs are a campaign,
-the cluster's description (the site), and the jobs that a dry run of Snakemake lists.
+the cluster's description (the site), and the jobs that a dry run of Snakemake lists (``dry_run``).
+A scoring job runs one model on items of some languages; it scores sentences or answers prompts.
 """
 
 import os

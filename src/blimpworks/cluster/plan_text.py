@@ -1,4 +1,8 @@
-"""Define ``RunPlan``, which ``plan.make_plan`` makes, and format it as text (``plan_text``)."""
+"""Define ``RunPlan``, the plan of a campaign's run, and format it as text (``plan_text``).
+
+A plan says which jobs a campaign still has to run, and the time, memory and disk that they need.
+``plan.make_plan`` makes it.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from string import ascii_uppercase

@@ -1,8 +1,10 @@
 """Read the progress of a campaign from the files that its scoring jobs write.
 
-``read_status`` returns a ``Status``, which ``status_text`` formats. A job's journal lists the
-attempts to run it, its progress file counts the scored sentences, and its manifest, written last,
-marks it as done.
+``read_status`` returns a ``Status``: numbers of files, and for each model the state of each job
+and an estimate of the remaining time. ``blimpworks status`` prints it by ``status_text``.
+
+A scoring job runs one model on items of some languages. Its journal lists the attempts to run it,
+its progress file counts the scored sentences, and its manifest, written last, marks it as done.
 """
 
 import os

@@ -1,8 +1,9 @@
 """Build the report card of an evaluation from its tables, and write it in several formats.
 
-These are ``card.json`` (a ``card.Card``), an HTML page, tables to paste into a paper, and for each
-model a results file as of lm-evaluation-harness; checkpoints get curves. Functions raise UserError
-when a table is missing or broken.
+The workflow calls ``build_report_card`` with the inputs that ``card.card_facts`` collects. It
+writes ``card.json`` (a ``card.Card``, from ``build_card``), an HTML page, and tables to paste into
+a paper. Each model gets a results file as of lm-evaluation-harness; checkpoints get curves.
+Functions raise UserError when a table is missing or broken.
 """
 
 import json

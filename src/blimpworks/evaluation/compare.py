@@ -1,8 +1,9 @@
 """Compare two evaluations, A and B, item by item, and print the comparison.
 
-The input is tables of judgements: whether a model is right on an item (``correct``), and by which
-``margin``. A ``Comparison`` says how accuracies differ, which items only one model judges correctly
-(flips), and how A and B were made differently (reasons).
+``blimpworks compare A B`` calls ``compare_evaluations`` and ``print_comparison``. The input is
+tables of judgements: whether a model is right on an item (``correct``), and by which ``margin``. A
+``Comparison`` says how accuracies differ, which items only one model judges correctly (flips), and
+how A and B were made differently (reasons).
 """
 
 from collections import Counter

@@ -1,7 +1,8 @@
 """Explain an accuracy of a report card: from which items, tables and files it was computed.
 
-``explain_number`` reads the provenance records (files in which jobs describe their inputs and
-code), computes the number again, and lists its files.
+``blimpworks explain CARD --row "eng, agreement" --column GPT-2`` first finds the number with
+``find_numbers``. Then ``explain_number`` reads the provenance records (files in which jobs describe
+their inputs and code), computes the number again, and lists its files.
 """
 
 import json

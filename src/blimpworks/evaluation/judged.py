@@ -1,8 +1,9 @@
 """Find skipped items, paired tests, worst items and wrong answers of models on a benchmark.
 
-A judgement is a row that says whether a model is right on an item (``correct``: 1, 0, or NaN
-without a verdict), and by which margin. Functions raise UserError when a table is missing or
-broken.
+``Tables`` reads the tables of an evaluation. A judgement is a row that says whether a model is
+right on an item (``correct``: 1, 0, or NaN without a verdict), and by which margin. Other functions
+return results for the report card (``build``) and for comparisons (``compare``). They raise
+UserError when a table is missing or broken.
 """
 
 import hashlib

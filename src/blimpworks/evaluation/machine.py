@@ -1,7 +1,8 @@
 """Measure this machine's memory and GPUs, and choose engines and number formats that fit.
 
-An engine is a program that runs a model, such as transformers or vLLM; its environment is a Python
-installation with that program.
+``session.Evaluation`` calls ``choose_engine``, ``choose_format`` and ``check_memory`` for its
+models. An engine is a program that runs a model, such as transformers or vLLM; its environment is
+a Python installation with that program.
 """
 
 import os

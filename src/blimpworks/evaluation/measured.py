@@ -1,8 +1,9 @@
 """Collect the accuracies of a report card: of the evaluated models, of baselines, and printed ones.
 
-"Ours" are the evaluated models, "printed" are models with accuracies in the benchmark's paper. Our
-models are ranked among printed ones, and compared with those of their size. Functions raise
-UserError when a table is missing.
+``build`` calls ``accuracy_rows``, ``rankings`` and ``size_classes`` with the tables of a benchmark
+(``judged.Tables``). "Ours" are the evaluated models, "printed" are models with accuracies in the
+benchmark's paper. Our models are ranked among printed ones, and compared with those of their size.
+Functions raise UserError when a table is missing.
 """
 
 import math

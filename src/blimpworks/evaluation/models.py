@@ -1,8 +1,9 @@
 """Find the models that a user names, and describe each by a row of a table of models.
 
-A user names ``./model``, ``owner/name@revision`` or a name in the catalogue
-(``config/models.tsv``). The row (name, address, architecture, engine, number format, …) comes from
-the catalogue, or from the model's files.
+``session.Evaluation`` calls ``resolve_models`` with arguments such as ``./model``,
+``owner/name@revision`` or a name in the catalogue (``config/models.tsv``). The results are
+``ResolvedModel`` objects. Their rows (name, address, architecture, engine, number format, …) come
+from the catalogue, or from the models' files.
 """
 
 import os

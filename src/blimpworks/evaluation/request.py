@@ -1,8 +1,10 @@
 """Read the options of ``blimpworks evaluate``, list benchmarks, and write an evaluation's files.
 
-``parse_languages("English, deu")`` returns ("eng", "deu"). An evaluation is a campaign:
-``write_campaign`` writes its file, and ``write_models`` the table that describes the models. The
-catalogue is the set of tables in ``config/`` with all models, languages and data files.
+``session.Evaluation`` and the command call these functions. ``parse_languages("English, deu")``
+returns ("eng", "deu"). ``list_benchmarks`` describes the benchmarks that can be run. An evaluation
+is a campaign: ``write_campaign`` writes its file, which names models, benchmarks and languages, and
+``write_models`` the table that describes the models. The catalogue is the set of tables in
+``config/`` with all models, languages and data files that campaigns choose from.
 """
 
 import logging

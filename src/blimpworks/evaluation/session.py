@@ -1,8 +1,9 @@
 """Run an evaluation from start to end, as ``blimpworks evaluate MODEL …`` does.
 
-``Evaluation.run`` finds the models, writes a campaign (a YAML file) into a directory of its own,
-runs it with Snakemake, and prints the report card. Defaults come from a template, one for each
-choice of data: ``released`` (downloaded test sets) or ``embedded`` (the repository's).
+The command makes an ``Evaluation`` from its options and calls ``Evaluation.run``. This finds the
+models, writes a campaign (a YAML file) into a directory of its own, runs it with Snakemake, and
+prints the report card. Defaults come from a template, one for each choice of data: ``released``
+(downloaded test sets) or ``embedded`` (the repository's).
 """
 
 import filecmp

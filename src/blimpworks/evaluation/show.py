@@ -1,4 +1,8 @@
-"""Format the numbers of a report card, and write its sentences, for the terminal and the page."""
+"""Format the numbers of a report card, and write its sentences, for the terminal and the page.
+
+Functions such as ``percent(0.712)``, which returns "71.2", format a number. ``CardText`` has the
+sentences about a card (``card.Card``). ``terminal`` and the page's template use both.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

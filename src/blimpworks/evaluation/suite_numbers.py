@@ -1,8 +1,9 @@
 """Compute the number of each task of a suite from the tables of an evaluation.
 
-A task is a benchmark and a ``measure``, such as the mean of accuracies, or the variance of reading
-times that surprisal explains. A number is a record {"value", "low", "high"} with its 95 % interval,
-and often "n".
+``build`` calls ``suite_rows``. A suite (``suites.Suite``) is a set of benchmarks with results
+printed by a shared task. Each task is a benchmark and a ``measure``, such as the mean of
+accuracies, or the variance of reading times that surprisal explains. A number is a record {"value",
+"low", "high"} with its 95 % interval, and often "n".
 """
 
 import math

@@ -1,4 +1,8 @@
-"""Print the report card in a terminal, 80 columns wide, readable without colours."""
+"""Print the report card (``card.Card``) in a terminal, 80 columns wide, readable without colours.
+
+``print_card`` prints all sections; the HTML page has the rows that do not fit. ``compare`` uses
+``say`` and ``table`` too.
+"""
 
 from collections.abc import Container, Iterable, Sequence
 from textwrap import fill
