@@ -367,4 +367,5 @@ def choose_generation_engine(name: str, model: Any, requested: object) -> Choice
             f"expected architecture {GENERATION_ARCHITECTURE!r} with one of: "
             f"{', '.join(sorted(generators()))}."
         )
-    return choose_engine(name, model, requested)._replace(address=generators()[name])
+    choice = choose_engine(name, model, requested)
+    return choice._replace(address=generators()[name])

@@ -348,7 +348,8 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
     default_files = CatalogueFiles()
     default = placed(default_files).sources
     # With these settings, all sources of the repository's table count as retrievable.
-    campaign = layout.campaign.model_copy(update={"mirror": Path("mirror"), "unpinned": "error"})
+    retrieving = {"mirror": Path("mirror"), "unpinned": "error"}
+    campaign = layout.campaign.model_copy(update=retrieving)
     sources = {row.name: row for row in read_rows(SourceRow, default)}
     catalogue = replace(layout.catalogue, sources=sources)
     missing: dict[str, dict[str, tuple[str, str]]] = {"published": {}, "measured": {}}

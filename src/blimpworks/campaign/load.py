@@ -184,12 +184,13 @@ def _field_docstrings(module: str) -> dict[str, dict[str, str]]:
     docstrings: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.ClassDef):
+            fields = docstrings.setdefault(node.name, {})
             for statement, below in pairwise(node.body):
                 match statement, below:
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
                         value=ast.Constant(value=str(text))
                     ):
-                        docstrings.setdefault(node.name, {})[name] = inspect.cleandoc(text)
+                        fields[name] = inspect.cleandoc(text)
     return docstrings
 
 

@@ -272,6 +272,7 @@ def give_up(code: int, manifest: Path, log_file: Path) -> int:
     reason = PREFIX.sub("", log_lines[-1]) if log_lines else "it said nothing"
     from blimpworks.scoring.shards import Failed  # slow to import
 
-    write_text(manifest, Failed(failed=reason, log=str(log_file)).model_dump_json(indent=1) + "\n")
+    failed = Failed(failed=reason, log=str(log_file))
+    write_text(manifest, failed.model_dump_json(indent=1) + "\n")
     print(f"blimpworks: given up: {reason}", file=sys.stderr)
     return 0

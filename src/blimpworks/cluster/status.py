@@ -338,7 +338,8 @@ def read_status(selection: CampaignSelection, queue: Queue | None = None) -> Sta
     # Group the jobs by model, and add up their sentences.
     statuses_by_title: dict[str, list[JobStatus]] = {}
     totals: Counter[str] = Counter()
-    for status, number in zip(statuses, _count_sentences(selection, statuses), strict=True):
+    sentences = _count_sentences(selection, statuses)
+    for status, number in zip(statuses, sentences, strict=True):
         statuses_by_title.setdefault(status.job.title, []).append(status)
         totals[status.job.title] += number
     models = []
@@ -347,4 +348,5 @@ def read_status(selection: CampaignSelection, queue: Queue | None = None) -> Sta
         engine, billions = f"{first.engine} {first.task}", rows[first.model].parameters
         models.append(ModelStatus(title, group, totals[title], counted, billions, engine))
     estimated = [_with_estimate(model, models) for model in models]
-    return Status(campaign.campaign, moment, _count_files(selection, statuses, listing), estimated)
+    stages = _count_files(selection, statuses, listing)
+    return Status(campaign.campaign, moment, stages, estimated)

@@ -137,8 +137,9 @@ def load_items(
             "evaluate --list` shows them."
         )
     path = str(folder / f"results/items/{benchmark}/{lang}.parquet")
+    command = snakemake_command(REPOSITORY / folder / request.CAMPAIGN_FILE, targets=[path])
     with claimed(REPOSITORY / folder):
         request.write_campaign(settings, REPOSITORY / folder / request.CAMPAIGN_FILE)
-        run_quietly(snakemake_command(REPOSITORY / folder / request.CAMPAIGN_FILE, targets=[path]))
+        run_quietly(command)
     frame: pd.DataFrame = read_table(ITEMS, REPOSITORY / path).to_pandas()
     return frame

@@ -437,7 +437,8 @@ def rerun_command(campaign_file: str, cores: int = 2, profile: str | None = None
 
 def read_card(path: Path) -> Card:
     """Read ``card.json``. Raises UserError for another file or version of the format."""
-    with reading(path, "a report card (card.json)", f"Build it: {rerun_command('CAMPAIGN')}."):
+    remedy = f"Build it: {rerun_command('CAMPAIGN')}."
+    with reading(path, "a report card (card.json)", remedy):
         card = load_json(path.read_text(encoding="utf-8"))
     if not isinstance(card, dict) or card.get("format") != FORMAT:
         raise UserError(

@@ -255,7 +255,8 @@ def _sides_and_blocks(rows: Sequence[Record], scores: Mapping[str, Sequence[Reco
         [scored] = scores[row["item_id"]]
         logprob = scored[f"logprob_{column}"]
         logprob = None if logprob is None or math.isnan(logprob) else logprob
-        sides.append({"name": name, "text": row[column].replace(APART, "|"), "logprob": logprob})
+        text = row[column].replace(APART, "|")
+        sides.append({"name": name, "text": text, "logprob": logprob})
         ends, logprobs = scored[f"{column}_ends"] or [], scored[f"{column}_logprobs"] or []
         words_of_sides.append(words_of(row[column], ends, logprobs))
     blocks = [align(*words_of_sides)] if is_pair else [*map(align_single, words_of_sides)]

@@ -129,7 +129,8 @@ def choose_engine(
         installed = machine.environments if machine.gpus_gb else ()
         fast = [engine.name for engine in able if engine.serves and engine.name in installed]
         name = next(iter(fast), default_engine(row.architecture).name)
-    reason = obstacle(name, row.architecture, {"dtype": row.dtype, "first_token": row.first_token})
+    settings = {"dtype": row.dtype, "first_token": row.first_token}
+    reason = obstacle(name, row.architecture, settings)
     if row.recipe and name != row.engine:
         reason = f"the model is trained here and run by {row.engine} alone"
     if reason:

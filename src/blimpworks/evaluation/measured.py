@@ -225,7 +225,8 @@ def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Mea
         return None
     columns = ["accuracy", "low", "high", "n", "skipped", "correct"]
     index = pd.MultiIndex.from_tuples([*means], names=["ours", "model"])
-    return Means(levels, pd.DataFrame([*means.values()], index, columns, dtype=float), incomplete)
+    frame = pd.DataFrame([*means.values()], index, columns, dtype=float)
+    return Means(levels, frame, incomplete)
 
 
 def _ranking(lang: str, compared: Means, tables: Tables, first_notes: Sequence[str] = ()) -> Record:

@@ -239,5 +239,6 @@ def run_quietly(command: Sequence[str]) -> str:
         command, cwd=REPOSITORY, capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode:
-        raise UserError(f"Snakemake did not succeed:\n{Output(done.stderr.splitlines()).failure()}")
+        failure = Output(done.stderr.splitlines()).failure()
+        raise UserError(f"Snakemake did not succeed:\n{failure}")
     return done.stderr + done.stdout

@@ -474,7 +474,8 @@ class Evaluation:
                 for line in check_memory(self.models, this_machine()):
                     console.print(line, soft_wrap=True, highlight=False)
             log = REPOSITORY / layout.campaign.pathvars.logs / "snakemake.log"
-            seconds = run_snakemake(command, log, partial(read_status, layout), console, lock)
+            get_status = partial(read_status, layout)
+            seconds = run_snakemake(command, log, get_status, console, lock)
             console.print(f"Done in {duration(seconds)}.")
             card = read_card(folder / "results/report_card/card.json")
             card["rerun"] = rerun_command(request.as_setting(path), self.cores, self.profile)

@@ -239,7 +239,8 @@ class CardText:
         """Return a line on items that one of two models skipped, so that they are not tested."""
         counts_by_language: dict[str, list[int]] = {}
         for test in benchmark["tests"]:
-            counts_by_language.setdefault(self.language(test["lang"]), []).append(test["skipped"])
+            language = self.language(test["lang"])
+            counts_by_language.setdefault(language, []).append(test["skipped"])
         lost = [f"{name} {numbers(n)}" for name, n in counts_by_language.items() if any(n)]
         return f"Not in n, as one of the two skipped them: {_join_first(lost)}." if lost else ""
 

@@ -125,8 +125,9 @@ class Side:
 
 def is_evaluation(folder: Path) -> bool:
     """Return whether a folder is that of an evaluation, or a results tree."""
+    results_trees = (folder, folder / "results")
     return (folder / CAMPAIGN_FILE).is_file() or any(
-        (results / "accuracies").is_dir() for results in (folder, folder / "results")
+        (results / "accuracies").is_dir() for results in results_trees
     )
 
 

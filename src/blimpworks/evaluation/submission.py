@@ -109,7 +109,8 @@ def read_questions(path: Path, form: Predictions) -> dict[str, list[Question]]:
                 side_spans = [("good", row["region_starts"][region], row["region_ends"][region])]
             for side, start, end in side_spans:
                 spans.append((start, end))
-                texts.append(form.answer.format(sentence=row[side], option=row[side][start:end]))
+                option = row[side][start:end]
+                texts.append(form.answer.format(sentence=row[side], option=option))
         ids = [row["item_id"] for row in item_rows]
         question = Question(key, item_rows[0]["phenomenon"], texts, ids, spans)
         _, paradigm = key

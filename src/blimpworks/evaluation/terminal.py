@@ -50,7 +50,8 @@ def table(
 
     ``bold`` are indices of rows; ``gap`` is the number of spaces after and before columns.
     """
-    lines = Table(box=None, pad_edge=False, padding=(0, gap[0], 0, gap[1]), header_style="bold")
+    padding = (0, gap[0], 0, gap[1])
+    lines = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
     for position, heading in enumerate(headings):
         if position < texts:
             lines.add_column(heading, overflow="fold")
@@ -365,7 +366,8 @@ class _Terminal:
             self.say(note, "dim")
 
     def rule(self, title: str) -> None:
-        self.console.rule(Text(title, style="bold"), style="none", characters="─", align="left")
+        heading = Text(title, style="bold")
+        self.console.rule(heading, style="none", characters="─", align="left")
 
 
 def print_card(card: Card, console: Console) -> None:

@@ -157,7 +157,8 @@ def complaints(
         elif first["type"] == "union_tag_not_found":
             lines.append(f"{source}: key {key!r} is missing; add it, see workflow/schemas.")
         elif first["type"] == "union_tag_invalid":
-            lines.append(f"{source}: key {key!r} is {first['ctx']['tag']!r}: {expected}.")
+            tag = first["ctx"]["tag"]
+            lines.append(f"{source}: key {key!r} is {tag!r}: {expected}.")
         elif first["type"] == "missing":
             lines.append(f"{source}: key {key!r} is missing; add it.")
         else:

@@ -129,8 +129,9 @@ class OwnModel(Strict):
     def cells(self, name: str) -> dict[str, object]:
         """Return the model as a row {column: cell} of a table of models."""
         stated = self.model_dump(exclude={"path", "label", "parameters"})
+        empty = ("papers", "revision", "recipe", "gpus", "gpu_memory_gb", "note")
         return {
-            **dict.fromkeys(("papers", "revision", "recipe", "gpus", "gpu_memory_gb", "note"), ""),
+            **dict.fromkeys(empty, ""),
             **stated,
             "name": name,
             "label": self.label or name,
