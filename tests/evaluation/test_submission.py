@@ -244,7 +244,7 @@ def test_a_sample_is_refused(run):
     folder = run()
     evaluation = Evaluation(folder)
     evaluation.judge(MARGINS, items=evaluation.limit(4))
-    with pytest.raises(UserError, match="has a sample of Agreement, not all; evaluate"):
+    with pytest.raises(UserError, match="has a sample of Agreement, and a submission has all"):
         [*export_submission(folder, Path("out"))]
 
 

@@ -92,7 +92,8 @@ def parse_method(name: str, expression: str) -> Method:
     match = _TOTAL.fullmatch(total)
     if not match:
         raise UserError(
-            f"method {name!r}: {expression!r} is malformed at {total!r}; expected one {_EXAMPLES}."
+            f"method {name!r}: expression {expression!r} is malformed at {total!r}; expected "
+            f"one {_EXAMPLES}."
         )
     aggregate, tokens, length = match.groups()
     for word, possible in ((aggregate, AGGREGATES), (tokens, TOKENS), (length, (*LENGTHS, None))):

@@ -64,11 +64,13 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
     twice = sorted(names & taken | {paper.name} & registered.keys())
     if twice:
         raise UserError(
-            f"{origin}: {twice[0]!r} is registered twice; rename it there, or remove one."
+            f"{origin}: {twice[0]!r} is registered twice; rename it there, or remove one of the "
+            "two."
         )
     if paper.name in Campaign.model_fields:
         raise UserError(
-            f"{origin}: {paper.name!r} is a key of every campaign, not of a section; rename it."
+            f"{origin}: {paper.name!r} is a key of every campaign, so no section can have "
+            "this name; rename it there."
         )
     registered[paper.name] = paper
 

@@ -160,7 +160,10 @@ def _machine_problems(machine: GpuMachine) -> Iterator[str]:
         )
     if machine.shared_memory is None or machine.shared_memory < SHARED_MEMORY:
         size = (machine.shared_memory or 0) // 2**20
-        yield f"{SHARED} has {size:,} MiB; several GPUs need 1,024 (docker run --shm-size 8g)."
+        yield (
+            f"{SHARED} has {size:,} MiB; a model on several GPUs needs 1,024 "
+            "(docker run --shm-size 8g)."
+        )
     if machine.gpus is None:
         yield "nvidia-smi is not here: no NVIDIA driver, or a container without --nv or --gpus all."
     elif machine.smi_error:

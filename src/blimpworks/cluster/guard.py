@@ -113,7 +113,8 @@ def end_orphans(directory: Path) -> list[str]:
         if time.monotonic() - start > CANCEL_SECONDS:
             raise UserError(
                 f"SLURM jobs {', '.join(sorted(remaining))} of an earlier run write to this "
-                f"directory, {CANCEL_SECONDS:.0f} s after scancel; end them, then run this again."
+                f"directory and did not end {CANCEL_SECONDS:.0f} s after scancel; end them, then "
+                "run this again."
             )
         time.sleep(1)
     # Look again: meanwhile another run may have written its file.

@@ -250,7 +250,8 @@ def compare_evaluations(
     ]
     if not compared:
         raise UserError(
-            f"{first} and {second} have no language of a benchmark in common; compare others."
+            f"{first} and {second} have no language of a benchmark in common; compare evaluations "
+            "that do."
         )
     rows: list[Record] = []
     for labels, joined in compared:

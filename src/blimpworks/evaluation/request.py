@@ -168,7 +168,8 @@ def write_models(rows: Iterable[ModelRow], path: Path) -> None:
             cell = "" if value is None else cell
             if re.search(r"[\t\r\n]", cell):
                 raise UserError(
-                    f"model {row.name!r}: {column} is {cell!r}, with tabs or line ends; rename it."
+                    f"model {row.name!r}: {column} is {cell!r}, and no table can hold its tabs or "
+                    "line ends; rename the model."
                 )
             cells.append(cell)
         lines.append("\t".join(cells))

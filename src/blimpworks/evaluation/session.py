@@ -341,7 +341,8 @@ class Evaluation:
                 )
             elif added:
                 self.notes.append(
-                    f"Languages of the benchmarks: {', '.join(languages)}; --languages limits them."
+                    f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses "
+                    "among them."
                 )
         settings["catalogue"]["models"] = f"{path}/{request.MODELS_FILE}"
         settings["models"] = [model.row.name for model in self.models]
@@ -430,7 +431,8 @@ class Evaluation:
             name = f"{Path(arguments[0]).expanduser().resolve().name}-checkpoints"
         else:
             raise UserError(
-                f"--checkpoints goes with one model, and {len(arguments)} are named; name one."
+                f"--checkpoints goes with one model, and {len(arguments)} are named; evaluate each "
+                "by a command."
             )
         folder = (out or Path(FOLDER, name)).expanduser().resolve()
         enter_repository()

@@ -358,7 +358,10 @@ def unlike_languages(benchmark: Benchmark) -> str:
     }
     if len(rows) < 2 or len(covered - {frozenset()}) < 2:
         return ""
-    return "The models are not judged in the same languages: compare them by language alone."
+    return (
+        "The models are not judged in the same languages: compare them by language, not over all "
+        "languages."
+    )
 
 
 def ranks(ranking: Record) -> str:

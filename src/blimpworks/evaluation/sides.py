@@ -247,7 +247,8 @@ def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
     folders = {path.parent for path in files}
     if len(folders) > 1:
         raise UserError(
-            f"{source} has several models: {', '.join(sorted(map(str, folders)))}; name one."
+            f"{source} has samples of several models ({', '.join(sorted(map(str, folders)))}); "
+            "name the directory of one."
         )
     samples: dict[tuple[str, str], Record] = {}
     for path in files:

@@ -201,7 +201,8 @@ def _all_items(side: Side, task: Task, labels: Labels) -> Path:
     path = side.items(*labels)
     if SAMPLED in path.relative_to(side.results).parts:
         raise UserError(
-            f"{side.folder} has a sample of {task.label}, not all; evaluate without --limit."
+            f"{side.folder} has a sample of {task.label}, and a submission has all items; "
+            "evaluate without --limit."
         )
     return path
 
@@ -268,7 +269,8 @@ def _suite_of(side: Side) -> Suite:
     name = side.campaign.report_card.suite if side.campaign else None
     if name is None:
         raise UserError(
-            f"{side.folder} is no evaluation of a suite; evaluate with --suite, as babylm-strict."
+            f"{side.folder} is no evaluation of a suite; evaluate with --suite NAME, such as "
+            "--suite babylm-strict."
         )
     return read_suite(name)
 
@@ -465,7 +467,8 @@ def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
         judged[task.benchmark, lang] = frame
     if not judged:
         raise UserError(
-            f"{path} has no predictions on a task of {reference.folder}; compare others."
+            f"{path} has no predictions on a task of {reference.folder}; compare predictions on "
+            "the tasks of the evaluation."
         )
     name = path.resolve().stem if path.is_file() else path.resolve().name
     reason = ("", "; predictions do not say why")

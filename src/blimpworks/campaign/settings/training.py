@@ -164,7 +164,8 @@ class TransformerRecipe(LlamaRecipe):
     def _samples_of_a_corpus(self) -> Self:
         if self.tokens and self.corpus is None:
             raise ValueError(
-                "tokens are given without corpus; name the corpora whose words they count"
+                "tokens are given without corpus; name the corpora of training.corpora whose words "
+                "they count"
             )
         return self
 
