@@ -77,7 +77,10 @@ def is_loopback(host: str) -> bool:
 
 
 def check_address(url: str) -> None:
-    """Check that an address is valid, and https or, on this machine, http. ValueError if not."""
+    """Check that an address is valid, and https or, on this machine, http.
+
+    Raises ValueError with the reason, which contains no secrets.
+    """
     if re.search(r"[\x00-\x20\x7f]", url):
         raise ValueError("it holds a space or control character")
     try:
@@ -115,7 +118,10 @@ def check_redirect(before: str, url: str) -> None:
 
 
 def check_listed(url: str) -> str:
-    """Check an address in a table, or an empty text. Raises ValueError, also for a token in it."""
+    """Check an address in a table and return it; it may be empty.
+
+    Raises the errors of ``check_address``, and ValueError for a token or signature.
+    """
     if url:
         check_address(url)
         names = (parameter.partition("=")[0] for parameter in urlsplit(url).query.split("&"))

@@ -294,7 +294,10 @@ def _check_printed_names(rows: Mapping[str, Any], column: str, path: Path) -> No
 def select_rows(
     names: Sequence[str] | Literal["all"], rows: dict[str, Row], noun: str, path: Path
 ) -> dict[str, Row]:
-    """Return the named rows, in the table's order. Raises UserError for an unknown ``noun``."""
+    """Return the rows with these names, in the order of the table (the file ``path``).
+
+    Raises UserError for an unknown name; ``noun``, such as "model", is for the message.
+    """
     if names == "all":
         return rows
     unknown = next((name for name in names if name not in rows), None)

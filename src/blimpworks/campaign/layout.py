@@ -98,9 +98,10 @@ class Layout(CampaignSelection):
     def job_outputs(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None
     ) -> list[str]:
-        """Return the jobs' outputs (``outputs_with``) for a benchmark, by default of all models.
+        """Return the outputs in ``folder`` of the jobs that run a benchmark.
 
-        ``folder``: scores, answers or judgements.
+        ``folder``: scores, answers or judgements. ``models``: by default all models that run on
+        the benchmark. The output is a directory of tables if one job has all languages of a model.
         """
         return self.outputs_with(self.evaluated_tables(folder, benchmark, models))
 
@@ -117,7 +118,10 @@ class Layout(CampaignSelection):
         return [f"{root}/{model}/{lang}.parquet" for model, lang in pairs if only in ("", lang)]
 
     def outputs_with(self, tables: Iterable[str]) -> list[str]:
-        """Return the tables, or a model's directory if one job has all languages of the model."""
+        """Return the output of a job that contains each table: the table, or its model's directory.
+
+        It is the directory if one job has all languages of the model.
+        """
         folders = {f"{self.results}/{name}" for name in ("scores", "answers", "judgements")}
         outputs = []
         for path in tables:  # such as results/scores/mine/gpt2/eng.parquet
@@ -133,7 +137,10 @@ class Layout(CampaignSelection):
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
 
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
-        """Return the methods for a model as settings write them; without it, those of exhibits."""
+        """Return the methods that decide a benchmark's pairs, as the settings write them.
+
+        They depend on the model's architecture. Without ``model``, return those that exhibits show.
+        """
         architecture = self.catalogue.models[model].architecture if model else ""
         return [*registry.find_benchmark(benchmark).methods(self.campaign, architecture)]
 
@@ -283,9 +290,10 @@ class Layout(CampaignSelection):
         return [(name, path) for name in names for path in self.tables(paper, name, printed=True)]
 
     def fact(self, paper: str, name: str, *, complete: bool = False) -> Any:
-        """Compute the value ``name`` that a paper's exhibits need, such as each language's family.
+        """Compute the fact ``name``, a value that a paper's exhibits need besides tables.
 
-        ``complete``: for all languages and models. Raises UserError for an unknown fact.
+        An example is the family of each language. ``complete``: for all languages and models, as
+        exhibits of printed numbers need it. Raises UserError for an unknown fact.
         """
         facts = registry.find_paper(paper).facts
         remedy = "Correct the exhibit that asks for it, or add the fact to its paper."

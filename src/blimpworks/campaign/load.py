@@ -37,7 +37,10 @@ DECLARATION = "benchmark.yaml"
 
 @cache
 def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
-    """Return the model of a campaign with papers' sections, also those of declared benchmarks."""
+    """Return the pydantic model of a campaign: ``Campaign`` and the settings of all papers.
+
+    ``with_declared``: include the settings of benchmarks that are declared as data.
+    """
     sections: dict[str, Any] = {}
     folders: dict[str, Any] = {}
     names: list[str] = []
@@ -96,7 +99,10 @@ def declare(folders: Sequence[Path]) -> None:
 
 
 def named_folder(text: str) -> Path | None:
-    """Return the folder of a benchmark named by a path, such as ./mine; None for a mere name."""
+    """Return the folder of a declared benchmark if ``text`` is a path; None if it is a name.
+
+    ``./mine`` and ``mine/benchmark.yaml`` are paths, ``mine`` is the name of a benchmark.
+    """
     path = Path(text).expanduser()
     path = path.parent if path.name == DECLARATION else path
     is_path = "/" in text or text == DECLARATION or (path / DECLARATION).is_file()

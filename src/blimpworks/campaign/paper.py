@@ -109,9 +109,10 @@ class ExhibitSpec(ExhibitRow):
 
 
 def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
-    """Read a paper's exhibits from a table of ``ExhibitRow``. Raises UserError for a wrong row.
+    """Read a paper's exhibits from a tab-separated table of ``ExhibitRow``.
 
-    ``package``: Python package that contains the modules of the column ``function``.
+    ``package``: Python package that contains the modules of the column ``function``. Raises
+    UserError with the line of the first wrong row.
     """
     rows = keyed(read_rows(ExhibitRow, path), "name", path).values()
     return tuple(

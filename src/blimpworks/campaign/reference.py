@@ -193,7 +193,11 @@ def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
 
 
 def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Return languages by group, or by codes in a model's row. Raises UserError for wrong ones."""
+    """Return the language codes that each value of the models' column ``languages`` means.
+
+    A value is a group (all groups are returned) or codes separated by commas. Raises UserError for
+    any other value.
+    """
     groups = language_groups(campaign)
     for model in catalogue.models.values():
         if model.languages and model.languages not in groups:

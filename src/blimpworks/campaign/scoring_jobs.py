@@ -326,7 +326,10 @@ class CampaignSelection:
 
     @cached_property
     def read_files(self) -> list[TreebankRow | SourceRow]:
-        """Treebank files and other sources that a campaign reads, even without a checksum."""
+        """Treebank files and other sources that a campaign reads, each once.
+
+        Files without a checksum are included, although the campaign may skip these (``unpinned``).
+        """
         campaign, catalogue = self.campaign, self.catalogue
         # Find the training data: a released corpus, or else text made from sources and treebanks.
         languages_with_text: set[str] = set()

@@ -253,9 +253,10 @@ def model_tables(table: Path) -> list[Path]:
 
 
 def locked_models(tables: Sequence[Path]) -> Mapping[tuple[str, ...], Locked]:
-    """Return the locked models, keyed by (hub id, revision). Raises UserError for malformed files.
+    """Return the locked models in the lock files of ``tables``, keyed by (hub id, revision).
 
-    ``tables``: from ``model_tables``; lock files of earlier tables take precedence.
+    ``tables``: from ``model_tables``; lock files of earlier tables take precedence. Raises
+    UserError for a malformed lock file.
     """
     locked: dict[tuple[str, ...], Locked] = {}
     for table in reversed(tables):

@@ -72,7 +72,8 @@ def memory_groups() -> list[Path]:
 def count_kills() -> int:
     """Return how often the kernel killed processes of ``memory_groups`` for lack of memory.
 
-    A process is counted in each of its groups, so use only the difference of two results.
+    The counts are in ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without
+    these. A process is counted in each of its groups, so use only the difference of two results.
     """
     kills = 0
     with suppress(OSError):
@@ -115,10 +116,11 @@ class _SignalForwarder:
 def cause_of(
     code: int, *, kills: int = 0, on_request: bool = False, out_of_time: bool = False, log: str = ""
 ) -> journal.Cause:
-    """Return why an attempt ended from the child's exit code and the last characters of the log.
+    """Return the reason why an attempt ended.
 
-    ``kills``: processes killed for lack of memory. ``on_request``: whether a signal asked the
-    attempt to end. ``out_of_time``: whether the allocation is over.
+    ``code``: exit code of the child, negative for a signal. ``kills``: number of processes that
+    were killed for lack of memory. ``on_request``: whether a signal asked the attempt to end.
+    ``out_of_time``: whether the allocation is over. ``log``: last characters of the log.
     """
     if code == 0:
         return "done"
@@ -160,7 +162,8 @@ def _record_lost_attempt(log_file: Path) -> None:
 def _started_late(allocation: Allocation, log_file: Path) -> bool:
     """Return whether a scoring job began in the second half of its SLURM job's time.
 
-    Earlier jobs took the first half. False for a second attempt in the same SLURM job.
+    Then earlier scoring jobs in the same SLURM job took the first half. The result is False for a
+    second attempt in the same SLURM job.
     """
     starts = [attempt.started for attempt in journal.read_attempts(journal.journal_path(log_file))]
     times = [start.time for start in starts if start.slurm_job == allocation.slurm_job]

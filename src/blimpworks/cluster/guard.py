@@ -65,7 +65,10 @@ def is_alive(path: Path) -> bool:
 
 
 def find_jobs(directory: Path) -> dict[str, str]:
-    """Return {SLURM job: run} of this user and directory. UserError if SLURM does not answer."""
+    """Return {job id: run id} of this user's SLURM jobs with working directory ``directory``.
+
+    Empty on a machine without SLURM. Raises UserError if SLURM does not answer in CANCEL_SECONDS.
+    """
     if shutil.which("squeue") is None:
         return {}
     start = time.monotonic()

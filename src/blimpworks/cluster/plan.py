@@ -91,7 +91,11 @@ def read_dry_run(output: str) -> DryRun:
 
 
 def dry_run(configfile: Path, targets: Sequence[str], site: Path | None) -> DryRun:
-    """Ask Snakemake for the jobs of ``targets`` or its defaults. Raises UserError when it fails."""
+    """Ask Snakemake which jobs it would start for ``targets``, or for its default targets.
+
+    Snakemake runs in the current directory and writes nothing. Raises UserError, with Snakemake's
+    message, when the dry run fails.
+    """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
     command += ["--quiet", "host", "reason", "--configfile", str(configfile)]
     command += ["--config", f"site={site}"] if site else []

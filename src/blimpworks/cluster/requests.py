@@ -31,7 +31,8 @@ MARGIN, GRACE = 3, 10
 def minutes_to_ask(seconds: float, max_hours: float) -> int:
     """Return the minutes to request for a job of about ``seconds``, at most ``max_hours``.
 
-    A job that runs out of time is queued again; one that requests much waits longer in the queue.
+    The margin is moderate. A job that runs out of time ends cleanly and is queued again; a job that
+    requests too much waits longer in the queue.
     """
     minutes = math.ceil(MARGIN * seconds / 60) + GRACE
     return max(1, min(minutes, math.floor(max_hours * 60)))
@@ -70,7 +71,10 @@ def _request(
 
 
 def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int = 1) -> Request:
-    """Return the request for a job without GPUs. Raises UserError if it exceeds what a node has."""
+    """Return the request for a job without GPUs; without a site, only memory, minutes and cores.
+
+    Raises UserError if it exceeds what a node has, or the minutes that the site allows.
+    """
     if site is None:
         return {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
     if cores > site.cpu.cores:
@@ -82,7 +86,10 @@ def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int =
 
 
 def score_request(site: Site | None, needs: Needs, minutes: int) -> Request:
-    """Return the request for a scoring job. Raises UserError if it exceeds what a node has."""
+    """Return the request for a scoring job with the cores, memory and GPUs of ``needs``.
+
+    Raises UserError as ``cpu_request`` does.
+    """
     memory, cores = needs.memory_mb, needs.cores
     if site is None or needs.gpu_kind is None:
         return cpu_request(site, memory_mb=memory, minutes=minutes, cores=cores)
@@ -100,7 +107,10 @@ epochs of 400 M words take 1,150 hours at 3,900 words per second."""
 
 
 def train_kind(site: Site | None) -> GpuKind | None:
-    """Choose the smallest GPU for an LSTM (6 GB) with enough host memory; None without one."""
+    """Choose the kind of GPU that trains an LSTM; None when the site has none.
+
+    An LSTM takes 6 GB, so choose the GPU with the least memory on a node with enough host memory.
+    """
     gpus = site.gpus if site else ()
     fitting = [gpu for gpu in gpus if gpu.host_memory_gb * 1000 >= TRAINING_MB]
     return min(fitting, key=lambda gpu: gpu.memory_gb, default=None)
@@ -251,9 +261,10 @@ def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
 def plan_trainings(
     selection: CampaignSelection, site: Site | None, *, missing: bool = True
 ) -> list[TrainingPlan]:
-    """Estimate a campaign's trainings of LSTMs, or the ``missing`` ones; none without a GPU.
+    """Estimate the trainings of the LSTMs that a campaign scores with; none without a GPU.
 
-    The speed is the peak in float32 times the utilisation that the site's file states for scoring.
+    ``missing``: only checkpoints that do not exist yet. The assumed speed is the GPU's peak in
+    float32 times the utilisation that the site's file states for scoring.
     """
     gpu_kind = train_kind(site)
     if site is None or gpu_kind is None:

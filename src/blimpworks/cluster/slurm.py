@@ -249,7 +249,10 @@ class Deadline(Watch):
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
-    """Return a watch that stops scoring by ``DEADLINE``, if set. UserError if it is no number."""
+    """Return a watch that stops scoring by the time in the variable ``DEADLINE``, if it is set.
+
+    Raises UserError when the variable is not a number.
+    """
     text = environment.get(DEADLINE)
     if not text:
         return Watch()

@@ -275,7 +275,8 @@ def _count_files(
 def _count_sentences(selection: CampaignSelection, statuses: Sequence[JobStatus]) -> list[int]:
     """Return the number of sentences of each job; estimate it if the job has not counted them.
 
-    The estimate is the number in items, times the share of distinct sentences in counted jobs.
+    Pairs may share a sentence, which is scored once. So the estimate is the number of sentences in
+    items, times the share of distinct sentences in jobs that have counted theirs.
     """
     sentences_in_items: list[int] = []
     distinct: Counter[Kind] = Counter()

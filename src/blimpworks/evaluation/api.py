@@ -119,9 +119,10 @@ def load_results(directory: str | Path) -> Results:
 def load_items(
     benchmark: str, language: str, *, data: str = AUTO, mirror: str | Path | None = None
 ) -> "pd.DataFrame":
-    """Load a benchmark's items in a language, after building or downloading missing ones.
+    """Load a benchmark's items in a language; build or download them first if they are missing.
 
-    There is a row for each pair, sentence, condition or prompt. Raises UserError without items.
+    Return a row for each pair, sentence, condition or prompt. Raises UserError when the benchmark
+    has no items in the language.
     """
     [benchmark] = request.parse_benchmarks(benchmark)
     [lang] = request.parse_languages(language)

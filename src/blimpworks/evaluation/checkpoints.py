@@ -83,7 +83,10 @@ def checkpoints_of(model: str, pattern: str) -> list[str]:
 
 
 def draw_curves(suite: SuiteTable, labels: Mapping[str, str]) -> Exhibit:
-    """Return a figure with each task's number over training; ``labels`` name the checkpoints."""
+    """Return a figure with a panel for each task: its number over training, with 95 % intervals.
+
+    ``labels`` are the names of checkpoints, by model. Dashed lines are printed numbers.
+    """
     from blimpworks.exhibits import style
 
     axis_labels = {"accuracy": "accuracy in %", "variance": "variance explained in %"}

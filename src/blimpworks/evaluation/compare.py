@@ -229,10 +229,11 @@ def _notes_on_one_side(sides: tuple[Side, Side], pairs: Sequence[tuple[str, str]
 def compare_evaluations(
     first: Path, second: Path, models: tuple[str, str] | None = None, flips: int = 10
 ) -> Comparison:
-    """Compare two evaluations (directories, results trees): accuracies, items, how they were made.
+    """Compare two evaluations: their accuracies, items, and how they were made.
 
-    ``second`` may also be samples of lm-evaluation-harness, or predictions on the suite of
-    ``first``. ``models``: see ``pair_models``. ``flips``: most flipped items to return. Raises
+    ``first`` and ``second`` are directories of evaluations, or results trees. ``second`` may also
+    be samples of lm-evaluation-harness, or predictions on the suite of ``first``. ``models`` names
+    one model of each (see ``pair_models``). At most ``flips`` flipped items are returned. Raises
     UserError when one is no finished evaluation, or there is nothing to compare.
     """
     a = read_side(first)

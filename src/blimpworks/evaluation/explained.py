@@ -150,8 +150,9 @@ def explain_number(
 ) -> Explanation:
     """Explain an accuracy of the card ``source``, with one ``item`` or at most ``items`` items.
 
-    Changes to the workflow's directory. Raises UserError when the item or a table is missing. It
-    also does so if the card, or the file ``named`` by the user, was changed after its job wrote it.
+    Changes to the workflow's directory. Raises UserError when the item, or a table that the number
+    comes from, is missing. It also does so when the card, or the file ``named`` by the user, was
+    changed after its job wrote it.
     """
     # Relative paths in records start at the directory in which the workflow ran.
     source, named = source.resolve(), named.resolve()

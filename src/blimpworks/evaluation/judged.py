@@ -181,7 +181,10 @@ def skipped_items(tables: Tables) -> Skipped:
 
 
 def paired_tests(tables: Tables) -> list[Record]:
-    """Compare every two models by McNemar's test in each language and over all; a tie is wrong."""
+    """Compare every two models by McNemar's test, in each language and over all languages.
+
+    p-values are not corrected. A tie counts as wrong, though it may count half in an accuracy.
+    """
     models = [*tables.benchmark["languages"]]
     if len(models) < 2:
         return []

@@ -116,7 +116,10 @@ def slow_formats(cpuinfo: str) -> frozenset[str]:
 def choose_engine(
     row: ModelRow, requested: str = "auto", machine: Machine | None = None
 ) -> ModelRow:
-    """Return a row with the requested or fastest engine. Raises UserError if it cannot be used."""
+    """Return a model's row with the requested engine, or with the fastest one of the machine.
+
+    Raises UserError when the engine cannot run the model, or is not installed.
+    """
     machine = machine or this_machine()
     if requested not in ("auto", *engines()):
         raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(engines())}.")

@@ -63,7 +63,8 @@ def pooled(rows: pd.DataFrame) -> Record:
 def mean_of(rows: pd.DataFrame) -> Record:
     """Return the unweighted mean of the rows' accuracies, with an interval from their intervals.
 
-    If it is the accuracy on all items to a tenth of a percent, it gets the interval of this.
+    If the mean equals the accuracy on all items to a tenth of a percent, it gets the interval of
+    the accuracy on all items.
     """
     on_all_items, mean = pooled(rows), float(rows["accuracy"].mean())
     if round(mean, 3) == round(on_all_items["accuracy"], 3):
@@ -152,7 +153,10 @@ def item_counts(path: str) -> dict[str, int]:
 
 
 def baselines_of(tables: Tables) -> dict[tuple[str, str], dict[str, float]]:
-    """Return accuracies by baseline that judges all items, for each (language, phenomenon)."""
+    """Return accuracies by baseline, for each (language, phenomenon); none for prompts.
+
+    A baseline, such as "the longer sentence is good", is left out if it cannot judge all items.
+    """
     frames = []
     benchmark = tables.benchmark
     if benchmark["unit"] == "prompt":
@@ -202,7 +206,8 @@ class Means:
 def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Means | None:
     """Average each model's accuracies; models with fewer than ``count`` rows are incomplete.
 
-    Return None if no printed model, or no model of ours (column ``ours``), has ``count`` rows.
+    The column ``ours`` of ``rows`` tells our models from printed ones. Return None if no printed
+    model, or no model of ours, has all ``count`` rows.
     """
     means, incomplete = {}, []
     groups: Iterable[Any] = rows.groupby(["ours", "model"], sort=False)

@@ -372,11 +372,11 @@ def resolve_model(
     overrides: Mapping[str, str] | None = None,
     trusted: Collection[str] = (),
 ) -> ResolvedModel:
-    """Resolve a name of the catalogue, a path, or owner/name[@revision], searched in this order.
+    """Resolve a name of the catalogue, a path, or owner/name[@revision] to a model.
 
-    ``overrides`` are columns (``CAN_BE_SET``) that the user sets. ``trusted`` are digests of
-    models' code that may run. Raises UserError for a missing model, or one that cannot be run
-    safely.
+    The catalogue is searched first, then directories and files, then the hub. ``overrides`` are
+    columns (``CAN_BE_SET``) that the user sets. ``trusted`` are digests of models' code that may
+    run. Raises UserError when there is no such model, or it cannot be run safely.
     """
     overrides = dict(overrides or {})
     if "first_token" in overrides:
@@ -402,7 +402,10 @@ def resolve_model(
 
 
 def code_of_model(argument: str) -> tuple[Path, ModelCode]:
-    """Return a model's folder and the code in it. Raises UserError for no or unusable code."""
+    """Return the folder of a model, local or from the hub, and the code that the folder contains.
+
+    Raises UserError for a model without code, or with code that cannot be run.
+    """
     folder = Path(argument).expanduser()
     if not is_local(argument) and not folder.is_dir():
         from blimpworks.models.hub import code_folder, explained_errors

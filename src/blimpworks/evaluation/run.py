@@ -205,9 +205,10 @@ class Interrupts:
 def run_snakemake(
     command: Sequence[str], log: Path, get_status: Callable[[], Status], console: Console, lock: int
 ) -> float:
-    """Run Snakemake with progress, and return its seconds. Raises UserError when it fails.
+    """Run Snakemake with progress on the console, and return the seconds that it took.
 
     ``get_status`` is as in ``Output.progress``; ``lock`` is the file descriptor from ``claimed``.
+    Raises UserError when Snakemake fails or is interrupted.
     """
     output = Output()
     with Interrupts() as interrupts:

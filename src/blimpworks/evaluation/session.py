@@ -272,10 +272,10 @@ class Evaluation:
             self.models.append(model if is_fixed else choose_format(model, machine))
 
     def choose_benchmarks(self, settings: dict[str, Any]) -> Layout:
-        """Remove benchmarks that no model can run, with notes on reasons; return the layout.
+        """Remove benchmarks that no model can run from the settings, and note the reasons.
 
-        Raises UserError when the user named such a benchmark, or a language that no model is run
-        on, or when no benchmark remains.
+        Return the layout of the remaining campaign. Raises UserError when the user named such a
+        benchmark, when no model is run on a named language, or when no benchmark remains.
         """
         if not self.benchmarks:
             reasons = {}  # why a benchmark cannot be run; empty if it can
@@ -386,7 +386,10 @@ class Evaluation:
         return layout
 
     def add_local_tasks(self, folder: Path) -> None:
-        """Copy tasks on the user's data into ``folder``, and add them. UserError if none is run."""
+        """Add the suite's tasks on the user's own data to the benchmarks, and note missing data.
+
+        Declarations and files are copied to ``folder``. Raises UserError if no task is run.
+        """
         if self.suite is None:
             return
         suite, declarations = read_suite(self.suite), suite_file(self.suite).with_suffix("")

@@ -263,10 +263,10 @@ class CardText:
         return f"Unknown words: {', '.join(lines)} of all words." if shares else ""
 
     def suite_table(self, suite: SuiteTable) -> tuple[list[str], list[list[str]]]:
-        """Return headings and rows of a suite's table, with columns for models and printed ones.
+        """Return headings and rows of a suite's table, as texts.
 
-        For more than two models of ours, the table is transposed: rows are models, without
-        intervals.
+        Rows are tasks; columns are our models, then printed ones. For more than two models of ours,
+        the table is transposed: rows are models, without intervals.
         """
         models = dict.fromkeys(name for row in suite["rows"] for name in row["models"])
         printed = dict.fromkeys(name for row in suite["rows"] for name in row["printed"])

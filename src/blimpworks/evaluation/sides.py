@@ -73,7 +73,10 @@ class Side:
 
     @cached_property
     def judgements_behind(self) -> dict[tuple[str, str, str], str]:
-        """Digests (SHA-256) of judgements behind accuracies, by (benchmark, language, model)."""
+        """Digests (SHA-256) of the tables of judgements that the accuracies were computed from.
+
+        Keys are (benchmark, language, model), from the records in the tables of accuracies.
+        """
         digests: dict[tuple[str, str, str], str] = {}
         for path in sorted((self.results / "accuracies").glob("*.parquet")):
             for entry in (made_by(path) or {}).get("inputs", []):
@@ -143,9 +146,10 @@ def read_side(folder: Path) -> Side:
 def pair_models(
     a: Side, b: Side, chosen: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Return the pairs (model of A, model of B) to compare. Raises UserError if there are none.
+    """Return the pairs (model of A, model of B) to compare.
 
-    These are the ``chosen`` pair, or else models of the same name, or else the only ones.
+    These are the ``chosen`` pair, or else the models with the same name in A and B, or else the
+    only model of each. Raises UserError if there is no such pair.
     """
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):

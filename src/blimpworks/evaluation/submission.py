@@ -397,7 +397,8 @@ def _verdicts(
 ) -> list[list[object]]:
     """Return rows [item id, paradigm, phenomenon, correct (1.0 or 0.0)], one for each item.
 
-    Raises UserError, which names ``origin``, for other numbers or texts than the items'.
+    ``origin`` names the file in messages. Raises UserError if a group has another number of
+    predictions than items, or if a prediction is none of the texts of its item.
     """
     verdicts: list[list[object]] = []
     unknown_texts = []

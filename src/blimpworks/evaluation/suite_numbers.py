@@ -33,7 +33,8 @@ EFFECTS, EFFECT_NAMES = "effects", "effect_names"
 def _mean_of_groups(rows: pd.DataFrame, levels: Sequence[str]) -> Record:
     """Return the mean of paradigms' accuracies in which the groups of each level count alike.
 
-    With phenomenon and paradigm, it is the mean over phenomena of means over their paradigms.
+    With the levels phenomenon and paradigm, it is the mean over phenomena of the means over their
+    paradigms, whatever the number of paradigms in each.
     """
     weights = pd.Series(1.0, index=rows.index)
     for depth, level in enumerate(levels):
@@ -99,7 +100,8 @@ def _all_items(tables: Tables, model: str) -> pd.DataFrame:
 def _numbers(table: pd.DataFrame, names: Sequence[str], label: str, tables: Tables) -> pd.DataFrame:
     """Return the columns ``names`` as numbers, NaN for empty cells.
 
-    Raises UserError if one of them or the column ``label`` is missing, or has other texts.
+    Raises UserError if one of them, or the column ``label`` of texts, does not exist, or if a cell
+    is no number.
     """
     missing = next((name for name in (*names, label) if name not in table), None)
     if missing is not None:

@@ -170,9 +170,10 @@ class Suite(Strict):
 
 
 def suite_file(name: str) -> Path:
-    """Return the path of a suite's file. Raises UserError if there is none.
+    """Return the path of a suite's file.
 
-    ``name`` is the file's name without .yaml, one of the suite's ``names``, or a path with .yaml.
+    ``name`` is the file's name without .yaml, one of the suite's other ``names``, or a path that
+    ends in .yaml. Raises UserError if there is no such suite.
     """
     path = Path(name) if name.endswith(".yaml") else Path(FOLDER, f"{name}.yaml")
     # Relative paths are looked up in the current directory, then in the repository.

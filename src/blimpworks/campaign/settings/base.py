@@ -102,7 +102,10 @@ def _expected(error: ErrorDetails) -> str:
 def sections(
     annotation: object, keys: tuple[str, ...] = (), above: tuple[type[BaseModel], ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
-    """Yield (keys, model) for each model in a type and its fields; NAME is a key of the user."""
+    """Yield (keys that lead to it, model) for each pydantic model in a type and in its fields.
+
+    ``NAME`` replaces a key that users choose; ``above`` are the models that contain the type.
+    """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation in above:  # a model that contains models of its own type
             return
@@ -177,7 +180,10 @@ def read_settings(path: Path, noun: str) -> dict[str, Any]:
 
 
 def validated(model: type[Options], settings: Any, source: str, context: object = None) -> Options:
-    """Validate settings. Raises UserError with a line for each wrong key (``complaints``)."""
+    """Validate settings by a pydantic model; its validators may read ``context``.
+
+    Raises UserError with a line for each wrong key (``complaints``); ``source`` is the file's name.
+    """
     try:
         return model.model_validate(settings, context=context)
     except ValidationError as error:
