@@ -213,6 +213,9 @@ def parse():
     parser.add_argument("--only", nargs="+", help="measurements, by name")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    names = [name for name, _, _ in steps(given.shape)]
+    if unknown := [name for name in given.only or () if name not in names]:
+        parser.error(f"--only {unknown[0]} is no measurement; expected {', '.join(names)}")
     given.models, given.output = given.models.resolve(), given.output.resolve()
     return given
 

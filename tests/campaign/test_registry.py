@@ -50,6 +50,24 @@ def test_an_unknown_name_is_one_sentence():
         registry.table_kind("clams", "nope")
 
 
+def test_a_table_that_two_papers_read_in_different_ways_is_refused(monkeypatch):
+    name, table = next(
+        (name, table)
+        for paper in registry.papers().values()
+        for name, table in paper.tables.items()
+        if table.reader
+    )
+    assert registry.file_reader(name) is not None
+    other = replace(table, reader="json:load")
+    papers = {
+        **registry.papers(),
+        "new": replace(registry.find_paper("clams"), tables={name: other}),
+    }
+    monkeypatch.setattr(registry, "papers", lambda: papers)
+    with pytest.raises(UserError, match=f"read their tables '{name}' in different ways"):
+        registry.file_reader(name)
+
+
 def test_a_paper_called_like_a_key_of_every_campaign_is_one_sentence(monkeypatch):
     paper = replace(registry.find_paper("clams"), name="models", benchmarks=())
     monkeypatch.setattr(registry, "_load", lambda entry: paper)

@@ -196,6 +196,7 @@ def test_a_checkpoint_of_this_machine_is_a_revision(run):
     ("changes", "message"),
     [
         ({"margins": [*MARGINS[:7], math.nan]}, "1 of 8 items of Agreement have no verdict"),
+        ({"name": "large"}, r"model 'small' of the campaign is not in run.models\.tsv"),
         ({"suite": SUITE | {"submission": None}}, "the suite Try has no submission"),
         ({"architecture": "encoder-decoder"}, "small is scored as 'encoder-decoder masked'; exp"),
         ({"architecture": "masked"}, "small is scored as 'masked original'; expected causal"),

@@ -265,7 +265,17 @@ def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
 
 
 def file_reader(name: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
-    """Return the function that reads files of the input table ``name``; None for Parquet files."""
-    readers = (paper.tables[name].reader for paper in papers().values() if name in paper.tables)
-    address = next(filter(None, readers), None)
-    return None if address is None else cast(Callable[..., "pd.DataFrame"], load(address))
+    """Return the function that reads files of the input table ``name``; None for Parquet files.
+
+    Raises UserError if two papers read tables of this name in different ways.
+    """
+    papers_by_reader = {
+        paper.tables[name].reader: paper.name for paper in papers().values() if name in paper.tables
+    }
+    if len(papers_by_reader) > 1:
+        raise UserError(
+            f"papers {' and '.join(papers_by_reader.values())} read their tables {name!r} in "
+            "different ways; rename the table of one paper."
+        )
+    address = next(iter(papers_by_reader), "")
+    return cast(Callable[..., "pd.DataFrame"], load(address)) if address else None

@@ -23,8 +23,8 @@ from blimpworks.errors import UserError
 def evaluate(
     models: list[str] = argument(
         "Models: a hub id (org/name or org/name@revision), a directory in Hugging Face's layout "
-        "or with a checkpoint of ours, an n-gram file (.arpa, KenLM's binary), or a name in "
-        "config/models.tsv.",
+        "or with a checkpoint of ours, a LoRA adapter, a GGUF file, an n-gram file (.arpa, KenLM's "
+        "binary), or a name in config/models.tsv.",
         default=list,
     ),
     benchmarks: str = option(

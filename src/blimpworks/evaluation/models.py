@@ -341,7 +341,7 @@ def _resolve_hub_id(
             f"model {argument!r} is not in the catalogue; expected {expected}.{hint} "
             "A model of the hub is named with its owner."
         )
-    from blimpworks.models.hub import hub_facts
+    from blimpworks.models.hub_facts import hub_facts
 
     shared = os.environ.get("BLIMPWORKS_CACHE")
     choice = UserChoice(overrides.get("architecture"), overrides.get("first_token"), trusted)

@@ -317,7 +317,7 @@ def _lines_on(row: Listed) -> Iterator[str]:
         counts = ", ".join(f"{lang}\xa0{number:,}" for lang, number in row.expected.items())
         yield f"{languages}, {row.items} in each: {counts}"
     if row.optional_languages:
-        yield f"only if named by --languages: {', '.join(row.optional_languages)}"
+        yield f"only with --languages or --benchmarks: {', '.join(row.optional_languages)}"
     if not row.files:
         yield row.origin
     elif row.local_files == row.files:

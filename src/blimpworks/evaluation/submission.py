@@ -23,7 +23,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 
 from blimpworks.campaign.addresses import is_local
-from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.catalogue import ModelRow, select_rows
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
@@ -297,7 +297,9 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
     if submission is None:
         raise UserError(f"the suite {suite.label} has no submission; name another evaluation.")
     assert side.campaign is not None  # which names the suite
-    rows = {row.name: row for row in read_rows(ModelRow, side.folder / MODELS_FILE)}
+    models_file = side.folder / MODELS_FILE
+    rows = {row.name: row for row in read_rows(ModelRow, models_file)}
+    rows = select_rows(side.models, rows, "model", models_file)
     # Keep one task for each benchmark, if possible one with predictions, which are sorted first.
     tasks: dict[str, Task] = {}
     for task in sorted(suite.tasks, key=lambda task: task.predictions is None):

@@ -1,30 +1,26 @@
-"""Find, download and describe models of the Hugging Face hub, and explain its errors.
+"""Find and download models of the Hugging Face hub, and explain its errors.
 
-``hub_facts`` describes a model without a download of its weights. To download it, ``commit_of``
-resolves a branch or tag, ``snapshot_of`` gets the commit's folder in the cache, and
+``commit_of`` resolves a branch or tag, ``snapshot_of`` gets the commit's folder in the cache, and
 ``complete_files`` lists the model's files. ``explained_errors`` makes messages for users.
 """
 
 import logging
 import re
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
 from huggingface_hub import HfApi, constants, errors, get_token, snapshot_download
-from huggingface_hub.hf_api import ModelInfo
 
 from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
 from blimpworks.campaign.table_files import is_commit, locked_models
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
-from blimpworks.models import checkpoint, facts
+from blimpworks.models import checkpoint
 from blimpworks.retrieval.download import limit_waits, slot
 from blimpworks.retrieval.received import disk_errors
 
@@ -35,11 +31,10 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 LONGEST_PAUSE = 300.0
 """Longest wait that the hub may request [s]: the length of its windows of rate limits."""
 # The base of HfHubHTTPError is the network error of the library's HTTP client, requests or httpx.
-_ERRORS = cast(
+HUB_ERRORS = cast(
     tuple[type[Exception], ...],
     (errors.HFValidationError, OSError, *errors.HfHubHTTPError.__bases__),
 )
-_UNREADABLE: tuple[type[Exception], ...] = (*_ERRORS, errors.SafetensorsParsingError)
 _TEMPORARY_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 _BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
 
@@ -79,7 +74,7 @@ def with_retries(ask: Callable[[], Answer]) -> Answer:
         limit_waits()
         try:
             return ask()
-        except _ERRORS as error:
+        except HUB_ERRORS as error:
             reason = _network_error(error)
             if isinstance(reason, errors.HfHubHTTPError):
                 is_temporary = reason.response.status_code in _TEMPORARY_STATUSES
@@ -102,7 +97,7 @@ def explained_errors(hf_id: str, revision: str, name: str = "") -> Iterator[None
     try:
         with disk_errors(Path(constants.HF_HUB_CACHE)):
             yield
-    except _ERRORS as error:
+    except HUB_ERRORS as error:
         subject = f"model {name!r}: {hf_id!r}" if name else f"model {hf_id!r}"
         raise UserError(f"{subject} {_fault(_network_error(error), hf_id, revision)}") from error
 
@@ -300,112 +295,3 @@ def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str 
     if locked and locked.row.commit != tip:
         raise UserError(f"{locked.moved(tip, name)}.")
     return tip
-
-
-WEIGHTS = "*.safetensors"
-MOST_HEADS = 8
-"""Largest number of weight files from which heads are read; with more, the numbers are estimated. A
-head is the JSON text at the start of a safetensors file, with the shape of each tensor."""
-
-
-def hub_facts(
-    hf_id: str,
-    revision: str,
-    choice: facts.UserChoice = facts.ALL_FROM_FILES,
-    shared: Path | None = None,
-) -> tuple[facts.ModelFacts, str, bool]:
-    """Return the facts of a hub model at a revision, its commit, and whether it is gated.
-
-    Only small files and the heads of weights are downloaded. Offline the facts come from a complete
-    copy in the cache, or in the ``shared`` cache. Raises UserError for a model that is missing,
-    gated, incomplete, an adapter, without safetensors or no language model; for code of its own
-    that is not trusted; and for a hub that cannot be reached.
-    """
-    model = HubAddress(hf_id, revision)
-    if offline_variable() is not None:
-        return _cached_facts(model, choice, shared)
-    with explained_errors(model.hf_id, model.revision):
-        ask = partial(HfApi().model_info, model.repository, revision=revision, files_metadata=True)
-        info = with_retries(ask)
-        size_of_file = {file.rfilename: file.size or 0 for file in info.siblings or []}
-        commit = info.sha or revision
-        if model.file:
-            (file,) = complete_files(snapshot_of(model, commit), model)
-            return facts.facts_of(file, choice), commit, bool(info.gated)
-        _check_weights(size_of_file, hf_id)
-        small = [pattern for pattern in checkpoint.TRANSFORMERS_FILES if pattern != WEIGHTS]
-        patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
-        download = partial(snapshot_download, hf_id, revision=commit, **patterns)
-        folder = Path(with_retries(download))
-        if choice.trusted:
-            code_folder(hf_id, commit)
-
-    top_level = (folder / name for name in size_of_file if "/" not in name)
-    paths = checkpoint.model_files(top_level, hf_id)
-    weights = [path.name for path in paths if checkpoint.is_weights(path)]
-    size = sum(size_of_file[name] for name in weights)
-    counts = _announced_counts(info, size) or _count_by_heads(hf_id, commit, weights)
-    counts = counts or _estimate_counts(size, folder)
-    model_facts = facts.described_facts(folder, counts, hf_id, size / 1e9, choice)
-    return model_facts, commit, bool(info.gated)
-
-
-def _cached_facts(
-    model: HubAddress, choice: facts.UserChoice, shared: Path | None
-) -> tuple[facts.ModelFacts, str, bool]:
-    with explained_errors(model.hf_id, model.revision):
-        folder = shared_snapshot(model, shared, model.revision) if shared else None
-        folder = folder or snapshot_of(model, model.revision)
-    if model.file:
-        (file,) = complete_files(folder, model)
-        return facts.facts_of(file, choice), folder.name, False
-    weights = [path for path in complete_files(folder, model) if checkpoint.is_weights(path)]
-    counts, size = checkpoint.count_numbers(weights), checkpoint.gigabytes(weights)
-    return facts.described_facts(folder, counts, model.hf_id, size, choice), folder.name, False
-
-
-def _check_weights(files: Iterable[str], hf_id: str) -> None:
-    """Raise UserError for an adapter, and for a model without safetensors."""
-    top_level = [name for name in files if "/" not in name]
-    checkpoint.refuse_adapter(top_level, hf_id)
-    if any(fnmatch(name, WEIGHTS) and not fnmatch(name, checkpoint.REPEATED) for name in top_level):
-        return
-    if gguf_files := [name for name in files if name.endswith(".gguf")]:
-        raise UserError(
-            f"model {hf_id!r} has GGUF files in place of *.safetensors; name one of them, such as "
-            f"{hf_id}:{gguf_files[0]}."
-        )
-    folder = Path(Path(hf_id).name)
-    raise checkpoint.no_weights(map(Path, top_level), f"model {hf_id!r}", folder, hf_id)
-
-
-def _announced_counts(info: ModelInfo, size: int) -> Counter[str]:
-    """Return the hub's counts of numbers by format; empty if they exceed ``size`` [bytes]."""
-    counts = Counter(info.safetensors.parameters if info.safetensors else {})
-    bits = 0
-    for name, count in counts.items():
-        width = re.search(r"\d+", name)
-        bits += count * int(width[0]) if width else 0
-    return counts if bits <= 8 * size else Counter()
-
-
-def _count_by_heads(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
-    """Count numbers by format from the heads of weight files; empty if they cannot be read."""
-    counts: Counter[str] = Counter()
-    if len(names) > MOST_HEADS:
-        return counts
-    try:
-        for name in names:
-            head = HfApi().parse_safetensors_file_metadata(hf_id, name, revision=commit)
-            counts.update(head.parameter_count)
-    except _UNREADABLE:
-        return Counter()
-    return counts
-
-
-def _estimate_counts(size: int, folder: Path) -> Counter[str]:
-    """Estimate the count of numbers from the size of the weights and the configured format."""
-    config = checkpoint.read_json(folder / "config.json", "a model's configuration")
-    dtype = facts.format_of({}, config)
-    safetensors_name = next(name for name, long in facts.FORMATS.items() if long == dtype)
-    return Counter({safetensors_name: size // facts.BYTES[dtype]})

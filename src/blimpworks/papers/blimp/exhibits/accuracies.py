@@ -103,13 +103,14 @@ def models_of(
     paradigms: Sequence[str] = tuple(PHENOMENON_OF),
     counts: pd.Series | None = None,
 ) -> dict[str, Any]:
-    """Return two values of a caption: ``pairs`` judged by model, and models ``trained`` here.
+    """Return three values of a caption; they are empty for published forms.
 
-    ``counts`` has the numbers of pairs by model; by default they are summed over ``paradigms``.
-    Both values are empty for published forms.
+    ``pairs`` judged by model; models ``trained`` here; ``people``, whether results of humans are
+    "released" or "missing". ``counts`` has the numbers of pairs by model; by default they are
+    summed over ``paradigms``.
     """
     if labels.source == "published":
-        return {"pairs": {}, "trained": ()}
+        return {"pairs": {}, "trained": (), "people": ""}
     if counts is None:
         rows = read_own(tables, labels)
         counts = rows[rows["paradigm"].isin(paradigms)].groupby("model")["n"].sum()
@@ -118,6 +119,7 @@ def models_of(
     return {
         "pairs": {name: int(counts[model]) for model, name in names.items()},
         "trained": dict.fromkeys(trained[model] for model in labels.models if model in trained),
+        "people": "missing" if read_humans(tables, labels).empty else "released",
     }
 
 
