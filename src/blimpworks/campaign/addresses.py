@@ -37,16 +37,6 @@ def offline_variable(variables: Sequence[str] = OFFLINE_VARIABLES) -> str | None
     return next((v for v in variables if os.environ.get(v, "").upper() in true), None)
 
 
-def _shorten_query(text: str) -> str:
-    """Replace long values, and those of parameters such as "token", by an ellipsis."""
-    shown_parameters = []
-    for parameter in text.split("&"):
-        name, equals, value = parameter.rpartition("=")
-        harmless = len(value) <= HARMLESS and not SECRETS.search(name)
-        shown_parameters.append(parameter if harmless else f"{name}{equals}…")
-    return "&".join(shown_parameters)
-
-
 def without_secrets(url: str) -> str:
     """Remove user, password, fragment and long query values from an address or any other text."""
     address, question, query = url.partition("#")[0].partition("?")
@@ -56,8 +46,14 @@ def without_secrets(url: str) -> str:
     # A password with a slash ends up in the path: show neither.
     if not _HOST.fullmatch(authority):
         authority, slash, path = "…", "", ""
-    text = f"{scheme.rpartition('@')[2]}{slashes}{authority}{slash}{path}"
-    return text + (f"{question}{_shorten_query(query)}" if question else "")
+    # Shorten long values, and those of parameters such as "token".
+    parameters = []
+    for parameter in query.split("&"):
+        name, equals, value = parameter.rpartition("=")
+        harmless = len(value) <= HARMLESS and not SECRETS.search(name)
+        parameters.append(parameter if harmless else f"{name}{equals}…")
+    address = f"{scheme.rpartition('@')[2]}{slashes}{authority}{slash}{path}"
+    return f"{address}{question}{'&'.join(parameters)}"
 
 
 def shown(url: str) -> str:
@@ -157,17 +153,15 @@ def statement_of(url: str) -> Statement | None:
     """
     address = urlsplit(url)
     base, path = f"{address.scheme}://{address.netloc}", unquote(address.path)
-    if (match := _ZENODO.fullmatch(path)) and _is_host(address.hostname, "zenodo.org"):
+    host = address.hostname or ""
+    is_test = is_loopback(host)  # tests run an archive on this machine
+    if (match := _ZENODO.fullmatch(path)) and (is_test or host == "zenodo.org"):
         return Statement("zenodo", f"{base}/api/records/{match[1]}", match[2])
-    if (match := _HUB.fullmatch(path)) and _is_host(address.hostname, "huggingface.co"):
+    if (match := _HUB.fullmatch(path)) and (is_test or host == "huggingface.co"):
         folder = match[3].rpartition("/")[0]
         tree = f"{base}/api/datasets/{match[1]}/tree/{match[2]}"
         return Statement("hub", f"{tree}/{folder}" if folder else tree, match[3])
     return None
-
-
-def _is_host(host: str | None, archive: str) -> bool:
-    return host == archive or is_loopback(host or "")  # tests run an archive on this machine
 
 
 HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(:\w[\w./-]*\.gguf)?", re.ASCII)

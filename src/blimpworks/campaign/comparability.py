@@ -23,7 +23,7 @@ from blimpworks.campaign.catalogue import (
 )
 from blimpworks.campaign.engines import ENGINE_SETTINGS, MODEL, scorers
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.paper import Benchmark, Generation, Paper
+from blimpworks.campaign.paper import Benchmark, Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.scoring_jobs import engine_of, is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
@@ -152,38 +152,30 @@ def _compare_models(
             reasons[name] = f"a model of this machine ({row.hf_id})"
         elif identity(row) != identity(printed.get(name, row)):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
-        elif benchmark.generation:
-            if changed := _changed_answers(benchmark.generation, campaign, usual, row.dtype):
-                reasons[name] = f"answered with {changed}"
-        elif changed := _changed_settings(campaign, row, printed.get(name, row)):
-            reasons[name] = f"scored with {changed}"
+        elif changed := _changed_settings(benchmark, campaign, usual, row, printed.get(name, row)):
+            verb = "answered" if benchmark.generation else "scored"
+            texts = (f"{setting.replace('_', ' ')} {value}" for setting, value in changed.items())
+            reasons[name] = f"{verb} with {' and '.join(texts)}"
     return reasons
 
 
-def _changed_settings(campaign: Campaign, row: ModelRow, printed: ModelRow) -> str:
-    """Return the number format and first token of a model, if different from ``printed``'s."""
-    scorer = scorers().get((engine_of(campaign, row), row.architecture))
-    if scorer is None:
-        return ""
-    changed = []
-    for setting in ENGINE_SETTINGS:
-        value = scorer.settle(setting, getattr(row, setting), getattr(campaign.scoring, setting))
-        if value != getattr(printed, setting):
-            changed.append(f"{setting.replace('_', ' ')} {value}")
-    return " and ".join(changed)
-
-
-def _changed_answers(
-    generation: Generation, campaign: Campaign, usual: Campaign, dtype: str
-) -> str:
-    """Return the number format and the settings that change answers, if they are not usual."""
-    present, default = (
-        generation.options(settings).model_dump(include=DECISIVE) for settings in (campaign, usual)
-    )
-    changed = [f"{name} {value}" for name, value in present.items() if value != default[name]]
-    if campaign.scoring.dtype not in (MODEL, dtype):
-        changed.insert(0, f"dtype {campaign.scoring.dtype}")
-    return " and ".join(changed).replace("_", " ")
+def _changed_settings(
+    benchmark: Benchmark, campaign: Campaign, usual: Campaign, row: ModelRow, printed: ModelRow
+) -> dict[str, object]:
+    """Return the settings of a model's scores that ``printed`` lacks, or of answers if unusual."""
+    changed: dict[str, object] = {}
+    if benchmark.generation:
+        if campaign.scoring.dtype not in (MODEL, row.dtype):
+            changed["dtype"] = campaign.scoring.dtype
+        options = benchmark.generation.options
+        present, default = (options(c).model_dump(include=DECISIVE) for c in (campaign, usual))
+        return changed | {name: v for name, v in present.items() if v != default[name]}
+    if scorer := scorers().get((engine_of(campaign, row), row.architecture)):
+        for name in ENGINE_SETTINGS:
+            value = scorer.settle(name, getattr(row, name), getattr(campaign.scoring, name))
+            if value != getattr(printed, name):
+                changed[name] = value
+    return changed
 
 
 @cache

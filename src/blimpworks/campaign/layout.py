@@ -353,8 +353,8 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
     The result is ``missing[form][exhibit key]`` with form "published" (exhibits of printed numbers)
     or "measured". A value is a sentence and a command, which may be empty.
     """
-    files = CatalogueFiles()
-    default = placed(files).sources
+    default_files = CatalogueFiles()
+    default = placed(default_files).sources
     # With these settings, all sources of the repository's table count as retrievable.
     retrieving = {"mirror": Path("mirror"), "unpinned": "error"}
     campaign = layout.campaign.model_copy(update=retrieving)
@@ -375,20 +375,15 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
         remedy, command = "To get it:", f"snakemake --cores 1 {target}{mirror}"
         table = layout.campaign.catalogue.sources
         if not printed and table != default:
-            remedy = f"To get it, take its rows over from {files.sources} into {table}."
+            remedy = f"To get it, take its rows over from {default_files.sources} into {table}."
             command = ""
-        missing[form][spec.key] = (
-            f"Missing here: {_describe(rows)}, which this campaign does not retrieve. {remedy}",
-            command,
-        )
+        # The files, such as "a.zip and 2 more files (1.5 MB, CC0)".
+        names = [row.name for row in rows if isinstance(row, SourceRow)]
+        more = f" and {len(names) - 1} more files" if len(names) > 1 else ""
+        size = sum(row.bytes or 0 for row in rows)
+        large = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} KB"
+        licences = ", ".join(dict.fromkeys(row.licence for row in rows))
+        files = f"{names[0]}{more} ({large}, {licences})"
+        reason = f"Missing here: {files}, which this campaign does not retrieve."
+        missing[form][spec.key] = (f"{reason} {remedy}", command)
     return missing
-
-
-def _describe(rows: Sequence[Pinned]) -> str:
-    """Return the first name, number, size and licences of files, as "a.zip (1.5 MB, CC0)"."""
-    names = [row.name for row in rows if isinstance(row, SourceRow)]
-    size = sum(row.bytes or 0 for row in rows)
-    licences = ", ".join(dict.fromkeys(row.licence for row in rows))
-    more = f" and {len(names) - 1} more files" if len(names) > 1 else ""
-    large = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} KB"
-    return f"{names[0]}{more} ({large}, {licences})"

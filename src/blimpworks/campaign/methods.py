@@ -22,7 +22,7 @@ Decisions, ties and margins compare the totals, in nats (per token or unit of le
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blimpworks.errors import UserError, find
@@ -53,6 +53,7 @@ METHODS: dict[str, str] = {
     "pseudo_perplexity": "lower exp(-mean(all))",
 }
 
+_OUTER = re.compile(r"-(?P<minus>.*)|exp *\((?P<exp>.*)\)")  # -VALUE or exp(VALUE)
 _TOTAL = re.compile(r"(\w+) *\( *(\w+) *\) *(?:/ *(\w+))?")  # sum(all) / bytes
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _EXAMPLES = "such as 'sum(all)', 'sum(region) / bytes' or 'lower exp(-mean(all))'"
@@ -77,28 +78,6 @@ class Method:
         return self.tokens == "region"
 
 
-def _check_word(word: str, possible: Iterable[str], name: str, expression: str) -> str:
-    if word not in possible:
-        raise UserError(
-            f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
-            f"{' or '.join(possible)}."
-        )
-    return word
-
-
-def _split_value(text: str) -> tuple[str, list[str]]:
-    """Split ``-exp(sum(all))`` into the total ``sum(all)`` and the functions [exp, minus]."""
-    functions: list[str] = []
-    while True:
-        text = text.strip()
-        if text.startswith("-"):
-            functions, text = ["minus", *functions], text[1:]
-        elif inner := re.fullmatch(r"exp *\((.*)\)", text):
-            functions, text = ["exp", *functions], inner[1]
-        else:
-            return text, functions
-
-
 def parse_method(name: str, expression: str) -> Method:
     """Parse the ``expression`` of a method. Raises UserError for a malformed one or name."""
     if not _NAME.fullmatch(name):
@@ -106,7 +85,10 @@ def parse_method(name: str, expression: str) -> Method:
             f"method {name!r}: expected a name of lower-case letters, digits and underscores."
         )
     direction = re.match(r"\s*(higher|lower)\b", expression)
-    total, functions = _split_value(expression[direction.end() if direction else 0 :])
+    total, functions = expression[direction.end() if direction else 0 :].strip(), list[str]()
+    while outer := _OUTER.fullmatch(total):
+        functions.insert(0, str(outer.lastgroup))
+        total = outer[outer.lastgroup or 0].strip()
     match = _TOTAL.fullmatch(total)
     if not match:
         raise UserError(
@@ -114,13 +96,19 @@ def parse_method(name: str, expression: str) -> Method:
             f"one {_EXAMPLES}."
         )
     aggregate, tokens, length = match.groups()
+    for word, possible in ((aggregate, AGGREGATES), (tokens, TOKENS), (length, (*LENGTHS, None))):
+        if word not in possible:
+            raise UserError(
+                f"method {name!r}: {word!r} in {expression!r} is unknown; expected "
+                f"{' or '.join(filter(None, possible))}."
+            )
     higher_value = not direction or direction[1] == "higher"
     same_order = functions.count("minus") % 2 == 0  # a higher total gives a higher value
     return Method(
         name=name,
-        aggregate=_check_word(aggregate, AGGREGATES, name, expression),
-        tokens=_check_word(tokens, TOKENS, name, expression),
-        length=None if length is None else _check_word(length, LENGTHS, name, expression),
+        aggregate=aggregate,
+        tokens=tokens,
+        length=length,
         changes=tuple(functions),
         higher=higher_value == same_order,
     )

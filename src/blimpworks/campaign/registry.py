@@ -219,13 +219,6 @@ def _needed_tables(spec: ExhibitSpec) -> list[TableKind]:
     return [table_kind(spec.paper, name) for name in spec.needs]
 
 
-def _judged_benchmarks(spec: ExhibitSpec) -> set[str]:
-    """Return the benchmarks on which models must have run before an exhibit can be made."""
-    if any(table.of_all_benchmarks for table in _needed_tables(spec)):
-        return {benchmark.name for benchmark in find_paper(spec.paper).benchmarks}
-    return {spec.paper} if is_evaluated(spec) else set()
-
-
 def is_evaluated(spec: ExhibitSpec) -> bool:
     """Return whether an exhibit shows results of models on the items."""
     return any(table.evaluated for table in _needed_tables(spec))
@@ -249,16 +242,17 @@ def of_benchmarks(
     printed numbers only, exhibits that need a table that the campaign cannot make, and exhibits
     that the campaign omits.
     """
-    return [
-        spec
-        for spec in exhibits().values()
-        if spec.paper in (sampled if spec.of_samples else benchmarks)
-        and spec.paper in benchmarks
-        and spec.needs
-        and spec.alias not in campaign.omitted
-        and not _obstacle(spec, campaign)
-        and (spec.of_samples or _judged_benchmarks(spec) <= {*evaluated})
-    ]
+    possible = []
+    for spec in exhibits().values():
+        # The benchmarks on which models must have run before the exhibit can be made.
+        judged = {spec.paper} if is_evaluated(spec) else set()
+        if any(table.of_all_benchmarks for table in _needed_tables(spec)):
+            judged = {benchmark.name for benchmark in find_paper(spec.paper).benchmarks}
+        has_results = spec.paper in sampled if spec.of_samples else judged <= {*evaluated}
+        is_made = spec.paper in benchmarks and spec.needs and spec.alias not in campaign.omitted
+        if is_made and has_results and not _obstacle(spec, campaign):
+            possible.append(spec)
+    return possible
 
 
 def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:

@@ -76,7 +76,15 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
     expected = reading(path, f"a table of {row_type.__name__}", "Write it so, in UTF-8.")
     with expected, io.StringIO(text_of(path, "utf-8-sig"), newline="") as handle:
         reader = csv.DictReader(handle, **dialect(path))
-        _check_header(reader.fieldnames or [], row_type, path)
+        header, fields = reader.fieldnames or [], row_type.model_fields
+        required = {name for name, field in fields.items() if field.is_required()}
+        if len(header) > len({*header}) or not required <= {*header} <= {*fields}:
+            unknown = ", ".join(sorted({*header} - {*fields})) or "none"
+            missing = ", ".join(sorted(required - {*header})) or "none"
+            raise UserError(
+                f"{path}:1: unknown columns: {unknown:.100}; missing columns: {missing}. "
+                f"Expected: {', '.join(fields)}."
+            )
         first_lines: dict[str, int] = {}
         rows = []
         for cells in reader:
@@ -86,18 +94,6 @@ def read_rows(row_type: type[Row], path: Path) -> list[Row]:
                 raise BadLine(line, f"the row is also in line {first_line}")
             rows.append(_validate_row(row_type, cells, path, line))
         return rows
-
-
-def _check_header(header: Sequence[str], row_type: type[BaseModel], path: Path) -> None:
-    expected = list(row_type.model_fields)
-    required = [name for name in expected if row_type.model_fields[name].is_required()]
-    if len(header) > len({*header}) or not {*required} <= {*header} <= {*expected}:
-        unknown = ", ".join(sorted(set(header) - set(expected))) or "none"
-        missing = ", ".join(sorted(set(required) - set(header))) or "none"
-        raise UserError(
-            f"{path}:1: unknown columns: {unknown:.100}; missing columns: {missing}. "
-            f"Expected: {', '.join(expected)}."
-        )
 
 
 def _validate_row(row_type: type[Row], row: dict[str, str], path: Path, line: int) -> Row:

@@ -233,11 +233,15 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
     _explain(cause, allocation)
     if cause == "walltime" and code == OUT_OF_TIME:
         has_new_scores = ended.scored is not None and ended.scored.new > 0
+        job = allocation.slurm_job
         if not has_new_scores and not _started_late(allocation, log_file):
             # With as little time, another attempt would end the same way.
             log.info("no shard was finished in this time; the next attempt gets more")
+        elif job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
+            log.info("SLURM job %s is queued again, and goes on there", job)
+            time.sleep(REQUEUE_SECONDS)
         else:
-            _requeue(allocation)
+            log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
     return code if code >= 0 else 128 - code
 
 
@@ -255,16 +259,6 @@ def _explain(cause: journal.Cause, allocation: Allocation) -> None:
         job, node = allocation.slurm_job, allocation.node
         where = f"SLURM job {job} on {node}: " if job else ""
         print(f"blimpworks (attempt): {where}{messages[cause]}.", file=sys.stderr)
-
-
-def _requeue(allocation: Allocation) -> None:
-    """Have SLURM start this job again, and wait until SLURM ends the present process."""
-    job = allocation.slurm_job
-    if job and allocation.requeue and ask(["scontrol", "requeue", job]) is not None:
-        log.info("SLURM job %s is queued again, and goes on there", job)
-        time.sleep(REQUEUE_SECONDS)
-    else:
-        log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
 
 
 PREFIX = re.compile(r"^blimpworks( \(attempt\))?: ")

@@ -114,14 +114,6 @@ def _gpus() -> tuple[list[Gpu] | None, str | None]:
         return [], str(error)
 
 
-def _packages(python: Path) -> Packages | None:
-    output = ask([str(python), "-c", PROBE], partly=True, timeout=600) or ""
-    try:
-        return Packages.model_validate_json(output.splitlines()[-1])
-    except (IndexError, ValidationError):
-        return None
-
-
 def describe_machine(python: Path) -> GpuMachine:
     """Describe this machine, and the packages of the scoring environment's ``python``."""
     gpus, error = _gpus()
@@ -131,26 +123,24 @@ def describe_machine(python: Path) -> GpuMachine:
         shared_memory = disk.f_blocks * disk.f_frsize
     except OSError:
         shared_memory = None
+    output = ask([str(python), "-c", PROBE], partly=True, timeout=600) or ""
+    try:
+        packages = Packages.model_validate_json(output.splitlines()[-1])
+    except (IndexError, ValidationError):
+        packages = None
     return GpuMachine(
         system=f"{platform.system()} {platform.machine()}",
         glibc=tuple(map(int, version.split(".")[:2])) if library == "glibc" else None,
         shared_memory=shared_memory,
         gpus=gpus,
         smi_error=error,
-        packages=_packages(python),
+        packages=packages,
     )
 
 
 def scoring_python(root: Path) -> Path:
     """Return vLLM's Python in the repository at ``root``, or else the current one."""
     return find_engine("vllm").python(root) or Path(sys.executable)
-
-
-def _runs_on(kernels: tuple[str, ...], capability: float) -> bool:
-    # Kernels such as sm_86 run on GPUs of the same major version, 8, from minor version 6 on.
-    built_for = [int("".join(filter(str.isdigit, kernel))) for kernel in kernels]
-    gpu = round(10 * capability)
-    return any(version // 10 == gpu // 10 and version <= gpu for version in built_for)
 
 
 def gpu_problems(machine: GpuMachine) -> list[str]:
@@ -221,8 +211,11 @@ def _package_problems(packages: Packages | None, gpus: list[Gpu]) -> Iterator[st
                     "nvidia-smi shows a GPU, but torch cannot use it; see CUDA_VISIBLE_DEVICES and "
                     "the devices of the container."
                 )
+        # Kernels such as sm_86 run on GPUs of the same major version, 8, from minor version 6 on.
+        built_for = [int("".join(filter(str.isdigit, kernel))) for kernel in packages.kernels]
         for gpu in gpus:
-            if packages.kernels and not _runs_on(packages.kernels, gpu.capability):
+            version = round(10 * gpu.capability)
+            if built_for and not any(v // 10 == version // 10 and v <= version for v in built_for):
                 yield (
                     f"torch {packages.torch} has no kernels for {gpu.name} (compute capability "
                     f"{gpu.capability}; it has {', '.join(packages.kernels)}); choose another GPU."

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,38 +42,18 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.scoring.shards import read_manifest
 
 
-def _total(counts: Iterable[Work]) -> Work:
-    rows = [*counts]
-    return Work(sum(row.sentences for row in rows), sum(row.tokens for row in rows))
-
-
 def count_scored(store: Path) -> Work:
-    """Count sentences and tokens in the shards (files of scores) of a scoring job's directory."""
-    return _total(map(_count_shard, (store / "shards").glob("part-*.parquet")))
-
-
-def _count_shard(path: Path) -> Work:
-    """Count sentences and tokens of a shard from its metadata; 0 when it cannot be read."""
-    try:
-        metadata = pq.read_metadata(path)
-    except (OSError, pa.ArrowException):
-        return Work(0, 0)
-    tokens = 0
-    for group_number in range(metadata.num_row_groups):
-        group = metadata.row_group(group_number)
-        columns = [group.column(number) for number in range(group.num_columns)]
-        # The column ``ids`` has a list of token ids for each sentence.
-        tokens += sum(col.num_values for col in columns if col.path_in_schema.startswith("ids."))
-    return Work(metadata.num_rows, tokens)
-
-
-def _has_manifest(store: Path) -> bool:
-    """Return whether the scoring job with the directory ``store`` is done."""
-    try:
-        read_manifest(store / "manifest.json")
-    except UserError:
-        return False
-    return True
+    """Count sentences and tokens in the readable shards (files of scores) of a scoring job."""
+    sentences = tokens = 0
+    for path in (store / "shards").glob("part-*.parquet"):
+        with suppress(OSError, pa.ArrowException):
+            metadata = pq.read_metadata(path)
+            sentences += metadata.num_rows
+            groups = map(metadata.row_group, range(metadata.num_row_groups))
+            columns = [group.column(i) for group in groups for i in range(group.num_columns)]
+            # The column ``ids`` has a list of token ids for each sentence.
+            tokens += sum(c.num_values for c in columns if c.path_in_schema.startswith("ids."))
+    return Work(sentences, tokens)
 
 
 # Messages of Snakemake's rules: "Job 7: Score with gpt2 (multi)", "Job 3: Retrieve sources/x.tsv".
@@ -146,12 +127,22 @@ class _Planner:
         self.selection, self.jobs = selection, selection.jobs
         self.campaign, self.catalogue = selection.campaign, selection.catalogue
         self.site = for_seeds(site, self.catalogue.seeds)
-        directories = {job: job.manifest(self.campaign).parent for job in self.jobs}
-        self.finished_jobs = {job for job in self.jobs if _has_manifest(directories[job])}
-        self.scored_counts = {job: count_scored(directories[job]) for job in self.jobs}
         self.items = {job: expected_items(selection, job) for job in self.jobs}
         self.work = {job: expected_work(items) for job, items in self.items.items()}
-        self.token_scopes = {job: self._token_scope(job) for job in self.jobs}
+        self.finished_jobs: set[ScoringJob] = set()
+        self.scored_counts: dict[ScoringJob, Work] = {}
+        # (benchmark, whether only critical regions are scored) of each job's benchmarks.
+        self.token_scopes: dict[ScoringJob, set[tuple[str, bool]]] = {}
+        for job in self.jobs:
+            manifest, row = job.manifest(self.campaign), self.catalogue.models[job.model]
+            self.scored_counts[job] = count_scored(manifest.parent)
+            with suppress(UserError):
+                read_manifest(manifest)
+                self.finished_jobs.add(job)
+            self.token_scopes[job] = {
+                (name, scores_regions(self.campaign, row, find_benchmark(name)))
+                for name, _ in job.sets
+            }
         self.needs: dict[str, tuple[Setup, Needs]] = {}
         self.refused: dict[str, str] = {}
         for model in dict.fromkeys(job.model for job in self.jobs):
@@ -162,18 +153,6 @@ class _Planner:
                 self.refused[model] = str(error)
         self.trainings = plan_trainings(selection, self.site)
 
-    def select_jobs(self, dry: DryRun | None) -> list[ScoringJob]:
-        """Return the scoring jobs that the dry run lists; without a list, all unfinished ones."""
-        if dry is not None and dry.scored is not None:
-            return [job for job in self.jobs if (job.title, job.name) in dry.scored]
-        return [job for job in self.jobs if job not in self.finished_jobs]
-
-    def _token_scope(self, job: ScoringJob) -> set[tuple[str, bool]]:
-        """Return (benchmark, whether only critical regions are scored) of a job's benchmarks."""
-        row = self.catalogue.models[job.model]
-        names = {benchmark for benchmark, _ in job.sets}
-        return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
-
     def _measured_tokens(self, job: ScoringJob) -> float | None:
         """Return the mean tokens per sentence of finished jobs on the same benchmarks, or None."""
         if job.task == "answer":  # shards do not contain the cost of answers in tokens
@@ -181,9 +160,11 @@ class _Planner:
         # Leave out unfinished jobs, because the shortest sentences are scored first.
         scope = self.token_scopes[job]
         similar = [done for done in self.finished_jobs if self.token_scopes[done] == scope]
-        counts = [self.scored_counts[done] for done in similar]
-        same_model = [self.scored_counts[done] for done in similar if done.model == job.model]
-        return _total(same_model).mean or _total(counts).mean
+        for jobs in ([done for done in similar if done.model == job.model], similar):
+            sentences, tokens = (sum(self.scored_counts[done][i] for done in jobs) for i in (0, 1))
+            if sentences:
+                return tokens / sentences
+        return None
 
     def count_tokens(self, job: ScoringJob) -> int:
         """Estimate the tokens that a job has yet to score."""
@@ -260,11 +241,6 @@ class _Planner:
             added_by_device[device] = added_by_device.get(device, 0) + plan.added[name]
         fits = [added_by_device[path.stat().st_dev] <= free[name] for name, path in folders.items()]
         return plan.model_copy(update={"sufficient": all(fits)})
-
-    def find_downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
-        """Return the catalogue's rows of the files that the dry run retrieves."""
-        names = [path.removeprefix("sources/") for path in (dry.retrieved if dry else ())]
-        return [row for name, row in self.catalogue.files.items() if name in names]
 
     def has_model(self, job: ScoringJob) -> bool:
         cache = self.site.cache if self.site else None
@@ -354,8 +330,10 @@ def make_plan(
 
     ``site_file``: for messages. Models that cannot be run are in ``refused``, with the reason.
     """
-    planner, models_in_order = _Planner(selection, site), selection.catalogue.models
-    jobs = planner.select_jobs(dry)
+    planner, catalogue = _Planner(selection, site), selection.catalogue
+    jobs = [job for job in planner.jobs if job not in planner.finished_jobs]
+    if dry is not None and dry.scored is not None:
+        jobs = [job for job in planner.jobs if (job.title, job.name) in dry.scored]
     jobs_by_title: dict[str, list[ScoringJob]] = {}
     for job in jobs:
         jobs_by_title.setdefault(job.title, []).append(job)
@@ -369,8 +347,10 @@ def make_plan(
             models.append(planner.plan_model(title, jobs_of_title))
         except UserError as error:
             failed[title] = f"model {title!r}: {error}"
-    order = [f"{model}{suffix}" for model in models_in_order for suffix in ("", ANSWERS_SUFFIX)]
-    disk = planner.plan_disk(planner.find_downloads(dry), jobs)
+    order = [f"{model}{suffix}" for model in catalogue.models for suffix in ("", ANSWERS_SUFFIX)]
+    retrieved = [path.removeprefix("sources/") for path in (dry.retrieved if dry else ())]
+    files = [row for name, row in catalogue.files.items() if name in retrieved]
+    disk = planner.plan_disk(files, jobs)
     missing: Iterable[str] = ()
     if not shutil.which("conda"):  # conda would install missing software
         engines = {job.engine for job in jobs}

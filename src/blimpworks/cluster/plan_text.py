@@ -106,12 +106,6 @@ class RunPlan(Strict):
     stops: tuple[str, ...]
     """Obstacles that will stop the campaign, besides refused models."""
 
-    @property
-    def largest(self) -> tuple[str, int]:
-        """Name of the model that requests most host memory, and the MB; ("", 0) without models."""
-        memory = [(model.model, model.host_memory_mb) for model in self.models]
-        return max(memory, key=lambda name_and_mb: name_and_mb[1], default=("", 0))
-
 
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
@@ -182,9 +176,10 @@ def _hours(plan: RunPlan) -> Iterator[str]:
     cpu = sum(model.cpu_hours for model in plan.models if not model.endless)
     if cpu:
         yield f"Core-hours of scoring on CPUs: {number(cpu)}."
-    name, memory = plan.largest
-    if memory:
-        yield f"Largest memory of a job that scores: {memory / 1000:.1f} GB of the host ({name})."
+    if plan.models:
+        largest = max(plan.models, key=lambda model: model.host_memory_mb)
+        memory = f"{largest.host_memory_mb / 1000:.1f} GB of the host ({largest.model})"
+        yield f"Largest memory of a job that scores: {memory}."
 
 
 def _disk(disk: DiskPlan) -> Iterator[str]:

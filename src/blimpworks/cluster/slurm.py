@@ -120,12 +120,6 @@ UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 """Size of SLURM's units of memory in MiB."""
 
 
-def _mebibytes(text: str) -> int | None:
-    """Convert ``4G``, ``4Gn`` (per node) or ``4096`` (MiB) to MiB; None for anything else."""
-    match = re.fullmatch(r"([0-9.]+)([KMGT]?)n?", text)
-    return round(float(match[1]) * UNITS[match[2] or "M"]) if match else None
-
-
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """Resources of the SLURM job that this process runs in; unknown fields are None or empty."""
@@ -191,6 +185,8 @@ def find_allocation() -> Allocation:
     if limit:
         days, hours, minutes, seconds = (int(number or 0) for number in limit.groups())
         minutes_in_all = (days * 24 + hours) * 60 + minutes + (seconds > 0)
+    # 4G, 4Gn (per node) or 4096 (MiB)
+    memory = re.fullmatch(r"([0-9.]+)([KMGT]?)n?", fields.get("MinMemoryNode", ""))
     ends: float | None
     try:
         ends = datetime.fromisoformat(fields.get("EndTime", "")).timestamp()
@@ -202,7 +198,7 @@ def find_allocation() -> Allocation:
         slurm_job=job,
         node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,
         gpus=_find_gpus(fields),
-        mem_mb=_mebibytes(fields.get("MinMemoryNode", "")),
+        mem_mb=round(float(memory[1]) * UNITS[memory[2] or "M"]) if memory else None,
         minutes=minutes_in_all,
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
         ends=ends,

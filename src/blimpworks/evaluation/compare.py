@@ -263,8 +263,11 @@ def compare_evaluations(
     notes = _notes_on_one_side((a, b), pairs)
     if other_program:
         in_both = sum(row["both"] for row in rows if row["phenomenon"] == ALL)
-        text = other_program.explanation(flipped, in_both)
-        reasons = [Reason("input", text)] if text else []
+        reasons = []
+        if other_program.explanation:
+            start, end = other_program.explanation
+            text = f"{start}{flipped:,} of {in_both:,} decisions differ{end}"
+            reasons.append(Reason("input", text))
     else:
         tables = [
             (labels["benchmark"], labels["lang"], (labels["model_a"], labels["model_b"]))

@@ -122,15 +122,6 @@ class Tables:
 # Skipped items
 
 
-def _too_long(outputs: Path) -> str:
-    """Return the reason for the status ``too_long``, with the limit in the scores' manifest."""
-    manifest = manifest_behind(outputs)
-    checks = json.loads(manifest.read_bytes()).get("checks", {}) if manifest else {}
-    if checks.get("limit"):
-        return f"longer than the model's {int(checks['limit']):,} tokens"
-    return "longer than the model's context"
-
-
 def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> list[str]:
     """Return why each item has no verdict; ``outputs`` is the table of scores or answers."""
     statuses: dict[str, str] = {}
@@ -146,7 +137,10 @@ def why_skipped(ids: Iterable[str], items: Path, outputs: Path, method: str) -> 
         statuses = {item: statuses[row] for item, row in pairs if row in statuses}
     reasons = dict(REASONS)
     if TOO_LONG in statuses.values():
-        reasons[TOO_LONG] = _too_long(outputs)
+        manifest = manifest_behind(outputs)
+        checks = json.loads(manifest.read_bytes()).get("checks", {}) if manifest else {}
+        context = f"{int(checks['limit']):,} tokens" if checks.get("limit") else "context"
+        reasons[TOO_LONG] = f"longer than the model's {context}"
     by_method = f"on which {method} gives no verdict, such as for unknown words"
     return [reasons.get(statuses.get(item, OK), by_method) for item in ids]
 

@@ -165,9 +165,8 @@ def choose_format(model: ResolvedModel, machine: Machine) -> ResolvedModel:
     return model if machine.memory_gb and needed_gb > machine.memory_gb else changed_model
 
 
-def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
+def check_memory(models: Sequence[ResolvedModel], machine: Machine) -> list[str]:
     """Return a line on each model's memory. Raises UserError for a model that needs too much."""
-    machine = machine or this_machine()
     lines = []
     for model in models:
         row, weights = model.row, model.weights_gb

@@ -234,7 +234,7 @@ def _means(rows: pd.DataFrame, levels: list[tuple[str, str]], count: int) -> Mea
     return Means(levels, frame, incomplete)
 
 
-def _ranking(lang: str, compared: Means, tables: Tables, notes: Sequence[str] = ()) -> Record:
+def _ranking(lang: str, compared: Means, tables: Tables, first_notes: Sequence[str] = ()) -> Record:
     """Rank models by accuracy, to a tenth of a percent: the precision of most papers."""
     facts, means = tables.facts, compared.means
     ranked: list[Record] = []
@@ -254,14 +254,9 @@ def _ranking(lang: str, compared: Means, tables: Tables, notes: Sequence[str] = 
             }
         )
     ranked.sort(key=lambda row: (row["rank"], row["ours"], row["label"]))
-    return {"lang": lang, "places": ranked, "notes": [*notes, *_notes(lang, compared, tables)]}
-
-
-def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
-    """Return sentences on how the items of the printed numbers and of ours differ."""
-    facts, benchmark = tables.facts, tables.benchmark
+    # How the items of the printed numbers and of ours differ.
+    benchmark, notes = tables.benchmark, [*first_notes]
     unit = f"{benchmark['noun']}s"
-    notes = []
     if not benchmark["own_items"]:
         notes.append("Printed numbers are over the paper's items; ours are other items like them.")
     is_sample = any(
@@ -296,7 +291,7 @@ def _notes(lang: str, compared: Means, tables: Tables) -> list[str]:
         models = {**facts["printed"], **facts["models"]}
         names = (models.get(name, NAMELESS)["label"] or name for name in compared.incomplete)
         notes.append(f"Left out, because some of the numbers are missing: {', '.join(names)}.")
-    return notes
+    return {"lang": lang, "places": ranked, "notes": notes}
 
 
 def rankings(tables: Tables) -> list[Record]:

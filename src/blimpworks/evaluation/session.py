@@ -187,19 +187,13 @@ class Evaluation:
             "languages": [*(self.languages or template["languages"])],
             "models": [],
         }
-        if outside := request.folders_outside(settings["benchmarks"]):
-            settings["declared"] = [*map(request.as_setting, outside)]
         if {*settings["benchmarks"]} - {*template["benchmarks"]}:
             settings.pop("description", None)  # it describes the benchmarks of the template
-        if self.mirror is not None:
-            settings["mirror"] = request.as_setting(self.mirror)
-        if self.limit is not None:
-            settings["limit"] = self.limit
+        scoring = {**template.get("scoring", {})}
         billions = max((model.row.parameters or 0 for model in self.models), default=0)
         if billions > LARGE and self.profile is None and not this_machine().gpus_gb:
             # Progress is shown and saved after each shard, so a slow model needs short ones.
-            shard = max(20, round(1000 * LARGE / billions))
-            settings["scoring"] = {**template.get("scoring", {}), "shard": shard}
+            scoring["shard"] = max(20, round(1000 * LARGE / billions))
         card: dict[str, Any] = {"sensitivity": True} if self.sensitivity else {}
         if self.suite is not None:
             card["suite"] = self.suite
@@ -207,16 +201,16 @@ class Evaluation:
                 card["curves"] = True
             first_token = read_suite(self.suite).first_token
             if first_token is not None and "first_token" not in self.overrides:
-                scoring = settings.get("scoring", template.get("scoring", {}))
-                settings["scoring"] = {**scoring, "first_token": first_token}
-        if self.scoring:
-            settings["scoring"] = merged(settings.get("scoring", {}), self.scoring)
-        if card:
-            settings["report_card"] = card
-        digests = {model.row.name: model.code for model in self.models if model.code}
-        if digests:
-            settings["run_model_code"] = digests
-        return settings
+                scoring["first_token"] = first_token
+        optional = {
+            "declared": [*map(request.as_setting, request.folders_outside(settings["benchmarks"]))],
+            "mirror": None if self.mirror is None else request.as_setting(self.mirror),
+            "limit": self.limit,
+            "scoring": merged(scoring, self.scoring),
+            "report_card": card,
+            "run_model_code": {model.row.name: model.code for model in self.models if model.code},
+        }
+        return settings | {k: value for k, value in optional.items() if value not in (None, [], {})}
 
     def listing(self) -> str:
         """Return the text of ``--list``: benchmarks, languages, numbers of items, files on disk."""
@@ -482,7 +476,7 @@ class Evaluation:
             site = find_site(layout.campaign)
             refuse_unreachable(layout, site.cache if site else None)
             if not self.profile:
-                for line in check_memory(self.models):
+                for line in check_memory(self.models, this_machine()):
                     console.print(line, soft_wrap=True, highlight=False)
             log = REPOSITORY / layout.campaign.pathvars.logs / "snakemake.log"
             get_status = partial(read_status, layout)

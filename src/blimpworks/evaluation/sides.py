@@ -10,9 +10,10 @@ two sentences, the texts that the model read, and their log-probabilities:
      "filtered_resps": [[-20.5, false], [-24.1, false]], "acc": 1.0}
 """
 
+import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.analysis.statistics import KEY
 from blimpworks.audit.diff import Cause, Causes, Run, load_run
 from blimpworks.audit.lineage import judged_items
 from blimpworks.audit.stale import changed_values, shortened
@@ -172,9 +174,11 @@ def pair_models(
 
 
 def _parse_sample(line: str) -> tuple[tuple[str, str], Record]:
-    """Return a line's (good sentence, bad sentence), and its sample (``SamplesSide.samples``).
+    """Return a line's (good sentence, bad sentence), and its sample.
 
-    Raises ValueError, LookupError, TypeError or AttributeError for a line of another form.
+    Keys: ``correct``, 1 or 0 for each method; ``margin`` [nats]; ``before``, the set of texts that
+    the model read before a sentence. Raises ValueError, LookupError, TypeError or AttributeError
+    for a line of another form.
     """
     value = load_json(line)
     pair = sentences_of(value["doc"])
@@ -201,14 +205,17 @@ class BorrowedSide(Side):
 
     reference: Side
     model: str
+    judged_by_table: Mapping[tuple[str, str], pd.DataFrame]
+    """Decisions (``JUDGEMENT_COLUMNS``), keyed by (benchmark, language)."""
+    explanation: tuple[str, str] | None
+    """Texts before and after "3 of 90 decisions differ"; None if there is no reason."""
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
         """Accuracies, overall and of phenomena. Raises UserError if no item has a decision."""
         rows = []
-        tables = {(benchmark, lang) for benchmark, lang, _ in self.reference.judged_tables}
-        for benchmark, lang in sorted(tables):
-            judged = self.judgements(benchmark, lang, self.model)
+        for benchmark, lang in sorted(self.judged_by_table):
+            judged = self.judged_by_table[benchmark, lang]
             for phenomenon, group in [(ALL, judged), *judged.groupby("phenomenon")]:
                 for method, values in group.groupby("method")["correct"]:
                     labels = (benchmark, self.model, lang, phenomenon, ALL, method)
@@ -220,62 +227,21 @@ class BorrowedSide(Side):
             )
         return pd.DataFrame(rows, columns=[*ACCURACY_KEY, "accuracy"])
 
+    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
+        return self.judged_by_table[benchmark, lang]
+
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         tables = self.reference.judged_tables
         models = [name for table, code, name in tables if (table, code) == (benchmark, lang)]
         return self.reference.items(benchmark, lang, models[0])
 
 
-@dataclass(frozen=True)
-class SamplesSide(BorrowedSide):
-    """Samples of one model by lm-eval, matched to the reference's items by their two sentences."""
-
-    samples: Mapping[tuple[str, str], Record]
-    """Samples, keyed by (good sentence, bad sentence).
-
-    ``correct``: 1 or 0 for each method. ``margin``: log-probability of the good sentence minus that
-    of the bad one, in nats. ``before``: the set of texts that the model read before the sentences.
-    """
-
-    def match_items(self, benchmark: str, lang: str) -> Iterator[tuple[list[str], Record]]:
-        """Yield ([id, paradigm, phenomenon], sample) for each pair that has a sample."""
-        declared = benchmarks().get(benchmark)
-        if declared and declared.judge == "judge":
-            names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
-            items = read_table(ITEMS, self.items(benchmark, lang, self.model), names)
-            for row in items.to_pylist():
-                sample = self.samples.get((row["good"], row["bad"]))
-                if sample:
-                    yield [row["item_id"], row["paradigm"], row["phenomenon"]], sample
-
-    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        rows = []
-        for item, sample in self.match_items(benchmark, lang):
-            for method, correct in sample["correct"].items():
-                margin = sample["margin"] if method == "full_sentence" else None
-                rows.append([*item, method, correct, margin])
-        return pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS).astype({"margin": float})
-
-    def explanation(self, flipped: int, both: int) -> str:
-        """Explain why ``flipped`` of ``both`` decisions differ; empty if lm-eval added no text."""
-        tables = {(benchmark, lang) for benchmark, lang, _ in self.reference.judged_tables}
-        samples = (sample for table in tables for _, sample in self.match_items(*table))
-        before = {text for sample in samples for text in sample["before"]}
-        if before == {""}:
-            return ""
-        texts = ", ".join(map(repr, sorted(before)))
-        return (
-            f"lm-eval put {texts} before a sentence (its task's context and target_delimiter), "
-            "blimpworks nothing, so that the model reads other tokens; "
-            f"{flipped:,} of {both:,} decisions differ, for this and all other reasons"
-        )
-
-
-def read_samples(source: Path, reference: Side) -> SamplesSide | None:
+def read_samples(source: Path, reference: Side) -> BorrowedSide | None:
     """Read a file of lm-eval samples, or all such files below a folder; None if there are none.
 
-    Raises UserError for samples of several models, of anything but pairs of sentences, or with
-    different numbers on the same pair. It also does so for a file that cannot be read.
+    Samples belong to the items of ``reference`` with their two sentences. Raises UserError for
+    unreadable files, samples of several models or of anything but pairs, and for different numbers
+    on the same pair.
     """
     files = sorted(source.rglob("samples_*.jsonl"))
     if source.suffix == ".jsonl" and source.is_file():
@@ -313,8 +279,30 @@ def read_samples(source: Path, reference: Side) -> SamplesSide | None:
                         f"{source} has two samples of {pair[0]!r} with different numbers, from two "
                         "runs or filters; keep the files of one."
                     )
+    judged: dict[tuple[str, str], pd.DataFrame] = {}
+    before: set[str] = set()
+    columns = [*KEY, "phenomenon", "good", "bad"]
+    for benchmark, lang, model in reference.judged_tables:
+        declared = benchmarks().get(benchmark)
+        if (benchmark, lang) in judged or not declared or declared.judge != "judge":
+            continue
+        rows = []
+        for item in read_table(ITEMS, reference.items(benchmark, lang, model), columns).to_pylist():
+            if match := samples.get((item.pop("good"), item.pop("bad"))):
+                before |= match["before"]
+                for method, correct in match["correct"].items():
+                    margin = match["margin"] if method == "full_sentence" else math.nan
+                    rows.append(item | {"method": method, "correct": correct, "margin": margin})
+        judged[benchmark, lang] = pd.DataFrame(rows, columns=JUDGEMENT_COLUMNS)
+    added = ", ".join(map(repr, sorted(before)))
+    explanation = (
+        f"lm-eval put {added} before a sentence (its task's context and target_delimiter), "
+        "blimpworks nothing, so that the model reads other tokens; ",
+        ", for this and all other reasons",
+    )
     name = files[0].absolute().parent.name
-    return SamplesSide(source, source, None, reference, name, samples)
+    reason = None if before == {""} else explanation
+    return BorrowedSide(source, source, None, reference, name, judged, reason)
 
 
 # Differences in procedure

@@ -394,21 +394,6 @@ def export_submission(run: Path, output: Path) -> Iterator[str]:
         yield f"{path}: {count:,} surprisals of words at {counted(len(checkpoints), 'checkpoint')}"
 
 
-@dataclass(frozen=True)
-class PredictionsSide(BorrowedSide):
-    """Predictions of a model by another program, matched to items by their texts and order."""
-
-    judged_by_table: Mapping[tuple[str, str], pd.DataFrame]
-    """Decisions (``JUDGEMENT_COLUMNS``; margins are NaN), keyed by (benchmark, language)."""
-
-    def judgements(self, benchmark: str, lang: str, model: str) -> pd.DataFrame:
-        empty = pd.DataFrame(columns=JUDGEMENT_COLUMNS)
-        return self.judged_by_table.get((benchmark, lang), empty)
-
-    def explanation(self, flipped: int, both: int) -> str:
-        return f"{flipped:,} of {both:,} decisions differ; predictions do not say why"
-
-
 def _verdicts(
     groups: Groups, questions: Mapping[str, Sequence[Question]], origin: str
 ) -> list[list[object]]:
@@ -441,7 +426,7 @@ def _verdicts(
     return verdicts
 
 
-def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
+def read_submission(path: Path, reference: Side) -> BorrowedSide | None:
     """Read one model's predictions, to compare them with the evaluation ``reference``.
 
     ``path`` is a directory with a file for each task, or a single file with a section for each
@@ -489,4 +474,5 @@ def read_submission(path: Path, reference: Side) -> PredictionsSide | None:
             "the tasks of the evaluation."
         )
     name = path.resolve().stem if path.is_file() else path.resolve().name
-    return PredictionsSide(path, path, None, reference, name, judged)
+    reason = ("", "; predictions do not say why")
+    return BorrowedSide(path, path, None, reference, name, judged, reason)
