@@ -20,11 +20,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
 from blimpworks.benchmarks.accuracies import MODEL_PERPLEXITIES
-from blimpworks.benchmarks.exhibits.accuracies import phenomenon_cells
-from blimpworks.benchmarks.exhibits.correlation_cells import (
+from blimpworks.benchmarks.exhibits.accuracies import (
     FEWEST,
     UNIT_NAMES,
     correlations_with_people,
+    phenomenon_cells,
 )
 from blimpworks.benchmarks.exhibits.heat_maps import PERCENT, SMALL, Names, no_figure
 from blimpworks.benchmarks.exhibits.view import (

@@ -20,9 +20,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
-from blimpworks.benchmarks.exhibits.accuracies import blocks
-from blimpworks.benchmarks.exhibits.baselines import Baselines
-from blimpworks.benchmarks.exhibits.correlation_cells import FEWEST, correlation_cell
+from blimpworks.benchmarks.exhibits.accuracies import FEWEST, Baselines, blocks, correlation_cell
 from blimpworks.benchmarks.exhibits.view import (
     PARADIGM,
     PEARSON,
