@@ -19,23 +19,10 @@ from itertools import product
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
-from blimpworks.benchmarks import entries
+from blimpworks.benchmarks import entries, templates
 from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import (
-    FORMS,
-    INVISIBLE,
-    Row,
-    Rows,
-    Span,
-    cell,
-    has_column,
-    is_one_of,
-    occurrences,
-    plain,
-    strip,
-    word_span,
-)
+from blimpworks.benchmarks.templates import Row, Rows, Span, cell, is_one_of, plain, strip
 from blimpworks.errors import UserError
 from blimpworks.items import ALL, Regions, common_prefix_length
 
@@ -181,7 +168,7 @@ def label_in(row: Row, column: str | None, default: str) -> str:
     if column is not None:
         return not_empty(row, column)
     key, advice = f"{row.file}: {default}", f"name a column as {default!r}"
-    return not_empty(row, default) if has_column(row, default, key, advice) else ""
+    return not_empty(row, default) if templates.has_column(row, default, key, advice) else ""
 
 
 def not_empty(row: Row, column: str) -> str:
@@ -214,7 +201,7 @@ def region_in(
     ``near``, the one that ends the sentence. Raises UserError if no or several occurrences fit.
     """
     if isinstance(critical, entries.CriticalIndex):
-        return word_span(row, sentence, critical.word, critical.words)
+        return templates.word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
     spans = _spans_of(sentence, region_text, near)
     if not spans:
@@ -428,7 +415,7 @@ def _spans_of(sentence: str, text: str, near: Span | None) -> list[Span]:
     The best have the fewest ends inside words, and then are nearest to ``near`` or, without
     ``near``, end the sentence.
     """
-    spans = [(start, start + len(text)) for start in occurrences(sentence, text)]
+    spans = [(start, start + len(text)) for start in templates.occurrences(sentence, text)]
 
     def rank(span: Span) -> tuple[int, int]:
         gap = max(span[0] - near[1], near[0] - span[1], 0) if near else span[1] < len(sentence)
@@ -463,11 +450,11 @@ def count_words(sentence: str) -> int:
 
 def same_but_for(first: str, second: str) -> str | None:
     """Name the only difference of two sentences, such as "white space"; None if words differ."""
-    if first.translate(INVISIBLE) == second.translate(INVISIBLE):
+    if first.translate(templates.INVISIBLE) == second.translate(templates.INVISIBLE):
         return "invisible characters"
     if first.split() == second.split():
         return "white space"
-    for form in FORMS:
+    for form in templates.FORMS:
         if plain(first, form) == plain(second, form):
             return f"Unicode normalisation ({form})"
     return DIVISION if "".join(first.split()) == "".join(second.split()) else None

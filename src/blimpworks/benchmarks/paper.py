@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from pydantic import PrivateAttr
 
 from blimpworks.benchmarks.declaration import Declaration, declaration_in
-from blimpworks.benchmarks.entries import Files, LabelledFiles, Ratings
+from blimpworks.benchmarks.entries import Files, LabelledFiles, PlainFiles, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
 from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, NeededRow, SourceRow
@@ -62,8 +62,7 @@ ONE_SIZE = (
     "compares models of several sizes; fill in the number of parameters of at least two in the "
     "table of models."
 )
-PRINTED_EXHIBITS = ("phenomena", "paradigms")
-"""Exhibits whose printed numbers are accuracies."""
+ACCURACIES_PATH = "{results}/accuracies/{paper}.parquet"
 UNKNOWN_LANGUAGE = {
     **dict.fromkeys(("ud_name", "family", "excluded_treebanks", "note"), ""),
     **dict.fromkeys(("unimorph", "untested", "special"), ()),
@@ -118,25 +117,23 @@ class Declared(Declaration):
         return paths
 
     def local_paths_of(self, entries: Sequence[Files]) -> list[str]:
-        """List the files in the declaration's folder that entries need.
+        """List the files in the declaration's folder that entries need: data, and tables.
 
-        These are files that fit the patterns of entries and of their ratings, and the tables that
-        the keys ``rename`` and ``lookup`` name.
+        Tables are those that the keys ``rename`` and ``lookup`` name.
         """
         patterns = _name_patterns(entries)
         files = local_files(self.folder).items()
-        data = [path for name, path in files if columns_in(patterns, name) is not None]
-        names = [name for entry in _with_ratings(entries) for name in entry.tables]
-        tables = [new_names_table(self.folder, name) for name in names]
-        return [*map(str, data + tables)]
+        paths = [path for name, path in files if columns_in(patterns, name) is not None]
+        for entry in _with_inner(entries):
+            names = [values for values in entry.rename.values() if isinstance(values, str)]
+            names += [lookup.table for lookup in getattr(entry, "lookup", ())]
+            paths += [new_names_table(self.folder, name) for name in names]
+        return [*map(str, paths)]
 
     # Called by rules of the workflow
 
     def inputs(self, key: str, layout: Layout) -> list[str]:
-        """List the paths of the declaration, and of the files under one of its keys.
-
-        ``key`` is data, people, released or perplexities.
-        """
+        """List the paths of the declaration, and of the files under its ``key``, such as people."""
         entries = getattr(self, key)
         sources = layout.usable(self.sources_of(entries))
         return [str(self.path), *self.local_paths_of(entries), *sources]
@@ -187,10 +184,9 @@ class Declared(Declaration):
     def _count_items(
         self, resources: Path, mirror: Path | None, limit: int | None
     ) -> Mapping[str, int] | None:
-        """Count the items of each language, at most ``limit`` of a paradigm.
+        """Count the items of each language; None if a file is neither retrieved nor in the mirror.
 
-        Return None if a file is neither retrieved nor in the mirror. Raises UserError for a
-        malformed file, or a copy in the mirror with another checksum.
+        Raises UserError for a malformed file, or a copy in the mirror with another checksum.
         """
         # Reading the Snakefile counts no items, and these imports take long.
         from blimpworks.benchmarks.build import read_items
@@ -267,30 +263,6 @@ class Declared(Declaration):
         if self.name in campaign.benchmarks:
             self.check_languages(campaign.catalogue.languages)
 
-    def tables(self) -> dict[str, TableKind]:
-        """Return the tables that exhibits read besides those of all papers, by name."""
-        accuracies = "{results}/accuracies/{paper}.parquet"
-        return {
-            "several_models": TableKind(
-                paths=accuracies,
-                evaluated=True,
-                absent=lambda campaign: ONE_MODEL if len(campaign.models) < 2 else "",
-            ),
-            "sized_models": TableKind(
-                paths=accuracies,
-                evaluated=True,
-                absent=lambda campaign: ONE_SIZE if len({*named_sizes(campaign)}) < 2 else "",
-            ),
-            "people": TableKind(
-                paths="{results}/accuracies/people/{paper}.parquet",
-                sources=lambda _campaign, _catalogue: self.sources_of(self.people),
-            ),
-            "model_perplexities": TableKind(
-                paths="{results}/perplexities/released/{paper}.parquet",
-                sources=lambda _campaign, _catalogue: self.sources_of(self.perplexities),
-            ),
-        }
-
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         """Yield the printed accuracies of phenomena and paradigms, from 0 to 1.
 
@@ -306,11 +278,14 @@ class Declared(Declaration):
         from blimpworks.reproduction.printed import PrintedAccuracy
 
         for row in printed:
-            if row.exhibit not in PRINTED_EXHIBITS or row.value is None or row.unit != "%":
+            if row.value is None or row.unit != "%":
                 continue
-            phenomenon, paradigm = ALL if row.row.lower() == ALL else row.row, ALL
-            if row.exhibit == "paradigms":
+            if row.exhibit == "phenomena":
+                phenomenon, paradigm = ALL if row.row.lower() == ALL else row.row, ALL
+            elif row.exhibit == "paradigms":
                 phenomenon, paradigm = self.phenomenon_of(row.row) or row.row, row.row
+            else:
+                continue
             yield PrintedAccuracy(
                 model=row.column,
                 lang=next(iter(self.languages)),
@@ -374,7 +349,26 @@ class Declared(Declaration):
             ),
             exhibits=specs_of(self.name, present, released=has_printed_numbers),
             facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
-            tables=self.tables(),
+            tables={
+                "several_models": TableKind(
+                    paths=ACCURACIES_PATH,
+                    evaluated=True,
+                    absent=lambda campaign: ONE_MODEL if len(campaign.models) < 2 else "",
+                ),
+                "sized_models": TableKind(
+                    paths=ACCURACIES_PATH,
+                    evaluated=True,
+                    absent=lambda campaign: ONE_SIZE if len({*named_sizes(campaign)}) < 2 else "",
+                ),
+                "people": TableKind(
+                    paths="{results}/accuracies/people/{paper}.parquet",
+                    sources=lambda _campaign, _catalogue: self.sources_of(self.people),
+                ),
+                "model_perplexities": TableKind(
+                    paths="{results}/perplexities/released/{paper}.parquet",
+                    sources=lambda _campaign, _catalogue: self.sources_of(self.perplexities),
+                ),
+            },
             formulas=(f"{PACKAGE}.exhibits.view",),
             commands=(f"{PACKAGE}.commands",),
             rules="declared_benchmarks.smk",
@@ -385,16 +379,16 @@ class Declared(Declaration):
         )
 
 
-def _with_ratings(entries: Sequence[Files]) -> Iterator[Files]:
-    # Yield each entry, and after it the entry of people's ratings that it contains, if any.
+def _with_inner(entries: Iterable[Files]) -> Iterator[PlainFiles]:
+    # Yield each entry, its aligned files, and the files of people's ratings that it contains.
     for entry in entries:
-        yield entry
+        yield from (entry, *entry.aligned)
         if isinstance(entry, LabelledFiles) and isinstance(entry.rating, Ratings):
-            yield entry.rating
+            yield from _with_inner([entry.rating])
 
 
 def _name_patterns(entries: Sequence[Files]) -> list[str]:
-    return [pattern for entry in _with_ratings(entries) for pattern in entry.every_pattern]
+    return [pattern for entry in _with_inner(entries) for pattern in entry.patterns]
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:

@@ -20,17 +20,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
+from blimpworks.benchmarks.exhibits import view as views
 from blimpworks.benchmarks.exhibits.accuracies import FEWEST, Baselines, blocks, correlation_cell
-from blimpworks.benchmarks.exhibits.view import (
-    PARADIGM,
-    PEARSON,
-    View,
-    accuracies_by,
-    correlation,
-    number_text,
-    printed_name,
-    read_view,
-)
+from blimpworks.benchmarks.exhibits.view import PARADIGM, PEARSON, View, number_text
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.fonts import HOUSE, families_for, has_bold, letters_of
@@ -226,7 +218,7 @@ def _groups(view: View) -> Groups:
         times = Counter(paradigm for _, paradigm in pairs)
         rows_of: dict[str, list[MapRow]] = {}  # by phenomenon
         for phenomenon, paradigm in pairs:
-            suffix = f" ({printed_name(phenomenon)})" if times[paradigm] > 1 else ""
+            suffix = f" ({views.printed_name(phenomenon)})" if times[paradigm] > 1 else ""
             row = MapRow(paradigm, f"{prefix}{paradigm}{suffix}", (lang, phenomenon, paradigm))
             rows_of.setdefault(phenomenon, []).append(row)
         if all(len(rows) == 1 for rows in rows_of.values()):
@@ -253,7 +245,7 @@ def _panels(groups: Groups, count: int) -> list[list[MapRow]]:
 
 def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracies by paradigm and model (or family of released models), then baselines."""
-    view = read_view(tables, labels)
+    view = views.read_view(tables, labels)
     baselines = Baselines.read(tables, view)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
@@ -296,9 +288,9 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
 
 def correlations(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Pearson's correlation of every two models over their common paradigms."""
-    view = read_view(tables, labels)
-    accuracies = accuracies_by(view.rows, PARADIGM)
-    formula = correlation(PEARSON, PARADIGM)
+    view = views.read_view(tables, labels)
+    accuracies = views.accuracies_by(view.rows, PARADIGM)
+    formula = views.correlation(PEARSON, PARADIGM)
     columns = [*view.columns]
     cells: list[Cell] = []
     for number, row in enumerate(columns):
