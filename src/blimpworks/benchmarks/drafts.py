@@ -11,6 +11,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from filecmp import cmp
 from pathlib import Path
@@ -262,17 +263,6 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
     return guess
 
 
-def _language_codes(values: Sequence[str]) -> dict[str, str] | None:
-    """Return the three-letter code of each of a column's values; None if one is no language."""
-    distinct = sorted({*values})
-    if not all(map(langcodes.tag_is_valid, distinct)):
-        return None
-    try:
-        return {value: langcodes.Language.get(value).to_alpha3() for value in distinct}
-    except LookupError:
-        return None
-
-
 def _guess_entry(name: str, folder: Path) -> Guess:
     keys, rows = _guess_format(name, folder)
     columns = Columns.of(rows)
@@ -287,12 +277,14 @@ def _guess_entry(name: str, folder: Path) -> Guess:
             if (len({*values}) == len(values)) == (key == "id"):
                 guess.entry[key] = column
     lang = columns.called("lang")
-    codes = _language_codes(columns.values[lang]) if lang else None
-    if lang and codes:
-        guess.languages = tuple(sorted({*codes.values()}))
-        guess.entry |= {} if lang == "lang" else {"lang": lang}
-        changed = {value: code for value, code in codes.items() if value != code}
-        guess.entry |= {"rename": {lang: changed}} if changed else {}
+    tags = sorted({*columns.values[lang]}) if lang else []
+    if lang and all(map(langcodes.tag_is_valid, tags)):
+        with suppress(LookupError):  # a tag may have no code of three letters
+            codes = {tag: langcodes.Language.get(tag).to_alpha3() for tag in tags}
+            guess.languages = tuple(sorted({*codes.values()}))
+            guess.entry |= {} if lang == "lang" else {"lang": lang}
+            changed = {tag: code for tag, code in codes.items() if tag != code}
+            guess.entry |= {"rename": {lang: changed}} if changed else {}
     return guess
 
 
@@ -310,9 +302,12 @@ def _merged(guesses: Sequence[Guess]) -> list[Guess]:
     return [*merged.values()]
 
 
-def _inline_yaml(value: Any) -> str:
-    text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
-    return text.strip()[1:-1]
+def _inline_yaml(mapping: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for key, value in mapping.items():
+        text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10**6)
+        lines.append(f"{key}: {text.strip()[1:-1]}")
+    return lines
 
 
 def _names_inside(folder: Path, files: Sequence[Path]) -> list[str]:
@@ -330,20 +325,6 @@ def _names_inside(folder: Path, files: Sequence[Path]) -> list[str]:
         shutil.copyfile(file, copy)
         names.append(file.name)
     return names
-
-
-def _draft(head: Mapping[str, Any], guesses: Sequence[Guess]) -> Iterator[str]:
-    """Yield the lines of a declaration, with comments for what is not clear."""
-    for key, value in head.items():
-        yield f"{key}: {_inline_yaml(value)}"
-    if "languages" not in head:
-        yield "# languages: [zho]  # ISO 639-3 codes, or a mapping with names"
-    yield "data:"
-    for guess in guesses:
-        first, *further = [f"{key}: {_inline_yaml(value)}" for key, value in guess.entry.items()]
-        yield f"  - {first}"
-        yield from (f"    {line}" for line in further)
-        yield from (f"    # {key}: {choices}" for key, choices in guess.open.items())
 
 
 def guess_declaration(
@@ -373,7 +354,16 @@ def guess_declaration(
     if named:
         must_name = unnamed or any(titles.values())
         head["languages"] = {lang: table.get(lang, lang) for lang in named} if must_name else named
-    write_text(path, "".join(f"{line}\n" for line in _draft(head, guesses)))
+    lines = _inline_yaml(head)
+    if not named:
+        lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
+    lines.append("data:")
+    for guess in guesses:
+        first, *further = _inline_yaml(guess.entry)
+        # Comments ask for what is not clear.
+        further += [f"# {key}: {choices}" for key, choices in guess.open.items()]
+        lines += [f"  - {first}", *(f"    {line}" for line in further)]
+    write_text(path, "".join(f"{line}\n" for line in lines))
     for guess in guesses:
         listed = (f"{key} {value}" for key, value in guess.entry.items() if key != "files")
         yield f"{', '.join(as_list(guess.entry['files']))}: {', '.join(listed)}"

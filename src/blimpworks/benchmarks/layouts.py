@@ -197,13 +197,22 @@ def region_in(
 ) -> Span:
     """Return the span of a critical region, from its text in a row or from the index of its word.
 
-    If the text occurs several times, the occurrence nearest to ``near`` is taken or, without
-    ``near``, the one that ends the sentence. Raises UserError if no or several occurrences fit.
+    If the text occurs several times, occurrences with the fewest ends inside words are preferred;
+    then the one nearest to ``near`` or, without ``near``, the one that ends the sentence. Raises
+    UserError if no or several occurrences fit.
     """
     if isinstance(critical, entries.CriticalIndex):
         return templates.word_span(row, sentence, critical.word, critical.words)
     region_text = text(row, critical)
-    spans = _spans_of(sentence, region_text, near)
+
+    def rank(span: Span) -> tuple[int, int]:
+        gap = max(span[0] - near[1], near[0] - span[1], 0) if near else span[1] < len(sentence)
+        return sum(_joins(sentence, end) for end in span), gap
+
+    starts = templates.occurrences(sentence, region_text)
+    ranked = [(start, start + len(region_text)) for start in starts]
+    best = min(map(rank, ranked), default=None)
+    spans = [span for span in ranked if rank(span) == best]
     if not spans:
         raise UserError(
             f"{row.location}: the critical region {region_text!r} (column {critical!r}) is no part "
@@ -407,22 +416,6 @@ def difference(good: str, bad: str) -> Regions:
         while _joins(shorter, start):
             start -= 1
     return Regions(start, len(good) - after, start, len(bad) - after)
-
-
-def _spans_of(sentence: str, text: str, near: Span | None) -> list[Span]:
-    """Return the best spans of a text in a sentence, several if they are equally good.
-
-    The best have the fewest ends inside words, and then are nearest to ``near`` or, without
-    ``near``, end the sentence.
-    """
-    spans = [(start, start + len(text)) for start in templates.occurrences(sentence, text)]
-
-    def rank(span: Span) -> tuple[int, int]:
-        gap = max(span[0] - near[1], near[0] - span[1], 0) if near else span[1] < len(sentence)
-        return sum(_joins(sentence, end) for end in span), gap
-
-    best = min(map(rank, spans), default=None)
-    return [span for span in spans if rank(span) == best]
 
 
 CHANGES = {"insert": "inserted", "delete": "deleted", "replace": "exchanged"}
