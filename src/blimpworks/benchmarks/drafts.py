@@ -162,27 +162,6 @@ def _is_data(headings: Sequence[str]) -> bool:
     )
 
 
-def _guess_format(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
-    """Guess the keys that say how to read a file; return them with rows of the file."""
-    keys: dict[str, Any] = {"files": name}
-    rows = _sample(Files(**keys), folder)
-    suffix = Path(name).suffix.lower()
-    if suffix == ".txt" and "\t" in rows[0]["text"]:
-        keys["format"] = "tsv"
-        rows = _sample(Files(**keys), folder)
-    headings = [*rows[0]]
-    is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
-    if is_table and _is_data(headings):
-        names = [f"column{number}" for number in range(1, len(headings) + 1)]
-        rows = _sample(Files(**keys, columns=names), folder)
-        columns = Columns.of(rows)
-        roles = dict.fromkeys(columns.sentences[:1], "sentence")
-        roles |= dict.fromkeys([*columns.labels][:1], "label")
-        keys["columns"] = [roles.get(column, column) for column in names]
-        rows = _sample(Files(**keys), folder)
-    return keys, rows
-
-
 def _alternates(columns: Columns, label: str, right: Sequence[str]) -> bool:
     """Tell whether each two rows are a good and a bad sentence that share most words."""
     labels = [value in right for value in columns.values[label]]
@@ -264,7 +243,22 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
 
 
 def _guess_entry(name: str, folder: Path) -> Guess:
-    keys, rows = _guess_format(name, folder)
+    """Guess how to read a file, then the meaning of its columns."""
+    keys: dict[str, Any] = {"files": name}
+    rows = _sample(Files(**keys), folder)
+    suffix = Path(name).suffix.lower()
+    if suffix == ".txt" and "\t" in rows[0]["text"]:
+        keys["format"] = "tsv"
+        rows = _sample(Files(**keys), folder)
+    headings = [*rows[0]]
+    is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
+    if is_table and _is_data(headings):
+        names = [f"column{number}" for number in range(1, len(headings) + 1)]
+        columns = Columns.of(_sample(Files(**keys, columns=names), folder))
+        roles = dict.fromkeys(columns.sentences[:1], "sentence")
+        roles |= dict.fromkeys([*columns.labels][:1], "label")
+        keys["columns"] = [roles.get(column, column) for column in names]
+        rows = _sample(Files(**keys), folder)
     columns = Columns.of(rows)
     guess = _guess_layout(columns, rows)
     guess.entry = {"layout": guess.entry.pop("layout"), **keys, **guess.entry}

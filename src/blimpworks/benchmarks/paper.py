@@ -406,26 +406,6 @@ def named_sizes(campaign: Campaign) -> list[float]:
     return [size for size in sizes if size]
 
 
-def _folders() -> Iterable[Path]:
-    """List the folders of benchmarks, one for each name.
-
-    The environment variable ``FOLDERS`` precedes the working directory, which precedes the
-    repository: if several folders have one name, the first is taken.
-    """
-    working_directory = Path.cwd()
-    in_variable = [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
-    folders = {}
-    # Reversed, so that the first folder of a name replaces the later ones.
-    for path in reversed(in_variable):
-        is_inside = path.is_relative_to(working_directory)
-        folders[path.name] = path.relative_to(working_directory) if is_inside else path
-    for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
-        for folder in FOLDERS_BELOW:
-            for path in sorted((root / folder).glob("*/benchmark.yaml")):
-                folders.setdefault(path.parent.name, path.parent)
-    return folders.values()
-
-
 def read_declared(folder: Path) -> Declared:
     """Read the benchmark in a folder. Raises UserError for a malformed declaration or name."""
     if not NAME.fullmatch(folder.name):
@@ -443,9 +423,24 @@ def read_declared(folder: Path) -> Declared:
 
 
 def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
-    """Read all benchmarks; return the usable ones by name, and the errors of the others by name."""
+    """Read all benchmarks; return the usable ones by name, and the errors of the others by name.
+
+    The environment variable ``FOLDERS`` precedes the working directory, which precedes the
+    repository: if several folders have one name, the first is taken.
+    """
+    working_directory = Path.cwd()
+    in_variable = [Path(name) for name in os.environ.get(FOLDERS, "").split(os.pathsep) if name]
+    folders = {}
+    # Reversed, so that the first folder of a name replaces the later ones.
+    for path in reversed(in_variable):
+        is_inside = path.is_relative_to(working_directory)
+        folders[path.name] = path.relative_to(working_directory) if is_inside else path
+    for root in [Path()] if working_directory == REPOSITORY else (Path(), REPOSITORY):
+        for name in FOLDERS_BELOW:
+            for path in sorted((root / name).glob("*/benchmark.yaml")):
+                folders.setdefault(path.parent.name, path.parent)
     usable, faults = {}, {}
-    for folder in _folders():
+    for folder in folders.values():
         try:
             usable[folder.name] = read_declared(folder)
         except UserError as error:
