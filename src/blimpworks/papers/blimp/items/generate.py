@@ -59,16 +59,14 @@ class Pair:
 
 def _fill(template: str, drawn: Draws, scheme: draws.Scheme) -> tuple[str, draws.Forms]:
     """Return a template's text with filled slots, and the forms of its lexical entries."""
-    text, entries, end = "", [], 0
-    for slot in SLOT.finditer(template):
-        literal = template[end : slot.start()]
-        category = scheme.draw[slot[1]].category
-        forms = draws.forms_of(drawn[slot[1]], category, slot[2].removeprefix("."))
-        text += literal + " ".join(forms)
-        entries += [*re.findall(r"[\w'-]+", literal), *forms]
-        end = slot.end()
-    entries += re.findall(r"[\w'-]+", template[end:])
-    return text + template[end:], tuple(entries)
+    # Texts between slots, and the two groups of each slot, in turn.
+    text, *pieces = SLOT.split(template)
+    entries = re.findall(r"[\w'-]+", text)
+    for name, form, literal in zip(*(pieces[i::3] for i in range(3)), strict=True):
+        forms = draws.forms_of(drawn[name], scheme.draw[name].category, form.removeprefix("."))
+        text += " ".join(forms) + literal
+        entries += [*forms, *re.findall(r"[\w'-]+", literal)]
+    return text, tuple(entries)
 
 
 def make_sentence(template: str, drawn: Draws, scheme: draws.Scheme, sounds: Sounds) -> Sentence:
