@@ -102,8 +102,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
             evaluated = [model for model in models if model in by_model.index]
             size_rows = rows[rows["model"].isin(evaluated)]
             for phenomenon, name in TITLES.items():
-                uids = acc.paradigms_of(phenomenon)
-                accuracies = size_rows[size_rows["paradigm"].isin(uids)]
+                accuracies = size_rows[size_rows["paradigm"].isin(acc.paradigms_of(phenomenon))]
                 if not accuracies.empty:
                     cell_key = (name, f"{label}, {size_name(size)}")
                     mean = acc.computed_cell(accuracies, cell_key, UNWEIGHTED)
@@ -169,8 +168,7 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
             cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
             slope_cells.append(replace(cell, **fields))
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
-    order = [*TITLES.values()]
-    slope_cells.sort(key=lambda cell: order.index(cell.row))
+    slope_cells.sort(key=lambda cell: [*TITLES.values()].index(cell.row))
     # Mean test perplexity of each size; only LSTMs have perplexities.
     perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
     sized: list[tuple[int, Cell]] = []
