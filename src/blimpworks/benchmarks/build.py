@@ -137,7 +137,7 @@ def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
     formulas = [*map(Prediction.parse, item.predictions), *map(Effect.parse, sums)]
     formula_regions = frozenset().union(*(formula.regions for formula in formulas))
     for condition in item.conditions:
-        sentence, spans = condition.sentence, condition.region_spans()
+        sentence, spans = condition.sentence, condition.spans
         whole_span = (0, len(sentence))
         starts, ends = zip(*spans, strict=True)
         # Engines that score token by token skip tokens outside of the critical region.

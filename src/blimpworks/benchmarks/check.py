@@ -110,8 +110,8 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         yield f"  {item.location}  id {item.id}  {item.paradigm}"
         if isinstance(item, Design):
             for condition in item.conditions:
-                texts = " ".join(f"[{text}]" for text in condition.texts if text)
-                yield f"    {condition.name}: {texts}"
+                texts = filter(None, condition.texts or [condition.sentence])
+                yield f"    {condition.name}: {' '.join(f'[{text}]' for text in texts)}"
             yield from (f"    predicted: {formula}" for formula in item.predictions)
         elif unit == "sentence":
             yield f"    {'+' if item.more['acceptable'] else '-'} {item.good}"
@@ -448,7 +448,7 @@ def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
         named = {region for formula in formulas for region in formula.regions}
         for condition in item.conditions:
             spans = []
-            for region, span in zip(condition.regions, condition.region_spans(), strict=True):
+            for region, span in zip(condition.regions, condition.spans, strict=True):
                 if (region, condition.name) in named and region != SENTENCE and span[0] < span[1]:
                     spans.append((*span, region))
             yield condition.name, _segments(condition.sentence, spans)

@@ -11,15 +11,13 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-
-from pydantic import PrivateAttr
 
 from blimpworks.benchmarks.declaration import Declaration, declaration_in
 from blimpworks.benchmarks.entries import Files, LabelledFiles, PlainFiles, Ratings
@@ -76,10 +74,9 @@ ASSUMED_ITEMS = 1000
 class Declared(Declaration):
     """A declared benchmark: its files, its languages and numbers of items, and its ``Paper``."""
 
-    _counts: dict[tuple[str, Path | None, int | None], Mapping[str, int] | None] = PrivateAttr(
-        default_factory=dict
-    )
-    """Numbers of items by language, keyed by resources, mirror and limit; None if unknown."""
+    @cached_property
+    def _counted(self) -> Callable[..., Mapping[str, int] | None]:
+        return cache(self._count_items)
 
     @property
     def name(self) -> str:
@@ -174,11 +171,7 @@ class Declared(Declaration):
         number = self.expected(lang)
         if number and not limit:
             return number
-        resources, mirror = campaign.pathvars.resources, campaign.mirror
-        key = (resources, mirror, limit)
-        if key not in self._counts:
-            self._counts[key] = self._count_items(Path(resources), mirror, limit)
-        counts = self._counts[key]
+        counts = self._counted(Path(campaign.pathvars.resources), campaign.mirror, limit)
         return None if counts is None else counts.get(lang, 0)
 
     def _count_items(

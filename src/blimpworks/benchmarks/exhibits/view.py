@@ -93,10 +93,11 @@ def rated_count(rows: pd.DataFrame, column: str) -> float:
 
 
 def _matthews(rows: pd.DataFrame) -> float:
-    from blimpworks.benchmarks.verdicts import matthews
+    from blimpworks.benchmarks import verdicts
 
-    judged = rows[rows["correct"].notna()]
-    return matthews(judged["acceptable"].to_numpy(bool), judged["accepted"].to_numpy(bool))
+    judged = rows.loc[rows["correct"].notna(), ["acceptable", "accepted"]].astype(bool)
+    counts = (*judged.sum(), judged.all(axis=1).sum())
+    return float(verdicts.correlation(len(judged), *counts))
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
