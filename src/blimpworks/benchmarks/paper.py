@@ -99,10 +99,7 @@ class Declared(Declaration):
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
     def source_files(self, sources: Path) -> dict[str, Path]:
-        """Return the path of each retrieved source with items, keyed by the source's name.
-
-        ``sources`` is the directory of retrieved files. Raises UserError for an absent file.
-        """
+        """Return paths of retrieved sources with items, by name. UserError for an absent one."""
         paths = {row.name: sources / row.name for row in self.sources_of(self.data)}
         absent = [name for name, path in paths.items() if not path.is_file()]
         if absent:
@@ -114,10 +111,7 @@ class Declared(Declaration):
         return paths
 
     def local_paths_of(self, entries: Sequence[Files]) -> list[str]:
-        """List the files in the declaration's folder that entries need: data, and tables.
-
-        Tables are those that the keys ``rename`` and ``lookup`` name.
-        """
+        """List files in the declaration's folder that entries need: data, and further tables."""
         patterns = _name_patterns(entries)
         files = local_files(self.folder).items()
         paths = [path for name, path in files if columns_in(patterns, name) is not None]
@@ -162,11 +156,7 @@ class Declared(Declaration):
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
-        """Return the number of items of a language; None if it is not known yet.
-
-        Without a declared number, or with a limit in the campaign, the items are counted, which
-        needs the files.
-        """
+        """Return a language's number of items, declared or (also with a limit) counted; or None."""
         limit = self.options(campaign).per_paradigm
         number = self.expected(lang)
         if number and not limit:
@@ -177,10 +167,7 @@ class Declared(Declaration):
     def _count_items(
         self, resources: Path, mirror: Path | None, limit: int | None
     ) -> Mapping[str, int] | None:
-        """Count the items of each language; None if a file is neither retrieved nor in the mirror.
-
-        Raises UserError for a malformed file, or a copy in the mirror with another checksum.
-        """
+        """Count items by language; None if a file is neither retrieved nor in the mirror."""
         # Reading the Snakefile counts no items, and these imports take long.
         from blimpworks.benchmarks.build import read_items
         from blimpworks.benchmarks.layouts import by_paradigm
@@ -257,10 +244,7 @@ class Declared(Declaration):
             self.check_languages(campaign.catalogue.languages)
 
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-        """Yield the printed accuracies of phenomena and paradigms, from 0 to 1.
-
-        Raises UserError for a benchmark of several languages.
-        """
+        """Yield printed accuracies, 0 to 1. UserError for a benchmark of several languages."""
         if len(self.languages) > 1:
             raise UserError(
                 f"{self.folder / 'printed'}: printed accuracies are read of benchmarks of one "
@@ -447,10 +431,7 @@ def declared_benchmarks() -> dict[str, Declared]:
 
 
 def find_declared(text: str) -> Declared:
-    """Find a benchmark by its name, or by the path of its folder or declaration.
-
-    Raises UserError if there is none, or if it cannot be used.
-    """
+    """Find a benchmark by name, or by path of its folder or file. UserError if there is none."""
     folder = named_folder(text)
     if folder is None:
         check_usable(text)

@@ -111,10 +111,7 @@ def _form_names(draw: draws.AnyDraw) -> Collection[str]:
 def _references(
     draw: draws.AnyDraw, lexicon: Lexicon, vocabulary: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Yield each word that a draw names: key, word, allowed words, and the lexicon's file.
-
-    ``vocabulary`` has the lexicon's words by file.
-    """
+    """Yield each word that a draw names: key, word, words in ``vocabulary``, and lexicon's file."""
     if isinstance(draw, draws.VerbDraw | draws.AdjectiveDraw):
         # Words that a draw is limited to must have its frame.
         if isinstance(draw, draws.VerbDraw):

@@ -104,10 +104,7 @@ class Pools:
     def _realisations(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
-        """Return two lists of realisations: finite forms, and forms with an auxiliary.
-
-        A ``stative`` verb has no progressive. An empty list is left out.
-        """
+        """Return a list of finite forms, and one of forms with an auxiliary; no list is empty."""
         finite, with_auxiliary = [], []
         statement = draw.verb and draw.use == "statement" and draw.negated != "yes"
         if statement and draw.auxiliary != "always":
