@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from seaborn.utils import relative_luminance
 
 from blimpworks.benchmarks.exhibits import view as views
 from blimpworks.benchmarks.exhibits.accuracies import FEWEST, Baselines, blocks, correlation_cell
@@ -82,8 +83,8 @@ ONE_HUE = colormaps["Blues"]
 ROW_HEIGHT = 0.13
 MOST_NUMBERED = 14
 """Most columns of a heat map with numbers in its cells."""
-LUMINANCE_WEIGHTS, EQUAL_CONTRAST = (0.2126, 0.7152, 0.0722), 0.18
-"""Shares of red, green and blue in luminance; luminance on which black and white contrast alike."""
+EQUAL_CONTRAST = 0.18
+"""Relative luminance (0 is black, 1 white) on which black and white contrast alike."""
 Groups = Sequence[tuple[str, Sequence["MapRow"]]]
 """Headings of a heat map ("" for no heading), each with the rows below it."""
 PANEL_ROWS = (40, 90)
@@ -199,15 +200,11 @@ class HeatMap:
         for (y, row), (x, column) in product(enumerate(panel), enumerate(self.columns)):
             value = values[y][x]
             if value is None and (row.key, column) in self.values:
-                axes.text(x + 0.5, y + 0.5, "·", color=style.GREY, **look)
+                axes.text(x + 0.5, y + 0.5, "·", **look | {"color": style.GREY})
             elif value is not None and self.numbered:
-                text = number_text(value, self.form)
-                # Relative luminance of an sRGB colour by WCAG 2.1: 0 is black, 1 white.
-                rgb = self.colours(self.norm(value))[:3]
-                linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
-                luminance = sum(w * c for w, c in zip(LUMINANCE_WEIGHTS, linear, strict=True))
-                ink = "black" if luminance > EQUAL_CONTRAST else "white"
-                axes.text(x + 0.5, y + 0.5, text, color=ink, **look)
+                is_light = relative_luminance(self.colours(self.norm(value))) > EQUAL_CONTRAST
+                look["color"] = "black" if is_light else "white"
+                axes.text(x + 0.5, y + 0.5, number_text(value, self.form), **look)
 
 
 def _groups(view: View) -> Groups:

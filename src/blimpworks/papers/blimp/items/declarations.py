@@ -1,6 +1,6 @@
 """Define declarations of generated paradigms, and the forms that fill the slots of their sentences.
 
-``checks.read_declaration`` reads a YAML file into a ``Paradigm``; ``generate`` has an example. Each
+``generate.read_declaration`` reads a YAML file into a ``Paradigm``; its module has an example. Each
 draw chooses a constituent. ``forms_of`` returns the text of a slot, {name} or {name.form}, as a
 string for each lexical entry: Warstadt et al. (2020, section 3.1) compare lengths in entries.
 """
