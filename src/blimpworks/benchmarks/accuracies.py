@@ -61,14 +61,47 @@ def read_people(
     Raises UserError for malformed files, and for paradigms that the items lack.
     """
     declared = Declaration.read(declaration)
+    path = declared.path
     phenomena: dict[tuple[str, str], set[str]] = {}
     for path in items:
         for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
             for paradigm in (row["paradigm"], ALL):
                 phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
-    entries = _read_entries(declared, "people", files, sources)
-    of_entries = [_people_judgements(declared, *entry, phenomena) for entry in entries]
-    judgements = pd.concat([rows for rows, _ in of_entries]).assign(model=HUMAN)
+    frames, left_out = [], Counter[str]()
+    readers = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
+    for entry, file_rows in _read_entries(declared, "people", files, sources):
+        rows = _frame(readers[entry.kind](declared, entry, file_rows))
+        if entry.kind == "choices" and not entry.answer:
+            _check_values(file_rows, rows, entry, entry.correct or entry.headings or "")
+
+        # Messages name a judgement by its paradigm, or by the phenomenon judged as a whole.
+        rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
+        numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
+        for name in entry.without:
+            if name not in numbers:
+                raise UserError(
+                    f"{path}: 'without' of people names {name!r}, which no row of "
+                    f"{', '.join(entry.patterns)} has; correct it."
+                )
+            left_out[name] += int(numbers[name])
+        rows = rows[~rows["name"].isin(entry.without)]
+        _check_languages(rows, declared, "people's judgements")
+        labels = zip(*(rows[name] for name in LABELS), strict=True)
+        names = [_phenomenon(lang, name, paradigm, phenomena) for lang, name, paradigm in labels]
+        rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
+        lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
+        if lacking:
+            log.error("%s: people judged what no item is of: %s", path, ", ".join(lacking))
+            raise UserError(
+                f"{path}: people judged {few([*map(repr, lacking)], 4)}, which no item is of; map "
+                "the names to the benchmark's with 'rename', or leave them out with "
+                f"'without: [{', '.join(lacking[:4])}]'."
+            )
+        if entry.without:
+            counts = ", ".join(f"{name} {numbers[name]}" for name in entry.without)
+            log.warning("%s: judgements of people that 'without' leaves out: %s", path, counts)
+        frames.append(rows)
+    judgements = pd.concat(frames).assign(model=HUMAN)
     for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:
         if (paradigms == ALL).nunique() > 1:
             raise UserError(
@@ -77,7 +110,7 @@ def read_people(
             )
     return {
         "rows": _write_accuracies(judgements, benchmark, HUMAN, output),
-        "left_out": dict(sum((left_out for _, left_out in of_entries), Counter[str]())),
+        "left_out": dict(left_out),
         "without_judgement": int(judgements["skipped"].sum()),
     }
 
@@ -119,45 +152,6 @@ def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, o
             perplexities.append({"model": model, "perplexity": perplexity})
     write_rows(perplexities, MODEL_PERPLEXITIES, output)
     return len(perplexities)
-
-
-def _people_judgements(
-    declared: Declaration, entry: People, file_rows: list[Row], items: Phenomena
-) -> tuple[pd.DataFrame, Counter[str]]:
-    """Return an entry's judgements, and the number left out for each name in ``without``."""
-    path = declared.path
-    readers = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
-    rows = _frame(readers[entry.kind](declared, entry, file_rows))
-    if entry.kind == "choices" and not entry.answer:
-        _check_values(file_rows, rows, entry, entry.correct or entry.headings or "")
-
-    # Messages name a judgement by its paradigm, or by the phenomenon that was judged as a whole.
-    rows["name"] = rows["phenomenon"].where(rows["paradigm"] == ALL, rows["paradigm"])
-    numbers = (rows["n"] + rows["skipped"]).groupby(rows["name"]).sum()
-    for name in entry.without:
-        if name not in numbers:
-            raise UserError(
-                f"{path}: 'without' of people names {name!r}, which no row of "
-                f"{', '.join(entry.patterns)} has; correct it."
-            )
-    left_out = Counter({name: int(numbers[name]) for name in entry.without})
-    rows = rows[~rows["name"].isin(entry.without)]
-    _check_languages(rows, declared, "people's judgements")
-    labels = zip(*(rows[name] for name in LABELS), strict=True)
-    phenomena = [_phenomenon(lang, name, paradigm, items) for lang, name, paradigm in labels]
-    rows = rows.assign(phenomenon=pd.Series(phenomena, rows.index, dtype=object))
-    lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
-    if lacking:
-        log.error("%s: people judged what no item is of: %s", path, ", ".join(lacking))
-        raise UserError(
-            f"{path}: people judged {few([*map(repr, lacking)], 4)}, which no item is of; map the "
-            "names to the benchmark's with 'rename', or leave them out with "
-            f"'without: [{', '.join(lacking[:4])}]'."
-        )
-    if left_out:
-        counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
-        log.warning("%s: judgements of people that 'without' leaves out: %s", path, counts)
-    return rows, left_out
 
 
 def _choices(declared: Declaration, entry: People, rows: list[Row]) -> Iterator[Judgement]:
