@@ -51,13 +51,6 @@ DAMAGED = re.compile(r"\ufffd|&(?:#\w+|amp|lt|gt|quot|apos|nbsp);|[ÂÃ][\xa0-\x
 SENTENCE_KEYS = ("good", "bad", "first", "second", "sentence")
 """Keys of an entry of ``data`` that name columns of sentences."""
 ASSETS = Path(__file__).parent / "assets"
-TEXT_COLUMNS = ("lang", "paradigm", "mostly")
-"""Columns of the table of measures that hold text."""
-LEGEND = (
-    "mostly: how the bad sentence comes from the good one in most pairs, and their share. "
-    "characters, words, tokens, Zipf (frequency of words): means of good and of bad sentences. "
-    "longer, shorter, frequent, majority, chance: what these baselines get right."
-)
 Items = Sequence[Pair | Design]
 Segments = list[tuple[str, str | None]]
 """Parts of a sentence, each with the name of its region, or None outside of regions."""
@@ -472,8 +465,6 @@ def write_page(check: Check, path: Path, show: int, most: int | None = None) -> 
         show=show,
         number=counted(len(check.items), check.unit),
         columns=[*dict.fromkeys(name for row in check.rows for name in row)],
-        texts=TEXT_COLUMNS,
-        note=LEGEND,
         paradigms={key: evenly(items, most) for key, items in groups.items()},
         totals={key: len(items) for key, items in groups.items()},
         counts={key: counted(len(items), check.unit) for key, items in groups.items()},

@@ -272,7 +272,8 @@ class Statement:
 def _contrast(name: str, *models: str) -> Statement:
     """Return the statement of the contrast ``name`` (``CONTRASTS``) in the models' accuracies."""
     contrast = formulas.CONTRASTS[name]
-    return Statement(formulas.difference(contrast), models, contrast.paradigms)
+    paradigms = (*contrast.higher, *contrast.lower)
+    return Statement(formulas.difference(contrast), models, paradigms)
 
 
 def _extreme_contrast(end: Callable[..., float], name: str, *models: str) -> Statement:
