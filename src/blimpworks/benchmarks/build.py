@@ -200,7 +200,7 @@ def build_items(
     """
     declared = Declaration.read(declaration)
     accounts: list[Account] = []
-    items: list[tuple[str, Pair | Design]] = []
+    groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
     copies: Counter[tuple[str, ...]] = Counter()
     for item in read_items(declared, named_files(declared, files, sources), accounts):
         if item.lang == lang:
@@ -208,12 +208,9 @@ def build_items(
             key = item_id(benchmark, *content)
             if copies[content]:  # A copy's id depends on the number of copies before.
                 key = item_id(key, copies[content])
-            items.append((key, item))
             copies[content] += 1
-    declared.check_number(lang, len(items))
-    groups: dict[tuple[str, str], list[tuple[str, Pair | Design]]] = {}
-    for key, item in items:
-        groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
+            groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
+    declared.check_number(lang, copies.total())
     chosen = [keyed_item for group in groups.values() for keyed_item in evenly(group, most)]
     rows = [row for key, item in chosen for row in _rows(item, key, declared.unit)]
     types = {**EXTRA, **dict(ITEMS.columns)}

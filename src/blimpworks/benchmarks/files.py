@@ -90,8 +90,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _uncompressed(name: str, content: bytes) -> bytes:
-    unpack = COMPRESSED.get(PurePosixPath(name).suffix)
-    return unpack(content) if unpack else content
+    return COMPRESSED.get(PurePosixPath(name).suffix, bytes)(content)
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
