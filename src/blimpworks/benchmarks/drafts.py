@@ -78,25 +78,19 @@ def _snake(column: str) -> str:
     return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)).strip("_").lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Texts of the columns of some rows, without columns of lists and objects."""
+class Columns(dict[str, list[str]]):
+    """Texts of the columns that all rows have, without columns of lists and objects."""
 
-    values: Mapping[str, list[str]]
-
-    @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]]) -> "Columns":
-        # Only columns that all rows have.
-        values = {}
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__()
         for name in rows[0] if rows else ():
             cells = [row.get(name, []) for row in rows]
             if not any(isinstance(value, list | dict) for value in cells):
-                values[name] = [as_text(value).strip() for value in cells]
-        return cls(values)
+                self[name] = [as_text(value).strip() for value in cells]
 
     def called(self, key: str) -> str | None:
         """Return the first column with a usual heading of a key, or None."""
-        return next((name for name in self.values if _snake(name) in USUAL_HEADINGS[key]), None)
+        return next((name for name in self if _snake(name) in USUAL_HEADINGS[key]), None)
 
     @property
     def sentences(self) -> list[str]:
@@ -107,7 +101,7 @@ class Columns:
     def texts(self) -> list[str]:
         """Columns with texts of several words."""
         names = []
-        for name, texts in self.values.items():
+        for name, texts in self.items():
             # Units are words, or characters in scripts without spaces.
             lengths = (len(text.split() if text.isascii() else units(text)) for text in texts)
             if sum(lengths) / len(texts) > SENTENCE_UNITS:
@@ -123,7 +117,7 @@ class Columns:
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
         """Values that mean right, and values that mean wrong, of columns without other values."""
         labels = {}
-        for name, texts in self.values.items():
+        for name, texts in self.items():
             distinct = sorted({*texts})
             right = [text for text in distinct if comparable(text) in RIGHT]
             wrong = [text for text in distinct if comparable(text) in WRONG]
@@ -134,9 +128,9 @@ class Columns:
     @property
     def two_valued(self) -> dict[str, list[str]]:
         """Values of each column with two distinct values, but no sentences."""
-        distinct = {name: sorted({*values}) for name, values in self.values.items()}
         texts = {*self.texts}
-        return {name: v for name, v in distinct.items() if len(v) == 2 and name not in texts}
+        distinct = {name: sorted({*values}) for name, values in self.items() if name not in texts}
+        return {name: values for name, values in distinct.items() if len(values) == 2}
 
 
 def _either_of(names: Sequence[str]) -> str:
@@ -164,10 +158,10 @@ def _is_data(headings: Sequence[str]) -> bool:
 
 def _alternates(columns: Columns, label: str, right: Sequence[str]) -> bool:
     """Tell whether each two rows are a good and a bad sentence that share most words."""
-    labels = [value in right for value in columns.values[label]]
+    labels = [value in right for value in columns[label]]
     if len(labels) % 2 or any(a == b for a, b in zip(labels[::2], labels[1::2], strict=True)):
         return False
-    texts = columns.values[columns.sentences[0]]
+    texts = columns[columns.sentences[0]]
     shared = 0
     for first, second in zip(texts[::2], texts[1::2], strict=True):
         sides = Counter(units(first)), Counter(units(second))
@@ -185,10 +179,10 @@ def _labelled_sentences(columns: Columns) -> Guess:
     entry = {"sentence": columns.sentences[0], "label": label}
     item = columns.called("item")
     if item is not None:
-        is_right = [value in right for value in columns.values[label]]
-        sides = {*zip(columns.values[item], is_right, strict=True)}
+        is_right = [value in right for value in columns[label]]
+        sides = {*zip(columns[item], is_right, strict=True)}
         # Each item must have both a right and a wrong row.
-        if len(sides) < 2 * len({*columns.values[item]}):
+        if len(sides) < 2 * len({*columns[item]}):
             item = None
     if item or _alternates(columns, label, right):
         named = {"item": item} if item else {}
@@ -217,7 +211,7 @@ def _guess_layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
         return Guess({"layout": "suites"})
     condition, item = columns.called("condition"), columns.called("item")
     if condition and item:
-        texts = [name for name in columns.values if name not in (condition, item)]
+        texts = [name for name in columns if name not in (condition, item)]
         open_keys = {
             "regions": f"columns with the regions in order, of {', '.join(texts)}",
             "predictions": "formulas such as (verb;%match%) < (verb;%mismatch%)",
@@ -254,12 +248,12 @@ def _guess_entry(name: str, folder: Path) -> Guess:
     is_table = suffix in (".csv", ".tsv", ".xlsx") or "format" in keys
     if is_table and _is_data(headings):
         names = [f"column{number}" for number in range(1, len(headings) + 1)]
-        columns = Columns.of(_sample(Files(**keys, columns=names), folder))
+        columns = Columns(_sample(Files(**keys, columns=names), folder))
         roles = dict.fromkeys(columns.sentences[:1], "sentence")
         roles |= dict.fromkeys([*columns.labels][:1], "label")
         keys["columns"] = [roles.get(column, column) for column in names]
         rows = _sample(Files(**keys), folder)
-    columns = Columns.of(rows)
+    columns = Columns(rows)
     guess = _guess_layout(columns, rows)
     guess.entry = {"layout": guess.entry.pop("layout"), **keys, **guess.entry}
     taken = {value for value in guess.entry.values() if isinstance(value, str)}
@@ -267,11 +261,11 @@ def _guess_entry(name: str, folder: Path) -> Guess:
         column = columns.called(key)
         if column and column not in taken and (column != key or key == "id"):
             # Each row has another id, but several rows share a paradigm.
-            values = columns.values[column]
+            values = columns[column]
             if (len({*values}) == len(values)) == (key == "id"):
                 guess.entry[key] = column
     lang = columns.called("lang")
-    tags = sorted({*columns.values[lang]}) if lang else []
+    tags = sorted({*columns[lang]}) if lang else []
     if lang and all(map(langcodes.tag_is_valid, tags)):
         with suppress(LookupError):  # a tag may have no code of three letters
             codes = {tag: langcodes.Language.get(tag).to_alpha3() for tag in tags}
