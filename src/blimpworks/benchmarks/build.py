@@ -82,9 +82,11 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                 rating_rows = rows_in(data.rating, named, folder, ratings_account)
                 entry_items = _with_ratings(entry_items, data, rating_rows)
                 account.files.update(ratings_account.files)
-            if data.before:
-                pairs = [item for item in entry_items if isinstance(item, Pair)]
-                entry_items = [_with_prefix(data.before, pair) for pair in pairs]
+            for index, item in enumerate(entry_items):
+                if data.before and isinstance(item, Pair):
+                    regions = Regions(*(edge + len(data.before) for edge in item.regions))
+                    good, bad = data.before + item.good, data.before + item.bad
+                    entry_items[index] = replace(item, good=good, bad=bad, regions=regions)
         except UserError as error:
             faults.append(str(error))
             continue
@@ -111,11 +113,6 @@ def read_items(declared: Declaration, named: Named, accounts: list[Account]) -> 
                 )
     declared.check_phenomena({item.paradigm for item in items})
     return items
-
-
-def _with_prefix(prefix: str, pair: Pair) -> Pair:
-    regions = Regions(*(edge + len(prefix) for edge in pair.regions))
-    return replace(pair, good=prefix + pair.good, bad=prefix + pair.bad, regions=regions)
 
 
 def _rows(item: Pair | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:

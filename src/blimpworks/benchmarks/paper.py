@@ -156,7 +156,7 @@ class Declared(Declaration):
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
-        """Return a language's number of items, declared or (also with a limit) counted; or None."""
+        """Return a language's number of items, declared or counted; None while files are absent."""
         limit = self.options(campaign).per_paradigm
         number = self.expected(lang)
         if number and not limit:

@@ -58,7 +58,7 @@ def _item_counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], first: Sequence[str] = (), last: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Yield a section for each language and block of columns: ``first``, models, last ``last``."""
+    """Yield a section for each block of columns and language; ``last`` ends the last block."""
     model_blocks = [*blocks([name for name in view.columns if name not in first])]
     if last and len(model_blocks[-1]) > LAST_BLOCK_MODELS:
         model_blocks.append([])  # a block of the columns ``last`` only

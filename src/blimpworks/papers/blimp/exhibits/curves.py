@@ -163,7 +163,8 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
             cell = row_cell("regressions", term, keys, "coefficient", cell_key, text)
             slope_cells.append(replace(cell, **fields))
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
-    slope_cells.sort(key=lambda cell: [*TITLES.values()].index(cell.row))
+    order = [*TITLES.values()]
+    slope_cells.sort(key=lambda cell: order.index(cell.row))
     # Mean test perplexity of each size; only LSTMs have perplexities.
     perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
     sized: list[tuple[int, Cell]] = []
