@@ -51,10 +51,15 @@ class Layout:
 
 _WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
 LAYOUTS = {
-    "pairs": Layout({**_WIDTHS, "Pair": 0.4}, "item_id", ("bad", *shared.SPANS)),
-    "sentences": Layout({**_WIDTHS, "Label": 0.12, "Sentence": 0.28}, "item_id", ["acceptable"]),
-    "conditions": Layout({**_WIDTHS, "Condition": 0.12, "Sentence": 0.28}, "item", ["condition"]),
+    "worst_pairs": Layout({**_WIDTHS, "Pair": 0.4}, "item_id", ("bad", *shared.SPANS)),
+    "worst_sentences": Layout(
+        {**_WIDTHS, "Label": 0.12, "Sentence": 0.28}, "item_id", ["acceptable"]
+    ),
+    "worst_conditions": Layout(
+        {**_WIDTHS, "Condition": 0.12, "Sentence": 0.28}, "item", ["condition"]
+    ),
 }
+"""Layouts of the table of hardest items, by the keys of its title and caption."""
 
 
 def _read_judgements(tables: shared.Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
@@ -124,8 +129,8 @@ def _pair_text(pair: ItemRow) -> str:
 
 def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
     """Make the table of the items of each language that most models get wrong, the worst first."""
-    layout_name = labels.facts["benchmark"]["layout"]
-    layout = LAYOUTS[layout_name]
+    key_of_texts = f"worst_{labels.facts['benchmark']['layout']}"
+    layout = LAYOUTS[key_of_texts]
     *_, text_heading = layout.widths
     columns = ["item_id", "phenomenon", "paradigm", "margin", "correct"]
     judgements = _read_judgements(tables, labels, columns)
@@ -180,9 +185,7 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
     models = shared.counted(judgements["model"].nunique(), "model")
     return Exhibit(
-        **describe(
-            f"worst_{layout_name}", most=MOST_ITEMS, models=models, **_caption_names(labels)
-        ),
+        **describe(key_of_texts, most=MOST_ITEMS, models=models, **_caption_names(labels)),
         cells=cells,
         stub=stub,
         sections=sections,
