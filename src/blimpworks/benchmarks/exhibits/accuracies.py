@@ -1,6 +1,7 @@
 """Make the tables of accuracies of declared benchmarks, with baselines and people.
 
-Tables have rows for languages and phenomena, and columns for models.
+``phenomena`` and ``people`` take the campaign's tables of accuracies and items, and the names to
+print, and return an exhibit: a table with rows for languages and phenomena, and columns for models.
 ``Baselines`` and ``correlation_cell`` make cells for figures too. A baseline judges items without a
 model, such as by length. A correlation is over accuracies of units: paradigms or phenomena.
 """

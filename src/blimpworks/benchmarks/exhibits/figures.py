@@ -1,7 +1,8 @@
 """Draw the figures of declared benchmarks: accuracies by model, size, perplexity and people.
 
-Functions with an ``Exhibit`` as result are the exhibits of ``specs.tsv``. The cell of a point has a
-row (gpt2), a column (Accuracy), a value (81.5) and an interval (79.0 to 83.8).
+``models``, ``sizes``, ``perplexity`` and ``people_fig`` take the campaign's tables and the names to
+print, and return an exhibit: a figure with its cells. The cell of a point has a row (gpt2), a
+column (Accuracy), a value (81.5) and an interval (79.0 to 83.8).
 """
 
 import math

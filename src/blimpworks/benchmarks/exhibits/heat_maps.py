@@ -1,7 +1,8 @@
 """Draw the heat maps of declared benchmarks: accuracies by paradigm, and correlations of models.
 
-``HeatMap`` draws the figures of ``paradigms`` (rows: paradigms, columns: models) and
-``correlations`` (both: models). Lengths are in inches.
+``paradigms`` (rows: paradigms, columns: models) and ``correlations`` (both: models) take the
+campaign's tables and the names to print. They return an exhibit: a figure, drawn by ``HeatMap``,
+with its cells. Lengths are in inches.
 """
 
 import math

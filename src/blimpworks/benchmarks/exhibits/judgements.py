@@ -2,8 +2,9 @@
 
 A judgement is one model's verdict on one item: paradigm, item_id, correct (0 or 1), margin (nats).
 ``worst`` makes a table of items. ``acceptability``, ``ratings`` and ``effects`` make tables with
-rows for models, in groups by phenomenon or effect. A cell has its formula, and the filter (columns
-and values) that selects its judgements.
+rows for models, in groups by phenomenon or effect. All take the campaign's tables and the names to
+print, and return an exhibit. A cell has its formula, and the filter (columns and values) that
+selects its judgements.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,8 @@
 """Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells from them.
 
-Arguments are ``tables``, the paths of input tables by name, and ``labels``: the models to show, and
-whether numbers are measured by a campaign or published. A row of accuracies is
+The modules of tables and figures call these functions. Their arguments are ``tables``, the paths of
+input tables by name, and ``labels``: the models to show, and whether numbers are measured by a
+campaign or published. A row of accuracies is
 
     model=gpt2-large  method=full_sentence  phenomenon=binding  paradigm=principle_A_c_command
     accuracy=0.79  n=1000  source=accuracies (the name of the input table)

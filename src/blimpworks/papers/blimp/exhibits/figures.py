@@ -1,7 +1,10 @@
 """Draw Figures 1 to 4 and 6 of BLiMP, and a figure of accuracy on generated and released pairs.
 
-``fig2`` reads a table of bins, the others accuracies of paradigms (``accuracies`` explains terms).
+Each function draws the figure of its name and returns it with its numbers as cells. ``fig2`` reads
+a table of bins, the others read accuracies of paradigms. A cell is a number of the figure with its
+source; a ``uid`` is the name of a paradigm.
 Source: Warstadt et al. (2020), sections 5.2, 5.3, 6.1, 6.2 and 6.4.
+
 The figure of ``generated`` pairs is ours: pairs of one paradigm by two generators test the same
 knowledge with different words, so different accuracies show the influence of words.
 """

@@ -4,7 +4,8 @@
 should be equal (Warstadt et al. 2020, section 3.4): printed in Tables 3 and 4, from the released
 summary, and computed from the released ratings (choices of one rater on one pair).
 ``ties`` has models and paradigms in rows. It counts judgements of pairs whose sentences are equally
-probable: models are wrong on them (section 4.1), also on seven pairs of identical sentences.
+probable. A model is wrong on these pairs (section 4.1), also on the seven released pairs with two
+identical sentences. ``accuracies`` explains terms such as cell and ``where``.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,8 @@
 """Make BLiMP's tables: Tables 1 to 4, the erratum of Tables 3 and 4, and numbers of the text.
 
-``accuracies`` explains terms. Rows are models in Table 3 and paradigms in Table 4. A cell
-``stands_for`` the (row, column) of the paper's number in ``config/published/blimp``.
+Each function makes the table of its name, from accuracies of paradigms (see ``accuracies``, which
+explains cells and ``uid``) and printed numbers. Rows are models in Table 3 and paradigms in Table
+4. A cell ``stands_for`` the (row, column) of the paper's number in ``config/published/blimp``.
 Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
 misreported and has accuracies of a second run. The paper and its released results show which
 numbers are wrong (docs/blimp_numbers.md).
