@@ -307,16 +307,18 @@ def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", *LABELS, *COUNTS])
 
 
-def _check_values(rows: list[Row], frame: pd.DataFrame, entry: People | Released, key: str) -> None:
+def _check_values(
+    rows: Sequence[Row], judgements: pd.DataFrame, entry: People | Released, column: str
+) -> None:
     """Raise UserError if no judgement is right; warn if several values mean a wrong judgement."""
     notes = rows[0].account.notes if rows else {}
     wrong = {note: n for note, n in notes.items() if WRONG in note}
     if len(wrong) > 1:
         counts = ", ".join(f"{note}: {n:,}" for note, n in wrong.items())
         log.warning("%s: %s. Name in 'right' those that are right.", rows[0].account.entry, counts)
-    if len(frame) and not frame["correct"].any():
+    if len(judgements) and not judgements["correct"].any():
         raise UserError(
-            f"{', '.join(entry.patterns)}: no value of {key!r} is one of 'right' "
+            f"{', '.join(entry.patterns)}: no value of {column!r} is one of 'right' "
             f"({', '.join(map(repr, entry.right))}); list there the values of right judgements."
         )
 

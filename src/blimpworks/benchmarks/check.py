@@ -456,7 +456,9 @@ def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
 def write_page(check: Check, path: Path, show: int, most: int | None = None) -> None:
     """Write an HTML page: ``show`` visible lines of a finding, ``most`` items of a paradigm."""
     groups = by_paradigm(check.items)
-    environment = Environment(loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True)
+    environment = Environment(
+        loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters["tag"] = langcodes.standardize_tag
     page = environment.get_template("check.html.jinja").render(
         check=check,

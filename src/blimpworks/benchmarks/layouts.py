@@ -190,7 +190,10 @@ def item_key(row: Row, data: entries.LabelledFiles, item: str | None) -> tuple[s
 
 
 def region_in(
-    row: Row, sentence: str, critical: str | entries.CriticalIndex, near: Span | None = None
+    row: Row,
+    sentence: str,
+    critical: entries.Column | entries.CriticalIndex,
+    near: Span | None = None,
 ) -> Span:
     """Return the span of a critical region, from its text in a row or from the index of its word.
 
@@ -225,7 +228,9 @@ def region_in(
     return spans[0]
 
 
-def regions_of(rows: list[Row], good: str, bad: str, critical: entries.Critical | None) -> Regions:
+def regions_of(
+    rows: tuple[Row, Row], good: str, bad: str, critical: entries.Critical | None
+) -> Regions:
     """Return a pair's critical regions; without ``critical``, the words in which it differs."""
     if critical is None:
         return difference(good, bad)
@@ -267,7 +272,7 @@ def pairs(rows: Rows, data: entries.Pairs, declared: Declaration) -> Iterator[Pa
                         "out, so that spans of characters would be wrong; correct the file, or "
                         "'critical'."
                     )
-        regions = regions_of([row, row], good, bad, data.critical)
+        regions = regions_of((row, row), good, bad, data.critical)
         yield Pair(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
@@ -280,7 +285,7 @@ def choices(rows: Rows, data: entries.Choices, declared: Declaration) -> Iterato
         if isinstance(critical, entries.CriticalWords) and not first_is_good:
             critical = entries.CriticalWords(good=critical.bad, bad=critical.good)
         good, bad = (text(row, column) for column in columns)
-        regions = regions_of([row, row], good, bad, critical)
+        regions = regions_of((row, row), good, bad, critical)
         yield Pair(good=good, bad=bad, regions=regions, **labels_of(row, data, declared))
 
 
@@ -334,7 +339,7 @@ def labelled_rows(rows: Rows, data: entries.LabelledRows, declared: Declaration)
                 )
             for good_row, bad_row in product(sides[True], sides[False]):
                 good, bad = (text(row, data.sentence) for row in (good_row, bad_row))
-                regions = regions_of([good_row, bad_row], good, bad, data.critical)
+                regions = regions_of((good_row, bad_row), good, bad, data.critical)
                 labels = labels_of(good_row, data, declared)
                 more = labels["more"]
                 if rating := _rating_in(bad_row, data):

@@ -138,9 +138,11 @@ def surprisals(method: Method, side: Side) -> tuple[Floats, Floats]:
     prefers higher totals. An empty region has 0, a region without a value NaN.
     """
     empty = side.span_start == side.span_end
-    total, bounds = totals(method, side), rounding_bounds(method, side)
-    values = -total if method.higher else total
-    return np.where(empty, 0.0, values), np.where(empty, 0.0, bounds)
+    total = totals(method, side)
+    return (
+        np.where(empty, 0.0, -total if method.higher else total),
+        np.where(empty, 0.0, rounding_bounds(method, side)),
+    )
 
 
 def _design_columns(
