@@ -285,7 +285,8 @@ def _sentence_findings(items: Items, unit: str) -> Iterator[Finding]:
     text = f"with copies, {sum(map(len, groups)) - len(groups):,} more than are needed"
     yield _finding(WARNING, [*map(_line, groups)], unit, text)
     near = []
-    for group in _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences))):
+    same_plain = _equal_groups(items, lambda item: (item.lang, *map(plain, item.sentences)))
+    for group in same_plain:
         first_copies = {_content(item): item for item in reversed(group)}
         if len(first_copies) > 1:
             near.append(_line([*first_copies.values()][::-1]))

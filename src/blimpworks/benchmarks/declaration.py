@@ -20,11 +20,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from blimpworks.benchmarks import entries
 from blimpworks.benchmarks.entries import Code, Column, Files, Values, as_list
-from blimpworks.campaign.settings.base import Methods, Positive, TiePolicy, parse_yaml
+from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct, parse_yaml
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Strict
 
@@ -127,7 +127,9 @@ class Declaration(Strict):
     """Expected number of items: the same in each language, or a number for each; null: no check."""
     phenomena: Mapping[str, tuple[str, ...]] = Field(default={})
     """Patterns of the paradigms of each phenomenon (``*`` is any text), in the order of tables."""
-    methods: Methods | None = None
+    methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
+        None
+    )
     """Methods of judgement; exhibits show the first. null: the defaults of the unit."""
     ties: TiePolicy = "wrong"
     """Value of a tie in the variant "published"; in "corrected" it is half."""

@@ -103,23 +103,25 @@ def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table,
             return
         members = [pair for pair in _members(name, content) if not _is_hidden(pair[0])]
         fitting = []
-        for inner, data in members:
+        for member, data in members:
             try:
-                relative(inner)
+                relative(member)
             except ValueError as error:
-                raise UserError(f"{name}: member {inner!r:.80}: {error}; pack it again.") from error
-            captures = columns_in([entry.members], inner) if entry.members else {}
+                raise UserError(
+                    f"{name}: member {member!r:.80}: {error}; pack it again."
+                ) from error
+            captures = columns_in([entry.members], member) if entry.members else {}
             if captures is not None:
-                fitting.append((inner, data, captures))
+                fitting.append((member, data, captures))
         if not fitting:
-            names = [inner for inner, _ in members]
+            names = [member for member, _ in members]
             raise UserError(
                 f"{name} has no member that 'members' ({entry.members!r}) fits; it has "
                 f"{', '.join(names[:4]) or 'none'}{', …' if len(names) > 4 else ''}. Correct it."
             )
-        for inner, data, captures in fitting:
-            content = _uncompressed(inner, data)
-            yield Table(plain_name(f"{name}/{inner}"), content, entry), {**columns, **captures}
+        for member, data, captures in fitting:
+            content = _uncompressed(member, data)
+            yield Table(plain_name(f"{name}/{member}"), content, entry), {**columns, **captures}
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; retrieve it, or correct 'files'.") from error
     except BROKEN as error:

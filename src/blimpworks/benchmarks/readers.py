@@ -406,7 +406,9 @@ def _json_rows(table: Table, account: Account, leaves_out: LeavesOut) -> Cells:
                 f"{table.name} is {content!r:.60}; expected a mapping from keys to lists of "
                 "records. Correct 'records', or leave 'keys_as' out."
             )
-        content = [{**cells, column: key} for key, records in content.items() for cells in records]
+        content = [
+            {**record, column: key} for key, records in content.items() for record in records
+        ]
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):

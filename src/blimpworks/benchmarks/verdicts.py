@@ -233,7 +233,8 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: judge.Rules) -
     tables = []
     for method in methods:
         values = surprisals(method, side)
-        columns = _design_columns(groups, values, usable, tie_value_of[method.name], rules.near_tie)
+        ties = tie_value_of[method.name]
+        columns = _design_columns(groups, values, usable, ties, rules.near_tie)
         if EFFECTS in columns and EFFECT_NAMES in first_rows.column_names:
             columns[EFFECT_NAMES] = first_rows[EFFECT_NAMES]
         tables.append(judge.judgement_table(first_rows, method, columns, "item"))

@@ -138,7 +138,8 @@ def correlations_with_people(view: View, lang: str) -> dict[str, list[Cell]]:
     rows_of: dict[str, pd.DataFrame] = {}  # of a model and people, by the model's column
     for column, models in view.columns.items():
         if column != PEOPLE:
-            rows_of[column] = select_rows(view.rows, {"lang": lang, "model": [models[0], HUMAN]})
+            where = {"lang": lang, "model": [models[0], HUMAN]}
+            rows_of[column] = select_rows(view.rows, where)
     common: dict[str, dict[str, pd.DataFrame]] = {}  # accuracies, by unit and column
     for unit in UNIT_NAMES:
         accuracies = {name: views.accuracies_by(rows, unit) for name, rows in rows_of.items()}

@@ -55,8 +55,10 @@ def _draw_interval(axes: Axes, cell: Cell, y: float, colour: Any, **look: Any) -
         axes.hlines(y, cell.low, cell.high, color=colour, **look)
 
 
-def _mark(shape: str, colour: Any, label: str, **look: Any) -> Line2D:
-    return Line2D([], [], marker=shape, color=colour, label=label, ls="none", markersize=4, **look)
+def _mark(shape: str, colour: Any, label: str = "", **look: Any) -> Line2D:
+    return Line2D(
+        [], [], marker=shape, color=colour, label=label, linestyle="none", markersize=4, **look
+    )
 
 
 OFFSETS = (
@@ -272,7 +274,8 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     if cells:
         figure = style.new_figure(style.PAGE_INCHES * 0.85, 3.2)
         _draw_perplexities(figure, points.astype({TEST: float, ACCURACY: float}))
-    without = [column for column, seeds in view.columns.items() if not {*seeds} & {*rows.index}]
+    drawn = {*rows.index}
+    without = [column for column, seeds in view.columns.items() if drawn.isdisjoint(seeds)]
     return Exhibit(**view.described("perplexity", without=without), cells=cells, figure=figure)
 
 
@@ -308,7 +311,9 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
         _name_points(axes, names, [*zip(points[TEST], points[ACCURACY], strict=True)])
 
 
-def _draw_phenomena(axes: Axes, cells: list[Cell], rows: list[str], hues: dict[str, Any]) -> None:
+def _draw_phenomena(
+    axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
+) -> None:
     """Draw accuracies by phenomenon (``rows``): large points for people; many models are faint."""
     few = len(hues) - 1 <= len(style.PALETTE)
     for number, (column, hue) in enumerate(hues.items()):
@@ -393,5 +398,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     for _, correlation_cells in correlations.values():
         cells += correlation_cells
-    details = {"correlated": correlated, "fewest": acc.FEWEST, "names": names}
-    return Exhibit(**view.described("people_fig", **details), cells=cells, figure=figure)
+    description = view.described(
+        "people_fig", correlated=correlated, fewest=acc.FEWEST, names=names
+    )
+    return Exhibit(**description, cells=cells, figure=figure)

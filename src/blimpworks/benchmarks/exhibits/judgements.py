@@ -180,7 +180,8 @@ def worst(tables: shared.Tables, labels: Labels) -> Exhibit:
                 if "condition" in item_row:
                     stub[row]["Condition"] = str(item_row["condition"])
                 if "acceptable" in item_row:
-                    stub[row]["Label"] = "acceptable" if item_row["acceptable"] else "unacceptable"
+                    is_acceptable = item_row["acceptable"]
+                    stub[row]["Label"] = "acceptable" if is_acceptable else "unacceptable"
                 language_tags[row, text_heading] = language_tag(lang)
                 rows[row] = str(rank) if is_first else ""
         sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))

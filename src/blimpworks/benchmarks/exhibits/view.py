@@ -276,7 +276,8 @@ class View:
     ) -> pd.DataFrame:
         """Return the rows of models with these labels; phenomenon and paradigm may be ``all``."""
         keys = [(lang, phenomenon, paradigm, model) for model in models]
-        return self.rows.iloc[[index for key in keys for index in self._indices.get(key, ())]]
+        indices = [index for key in keys for index in self._indices.get(key, ())]
+        return self.rows.iloc[indices]
 
     def phenomenon_rows(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
         """Return the rows of models on a phenomenon, or on its paradigms if it has no row."""
@@ -314,7 +315,9 @@ def read_view(tables: Tables, labels: Labels) -> View:
         released = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
         method = IN_PRINT if {*released["method"]} == {IN_PRINT} else RELEASED
         where["model"] = sorted({*released["model"]} - {HUMAN})
-        rows = shared.read_accuracies(tables, where, method, models="any model")
+        rows = shared.read_accuracies(tables, where, method, models="any model").reset_index(
+            drop=True
+        )
         return View(labels, rows, _families(rows, labels))
     where["model"] = [*labels.models]
     rows = shared.read_accuracies(tables, where, labels.method)

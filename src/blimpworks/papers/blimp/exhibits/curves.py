@@ -97,7 +97,8 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
             evaluated = [model for model in models if model in by_model.index]
             size_rows = rows[rows["model"].isin(evaluated)]
             for phenomenon, name in TITLES.items():
-                accuracies = size_rows[size_rows["paradigm"].isin(acc.paradigms_of(phenomenon))]
+                uids = acc.paradigms_of(phenomenon)
+                accuracies = size_rows[size_rows["paradigm"].isin(uids)]
                 if not accuracies.empty:
                     cell_key = (name, f"{label}, {size_name(size)}")
                     mean = acc.computed_cell(accuracies, cell_key, UNWEIGHTED)

@@ -132,7 +132,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         axes.grid(visible=False)
     else:
         figure = style.empty_figure("nothing to correlate: a single model", width, 0.8 * width)
-    return Exhibit(**describe("fig1", **acc.models_of(tables, labels)), cells=cells, figure=figure)
+    description = describe("fig1", **acc.models_of(tables, labels))
+    return Exhibit(**description, cells=cells, figure=figure)
 
 
 # Figure 2
@@ -273,7 +274,8 @@ PREFIX_PARADIGMS = {"1-prefix": ONE_PREFIX, "2-prefix": TWO_PREFIX}
 
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 6: accuracy by full sentences and by prefixes, on paradigms that allow both."""
-    description = describe("fig6", **acc.models_of(tables, labels, [*ONE_PREFIX, *TWO_PREFIX]))
+    models = acc.models_of(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
+    description = describe("fig6", **models)
     if labels.source == "published":
         sentence, *prefixes = METHODS.values()
         rows = acc.read_released(tables, [sentence, *prefixes])

@@ -240,7 +240,8 @@ def ties(tables: Tables, labels: Labels) -> Exhibit:
             cells += _tie_cells(rows, items, row, where)
         # Then rows of paradigms with ties or identical sentences, the most ties first.
         where = {"model": model, "lang": LANG, "method": labels.method}
-        counts = select_rows(rows, where | {"margin": 0.0})["paradigm"].value_counts().to_dict()
+        tied = select_rows(rows, where | {"margin": 0.0})
+        counts = tied["paradigm"].value_counts().to_dict()
         paradigms = [uid for uid in PHENOMENON_OF if uid in counts or uid in with_identical]
         paradigms.sort(key=lambda uid: -counts.get(uid, 0))
         for number, uid in enumerate(paradigms):
