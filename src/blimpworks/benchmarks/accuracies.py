@@ -61,10 +61,9 @@ def read_people(
     Raises UserError for malformed files, and for paradigms that the items lack.
     """
     declared = Declaration.read(declaration)
-    path = declared.path
     phenomena: dict[tuple[str, str], set[str]] = {}
-    for path in items:
-        for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
+    for table in items:
+        for row in read_table(ITEMS, table, LABELS).group_by(LABELS).aggregate([]).to_pylist():
             for paradigm in (row["paradigm"], ALL):
                 phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
     frames, left_out = [], Counter[str]()
@@ -80,7 +79,7 @@ def read_people(
         for name in entry.without:
             if name not in numbers:
                 raise UserError(
-                    f"{path}: 'without' of people names {name!r}, which no row of "
+                    f"{declared.path}: 'without' of people names {name!r}, which no row of "
                     f"{', '.join(entry.patterns)} has; correct it."
                 )
             left_out[name] += int(numbers[name])
@@ -91,15 +90,17 @@ def read_people(
         rows = rows.assign(phenomenon=pd.Series(names, rows.index, dtype=object))
         lacking = [*rows["name"][rows["phenomenon"].isna()].unique()]
         if lacking:
-            log.error("%s: people judged what no item is of: %s", path, ", ".join(lacking))
+            log.error("%s: people judged what no item is of: %s", declared.path, ", ".join(lacking))
             raise UserError(
-                f"{path}: people judged {few([*map(repr, lacking)], 4)}, which no item is of; map "
-                "the names to the benchmark's with 'rename', or leave them out with "
+                f"{declared.path}: people judged {few([*map(repr, lacking)], 4)}, which no item is "
+                "of; map the names to the benchmark's with 'rename', or leave them out with "
                 f"'without: [{', '.join(lacking[:4])}]'."
             )
         if entry.without:
             counts = ", ".join(f"{name} {numbers[name]}" for name in entry.without)
-            log.warning("%s: judgements of people that 'without' leaves out: %s", path, counts)
+            log.warning(
+                "%s: judgements of people that 'without' leaves out: %s", declared.path, counts
+            )
         frames.append(rows)
     judgements = pd.concat(frames).assign(model=HUMAN)
     for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:

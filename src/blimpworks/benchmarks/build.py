@@ -236,7 +236,10 @@ def build_items(
 def _with_ratings(
     items: Iterable[Pair | Design], data: LabelledFiles, rows: Iterable[Row]
 ) -> list[Pair | Design]:
-    """Add people's mean grades of sentences to items, or None. UserError if all items lack one."""
+    """Add people's mean grades of sentences to items, from ``rows``; None without grades.
+
+    Raises UserError for an item of several conditions, and if no row has a sentence of an item.
+    """
     columns = data.rating
     assert isinstance(columns, Ratings)
     grades: dict[str, list[float]] = {}

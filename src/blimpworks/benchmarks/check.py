@@ -455,7 +455,10 @@ def _labelled_sentences(item: Pair | Design) -> Iterator[tuple[str, Segments]]:
 
 
 def write_page(check: Check, path: Path, show: int, most: int | None = None) -> None:
-    """Write an HTML page: ``show`` visible lines of a finding, ``most`` items of a paradigm."""
+    """Write a check as a printable HTML page, with at most ``most`` items of each paradigm.
+
+    The first ``show`` lines of a finding are visible; a click shows the others.
+    """
     groups = by_paradigm(check.items)
     environment = Environment(
         loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True, lstrip_blocks=True

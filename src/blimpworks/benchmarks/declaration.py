@@ -206,7 +206,10 @@ class Declaration(Strict):
 
     @cached_property
     def phenomenon_of(self) -> Callable[[str], str | None]:
-        """Function from paradigm to phenomenon: None without any; UserError if it fits none."""
+        """Function that returns the phenomenon of a paradigm; None if none are declared.
+
+        It raises UserError for a paradigm that fits no declared phenomenon.
+        """
 
         @cache
         def phenomenon_of(paradigm: str) -> str | None:

@@ -94,7 +94,11 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 
 
 def tables_in(path: Path, name: str, entry: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
-    """Yield the file, or members of an archive, with columns of the name. UserError if broken."""
+    """Yield the file, or each member of an archive that fits, with the columns of its name.
+
+    Raises UserError for an absent or broken file or member, and a member that leads out of the
+    archive.
+    """
     columns = columns_in(entry.patterns, name) or {}
     try:
         content = path.read_bytes()

@@ -99,7 +99,10 @@ class Declared(Declaration):
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
     def source_files(self, sources: Path) -> dict[str, Path]:
-        """Return paths of retrieved sources with items, by name. UserError for an absent one."""
+        """Return the path of each retrieved source with items, keyed by the source's name.
+
+        ``sources`` is the directory of retrieved files. Raises UserError for an absent file.
+        """
         paths = {row.name: sources / row.name for row in self.sources_of(self.data)}
         absent = [name for name, path in paths.items() if not path.is_file()]
         if absent:
@@ -111,7 +114,11 @@ class Declared(Declaration):
         return paths
 
     def local_paths_of(self, entries: Sequence[Files]) -> list[str]:
-        """List files in the declaration's folder that entries need: data, and further tables."""
+        """List the files in the declaration's folder that entries need.
+
+        These are files that fit the patterns of entries and of their ratings, and the tables that
+        the keys ``rename`` and ``lookup`` name.
+        """
         patterns = _name_patterns(entries)
         files = local_files(self.folder).items()
         paths = [path for name, path in files if columns_in(patterns, name) is not None]
@@ -124,7 +131,10 @@ class Declared(Declaration):
     # Called by rules of the workflow
 
     def inputs(self, key: str, layout: Layout) -> list[str]:
-        """List the paths of the declaration, and of the files under its ``key``, such as people."""
+        """List the paths of the declaration, and of the files under one of its keys.
+
+        ``key`` is data, people, released or perplexities.
+        """
         entries = getattr(self, key)
         sources = layout.usable(self.sources_of(entries))
         return [str(self.path), *self.local_paths_of(entries), *sources]
@@ -156,7 +166,11 @@ class Declared(Declaration):
         return tuple(lang for lang in catalogue.languages if lang in self.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
-        """Return a language's number of items, declared or counted; None while files are absent."""
+        """Return the number of items of a language; None if it is not known yet.
+
+        Without a declared number, or with a limit in the campaign, the items are counted, which
+        needs the files.
+        """
         limit = self.options(campaign).per_paradigm
         number = self.expected(lang)
         if number and not limit:
@@ -167,7 +181,11 @@ class Declared(Declaration):
     def _count_items(
         self, resources: Path, mirror: Path | None, limit: int | None
     ) -> Mapping[str, int] | None:
-        """Count items by language; None if a file is neither retrieved nor in the mirror."""
+        """Count the items of each language, at most ``limit`` of a paradigm.
+
+        Return None if a file is neither retrieved nor in the mirror. Raises UserError for a
+        malformed file, or a copy in the mirror with another checksum.
+        """
         # Reading the Snakefile counts no items, and these imports take long.
         from blimpworks.benchmarks.build import read_items
         from blimpworks.benchmarks.layouts import by_paradigm
@@ -244,7 +262,10 @@ class Declared(Declaration):
             self.check_languages(campaign.catalogue.languages)
 
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-        """Yield printed accuracies, 0 to 1. UserError for a benchmark of several languages."""
+        """Yield the printed accuracies of phenomena and paradigms, from 0 to 1.
+
+        Raises UserError for a benchmark of several languages.
+        """
         if len(self.languages) > 1:
             raise UserError(
                 f"{self.folder / 'printed'}: printed accuracies are read of benchmarks of one "
@@ -431,7 +452,10 @@ def declared_benchmarks() -> dict[str, Declared]:
 
 
 def find_declared(text: str) -> Declared:
-    """Find a benchmark by name, or by path of its folder or file. UserError if there is none."""
+    """Find a benchmark by its name, or by the path of its folder or declaration.
+
+    Raises UserError if there is none, or if it cannot be used.
+    """
     folder = named_folder(text)
     if folder is None:
         check_usable(text)

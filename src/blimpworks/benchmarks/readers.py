@@ -484,7 +484,10 @@ READERS: Mapping[str, Callable[[Table, Account, LeavesOut], Cells]] = {
 
 
 def as_text(value: object) -> str:
-    """Return a cell as text: 1 for 1.0, truth values in lower case, nothing for None and NaN."""
+    """Return a cell as text: integral numbers without a point, truth values in lower case.
+
+    A missing value, None or NaN, is an empty text.
+    """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():

@@ -152,7 +152,10 @@ def _design_columns(
     ties: float,
     near_tie: float,
 ) -> dict[str, pa.Array]:
-    """Compute columns from surprisals and bounds of ``regions`` [n], for ``usable`` items."""
+    """Compute the columns of judgements from surprisals and rounding bounds of ``regions`` [n].
+
+    ``usable`` marks the items that may have a verdict.
+    """
     margin, correct = np.full((2, len(usable)), np.nan)
     tie, near_ties = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
@@ -282,7 +285,10 @@ def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[fl
 def thresholds(
     values: Floats, bounds: Floats, acceptable: Mask, folds: Integers
 ) -> tuple[Floats, Floats]:
-    """Return each sentence's best threshold on other folds [n], and its bound; NaN without any."""
+    """Return each sentence's best threshold on all other folds [n], and its rounding bound [n].
+
+    Both are NaN where no other fold has a sentence.
+    """
     chosen, threshold_bounds = np.full((2, len(values)), np.nan)
     for fold in np.unique(folds):
         inside = folds == fold

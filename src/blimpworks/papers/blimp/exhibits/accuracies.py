@@ -130,7 +130,10 @@ def formula_cell(
     form: str = "{:,.0f}",
     **fields: Any,
 ) -> Cell:
-    """Make a cell of a formula's value for the rows that ``where`` selects, rounding halves up."""
+    """Make a cell of a formula's value for the ``rows`` of ``source`` that ``where`` selects.
+
+    ``form`` formats the value, with halves rounded up. ``fields`` are other fields of the cell.
+    """
     value = formula(select_rows(rows, where))
     text = form.format(value + HALF_UP).replace("-", "−")
     return Cell(*cell_key, value, text, formula, source, where, **fields)

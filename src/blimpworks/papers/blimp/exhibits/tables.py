@@ -306,7 +306,10 @@ STATEMENTS: dict[shared.Place, Statement] = {
 def _statement_cell(
     key: shared.Place, column: str, rows: pd.DataFrame, tables: shared.Tables, labels: Labels
 ) -> Cell | None:
-    """Make the cell of a statement or contrast (by ``key``); None if a model lacks a paradigm."""
+    """Make the cell of a statement; None unless all its models have all its paradigms.
+
+    ``key`` is a key of ``STATEMENTS``, or a model and the name of a contrast.
+    """
     statement = STATEMENTS.get(key) or _contrast(key[1], key[0])
     subject = SUBJECTS.get(key[0]) or labels.models.get(key[0], key[0])
     correlations = {f"r with {model}": f"r with {name}" for model, name in labels.models.items()}

@@ -325,7 +325,10 @@ class Generator:
 
 
 def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[str]:
-    """Yield lines with first pairs, critical words and unequal lengths. UserError for a mistake."""
+    """Yield lines with the first pairs of a paradigm, their critical words, and unequal lengths.
+
+    Raises UserError for a mistake in the declaration or the lexicon.
+    """
     generator = Generator(declaration, read_declaration(declaration), read_lexicon(lexicon), seed)
     for pair in generator.pairs(show):
         for mark, side in ((" ", pair.good), ("*", pair.bad)):
@@ -338,7 +341,10 @@ def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[
 def generate_paradigms(
     declarations: Sequence[Path], lexicon: Path, outputs: Sequence[Path], pairs: int, seed: int
 ) -> int:
-    """Write pairs of paradigms, a file for each; count them. UserError for a mistake or too few."""
+    """Write the pairs of declared paradigms, a file for each; return the total number of pairs.
+
+    Raises UserError for a mistake in the lexicon or a declaration, and for too few possible pairs.
+    """
     entries = read_lexicon(lexicon)
     generators = [Generator(path, read_declaration(path), entries, seed) for path in declarations]
     for generator, output in zip(generators, outputs, strict=True):
